@@ -1,0 +1,1 @@
+"""How the outside enters: the command line, tables and plots. No mathematics here."""

@@ -1,0 +1,1 @@
+"""Remaps, optimal mechanisms and their certificates: the best mechanism, and why."""

@@ -1,0 +1,168 @@
+"""Privacy levels: epsilon and alpha = exp(-epsilon), kept exactly whichever of the two was given."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import total_ordering
+
+from utmost.errors import NotALevel, NotANumber
+from utmost.exact.elementary import exp_interval, log_interval
+from utmost.exact.interval import Interval
+from utmost.exact.number import Number, exact
+from utmost.exact.root import primitive_root
+from utmost.exact.rounding import nearest, round_up
+
+# The smallest positive float is 2^-1074; 54 more bits place even that one.
+_BITS_OF_ANY_FLOAT = 1128
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The level ``alpha = base ** power``, with ``base`` a rational in (0, 1), or 1/e where ``base`` is None.
+
+    Made by `level`, `Level.of_epsilon` or `Level.of_alpha`, which keep it canonical: ``base`` is no perfect power. Two
+    levels are therefore equal exactly when their fields are, and alpha is rational exactly when ``base`` is given and
+    ``power`` is an integer (a power of e is transcendental).
+
+    Attributes:
+        base: the rational base of alpha, or None for 1/e.
+        power: how often it counts; with base None this is epsilon itself.
+    """
+
+    base: Fraction | None
+    power: Fraction
+
+    @classmethod
+    def of_epsilon(cls, epsilon: Number) -> "Level":
+        """The level with this epsilon, which must be positive and finite."""
+        value = _number(epsilon, "epsilon")
+        if value <= 0:
+            raise NotALevel("epsilon must be positive", came=epsilon)
+        return cls(None, value)
+
+    @classmethod
+    def of_alpha(cls, alpha: Number) -> "Level":
+        """The level with this alpha, which must lie strictly between 0 and 1."""
+        value = _number(alpha, "alpha")
+        if not 0 < value < 1:
+            raise NotALevel("alpha must lie strictly between 0 and 1", came=alpha)
+        base, power = primitive_root(value)
+        return cls(base, Fraction(power))
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether alpha is a rational number."""
+        return self.base is not None and self.power.denominator == 1
+
+    @property
+    def epsilon(self) -> Fraction | float:
+        """epsilon as a Fraction where it is rational, else as a float rounded up."""
+        return self.power if self.base is None else round_up(self.epsilon_interval(self._bits()))
+
+    @property
+    def alpha(self) -> Fraction | float:
+        """alpha as a Fraction where it is rational, else the nearest float."""
+        return self.alpha_fraction() if self.is_rational else nearest(self.alpha_interval(_BITS_OF_ANY_FLOAT))
+
+    def alpha_fraction(self) -> Fraction:
+        """alpha, where it is rational.
+
+        Raises:
+            NotALevel: where alpha is irrational.
+        """
+        if self.base is None or self.power.denominator != 1:
+            raise NotALevel("alpha must be rational", came=self, mend='Give the level as alpha="1/2", say.')
+        return self.base**self.power.numerator
+
+    def alpha_interval(self, bits: int = 128) -> Interval:
+        """An interval around alpha, a few units of ``2**-bits`` wide."""
+        if self.base is None:
+            return exp_interval(-self.power, bits)
+        if self.power == 1:
+            return Interval.of(self.base, bits)
+        guard = bits + 8 + max(0, math.ceil(self.power)).bit_length()
+        return exp_interval(log_interval(self.base, guard) * self.power, bits)
+
+    def epsilon_interval(self, bits: int = 128) -> Interval:
+        """An interval around epsilon, a few units of ``2**-bits`` wide."""
+        if self.base is None:
+            return Interval.of(self.power, bits)
+        guard = 4 + max(0, math.ceil(self.power)).bit_length()
+        return (-log_interval(self.base, bits + guard) * self.power).at(bits)
+
+    @property
+    def epsilon_float(self) -> float:
+        """epsilon as the nearest float, to 53 bits even where alpha is very near 1: for formulas, not for promises."""
+        return nearest(self.power) if self.base is None else nearest(self.epsilon_interval(self._bits()))
+
+    def scaled(self, factor: Number) -> "Level":
+        """The level whose epsilon is ``factor`` times this one's: 1/2 for two cells, 1/s for a unit of sensitivity s."""
+        by = exact(factor, "factor")
+        if by <= 0:
+            raise NotALevel("a level can be scaled by a positive factor only", came=factor)
+        return Level(self.base, self.power * by)
+
+    def __lt__(self, other: "Level") -> bool:
+        """Whether this epsilon is the smaller one (the stricter level); decided exactly."""
+        if self == other:
+            return False
+        if self.base == other.base:
+            return self.power < other.power
+        bits = 128
+        while True:  # ends: unequal canonical levels are unequal numbers
+            mine, theirs = self.epsilon_interval(bits), other.epsilon_interval(bits)
+            if mine.is_below(theirs) or theirs.is_below(mine):
+                return mine.is_below(theirs)
+            bits *= 2
+
+    def __str__(self) -> str:
+        if self.base is None:
+            return f"epsilon={self.power}"
+        return f"alpha={self.base}" if self.power == 1 else f"alpha={self.base}^{_exponent(self.power)}"
+
+    def __repr__(self) -> str:
+        return f"Level({self})"
+
+    def _bits(self) -> int:
+        """Enough bits that 53 remain of epsilon: as many zeros may lead as its denominators are long."""
+        return (
+            128 + self.power.denominator.bit_length() + (0 if self.base is None else self.base.denominator.bit_length())
+        )
+
+
+def level(epsilon: Number | Level | None = None, alpha: Number | None = None) -> Level:
+    """The level given by exactly one of ``epsilon`` and ``alpha``.
+
+    Args:
+        epsilon: a positive number (a `Level` passes through).
+        alpha: a number strictly between 0 and 1; alpha = exp(-epsilon).
+
+    Raises:
+        NotALevel: for none or both of them, and for NaN, infinity, zero, negatives and booleans.
+
+    >>> level(epsilon="1/2"), level(alpha=0.25).alpha
+    (Level(epsilon=1/2), Fraction(1, 4))
+    >>> level(alpha="1/2") < level(epsilon="0.7")
+    True
+    """
+    if isinstance(epsilon, Level) and alpha is None:
+        return epsilon
+    if (epsilon is None) == (alpha is None):
+        came = "neither" if epsilon is None else f"epsilon={epsilon} and alpha={alpha}"
+        raise NotALevel("exactly one of epsilon and alpha must be given", came=came)
+    if epsilon is not None:
+        return Level.of_epsilon(epsilon)  # type: ignore[arg-type]
+    assert alpha is not None
+    return Level.of_alpha(alpha)
+
+
+def _number(value: Number, name: str) -> Fraction:
+    try:
+        return exact(value, name)
+    except NotANumber as error:
+        raise NotALevel(error.required, came=error.came, mend=error.mend) from None
+
+
+def _exponent(power: Fraction) -> str:
+    return str(power) if power.denominator == 1 else f"({power})"

@@ -1,0 +1,71 @@
+"""Reading a number exactly: what the user wrote is what is computed with."""
+
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from numbers import Integral, Rational
+
+import numpy as np
+
+from utmost.errors import NotANumber
+
+Number = int | Fraction | Decimal | str | float
+"""What a user may pass where a number is wanted: a float is read as the decimal it prints."""
+
+# 1e9999 is nobody's parameter; a larger exponent would only let a short string fill the memory.
+_LARGEST_EXPONENT = 9_999
+
+
+def exact(value: object, name: str = "value") -> Fraction:
+    """The rational that ``value`` denotes.
+
+    Args:
+        value: int, Fraction, Decimal, str ("1/2", "0.5", "1e-3"), float or NumPy scalar. A float is read as the
+            decimal it prints, so ``0.1`` is one tenth.
+        name: the parameter's name, for the message.
+
+    Raises:
+        NotANumber: for booleans, NaN, infinities, text that is no number, and every other type.
+
+    >>> exact(0.1), exact("1/3"), exact(2)
+    (Fraction(1, 10), Fraction(1, 3), Fraction(2, 1))
+    """
+    if isinstance(value, Rational | Integral) and not isinstance(value, bool):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, Decimal | float | np.floating) or (isinstance(value, str) and "/" not in value):
+        return _from_decimal(value, name)
+    if isinstance(value, str):
+        numerator, _, denominator = value.partition("/")
+        below = _from_decimal(denominator, name)
+        if below != 0:
+            return _from_decimal(numerator, name) / below
+    raise _refusal(value, name)
+
+
+def exact_integer(value: object, name: str = "value") -> int:
+    """The integer that ``value`` denotes; 3, "3" and 3.0 are read, 3.5 is refused.
+
+    >>> exact_integer("1e9")
+    1000000000
+    """
+    number = exact(value, name)
+    if number.denominator != 1:
+        raise NotANumber(f"{name} must be an integer", came=value)
+    return number.numerator
+
+
+def _from_decimal(value: object, name: str) -> Fraction:
+    try:
+        number = Decimal(str(value).strip())
+    except InvalidOperation:
+        raise _refusal(value, name) from None
+    if not number.is_finite() or abs(number.adjusted()) > _LARGEST_EXPONENT:
+        raise _refusal(value, name)
+    return Fraction(number)
+
+
+def _refusal(value: object, name: str) -> NotANumber:
+    return NotANumber(
+        f"{name} must be a finite number",
+        came=value,
+        mend='Pass an int, a Fraction, a Decimal, a float, or text such as "1/2" or "0.5".',
+    )

@@ -1,0 +1,1 @@
+"""Posteriors, vulnerabilities, leakage and the capacities of a channel: what is gained."""

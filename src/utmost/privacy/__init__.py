@@ -1,0 +1,1 @@
+"""Privacy types, smallest epsilons and trade-off curves: what was promised."""

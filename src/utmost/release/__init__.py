@@ -1,0 +1,1 @@
+"""What has been said over time: one-time and gradual releases, and the ledger."""
