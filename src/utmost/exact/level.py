@@ -97,7 +97,7 @@ class Level:
         return nearest(self.power) if self.base is None else nearest(self.epsilon_interval(self._bits()))
 
     def scaled(self, factor: Number) -> "Level":
-        """The level whose epsilon is ``factor`` times this one's: 1/2 for two cells, 1/s for a unit of sensitivity s."""
+        """The level whose epsilon is ``factor`` times this one's: 1/2 for two cells, 1/s for one unit of s."""
         by = exact(factor, "factor")
         if by <= 0:
             raise NotALevel("a level can be scaled by a positive factor only", came=factor)
