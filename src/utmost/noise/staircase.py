@@ -93,11 +93,11 @@ class Staircase(RealLaw):
 
     def _density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         profile = self.profile
-        return np.asarray(profile.density(FloatPowers(self.level), profile.places(x)[0]))
+        return np.asarray(profile.density(FloatPowers(self.level), profile.steps(x)))
 
     def _log_density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         profile = self.profile
-        return profile.log_density(profile.places(x)[0])
+        return profile.log_density(profile.steps(x))
 
     def _tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         profile = self.profile
