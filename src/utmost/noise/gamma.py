@@ -135,7 +135,7 @@ def _enclosed(folded: Folded) -> Enclosure:
     edges = np.concatenate([[0.0], small, np.arange(2, n + 1) / n])
     points, normaliser = edges * folded.period, edges + folded.powers.b * (1 - edges)
     bracket = enclose_crossing(folded, points, points[1:], normaliser * folded.period, 0.0)
-    return Enclosure(bracket.low / folded.period, min(bracket.high / folded.period, 1.0))
+    return Enclosure(float(bracket.low) / folded.period, min(float(bracket.high) / folded.period, 1.0))
 
 
 def _searched(folded: Folded, bracket: Enclosure) -> float:
