@@ -128,7 +128,9 @@ def _real(cell: Any, row: int, name: str, place: Place) -> Fraction:
 def _exactly(cell: Any) -> Fraction | None:
     """The number that a float, Decimal or rational *is* (not the decimal it prints); None for NaN and infinities."""
     try:
-        return Fraction(int(cell.numerator), int(cell.denominator)) if isinstance(cell, Rational) else Fraction(cell)
+        if isinstance(cell, Rational):
+            return Fraction(int(cell.numerator), int(cell.denominator))
+        return Fraction(cell if isinstance(cell, Decimal) else float(cell))
     except (ValueError, OverflowError):
         return None
 
