@@ -1,6 +1,7 @@
 """CSV files: read in passes that keep no row, written with every untouched cell as it was."""
 
 import csv
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -63,22 +64,31 @@ def read(path: Path | str) -> CsvTable:
     return CsvTable(path, tuple(header), rows)
 
 
-def write(table: CsvTable, file: TextIO) -> None:
-    """Write the table as CSV: the laid columns in their places, every other cell with the text it had.
+def write(table: CsvTable, file: TextIO, *, delimiter: str = ",") -> None:
+    """Write the table: the laid columns in their places, every other cell with the text it had.
 
     Raises:
         BadTable: where the file is no longer as long as it was.
     """
-    writer = csv.writer(file, delimiter=_delimiter(table.path), lineterminator="\n")
-    writer.writerow(table.names)
+    for row in itertools.chain([table.names], rows(table)):
+        file.write(_line(row, delimiter))
+
+
+def rows(table: CsvTable) -> Iterator[list[str]]:
+    """Each row as it is written.
+
+    Raises:
+        BadTable: where the file is no longer as long as it was.
+    """
     laid = {name: map(str, column) for name, column in table.laid.items()}
-    written = 0
+    sources = [laid.get(name) or table.header.index(name) for name in table.names]
+    count = 0
     for _, record in _body(table):
-        cells = dict(zip(table.header, record, strict=True))
-        writer.writerow([next(laid[name], None) if name in laid else cells[name] for name in table.names])
-        written += 1
-    if written != table.rows:
-        raise BadTable("the file must not change while it is released", came=f"{written} rows", where=str(table.path))
+        count += 1
+        if count <= table.rows:
+            yield [record[at] if isinstance(at, int) else next(at) for at in sources]
+    if count != table.rows:
+        raise BadTable("the file must not change while it is released", came=f"{count} rows", where=str(table.path))
 
 
 def register() -> None:
@@ -108,6 +118,20 @@ class _Door:
         return CsvTable(table.path, table.header, table.rows, {**table.laid, **columns}, {**table.after, **after})
 
 
+def _line(row: list[str], delimiter: str) -> str:
+    """The row as it stands in a file; csv.writer would leave a lone carriage return bare, which splits the row."""
+    line = delimiter.join(row)
+    if line.count(delimiter) >= len(row) or any(mark in line for mark in '"\n\r'):
+        line = delimiter.join(_quoted(cell, delimiter) for cell in row)
+    return (line or '""') + "\n"
+
+
+def _quoted(cell: str, delimiter: str) -> str:
+    if any(mark in cell for mark in (delimiter, '"', "\n", "\r")):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
+
+
 def _number(text: str) -> Any:
     """The number that the text spells, exactly; None for an empty cell; the text itself where it is no number."""
     stripped = text.strip()
@@ -125,7 +149,7 @@ def _body(table: CsvTable) -> Iterator[tuple[int, list[str]]]:
 def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Each record with the number of the line on which it starts; blank lines count only where a row has one cell."""
     with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, delimiter=_delimiter(path), strict=True)
+        reader = csv.reader(file, delimiter=delimiter_of(path), strict=True)
         start, width = 1, 0
         try:
             for record in reader:
@@ -153,5 +177,6 @@ def _place(row: int, line: int) -> str:
     return f"row {row + 1} (line {line})"
 
 
-def _delimiter(path: Path) -> str:
+def delimiter_of(path: Path) -> str:
+    """What separates the cells of a file with this name."""
     return "\t" if path.suffix == ".tsv" else ","
