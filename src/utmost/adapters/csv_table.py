@@ -3,7 +3,7 @@
 import csv
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -70,7 +70,12 @@ def write(table: CsvTable, file: TextIO, *, delimiter: str = ",") -> None:
     Raises:
         BadTable: where the file is no longer as long as it was.
     """
-    for row in itertools.chain([table.names], rows(table)):
+    write_rows(file, table.names, rows(table), delimiter=delimiter)
+
+
+def write_rows(file: TextIO, header: list[str], body: Iterable[list[str]], *, delimiter: str = ",") -> None:
+    """Write a header and rows of cells, quoted where that is needed."""
+    for row in itertools.chain([header], body):
         file.write(_line(row, delimiter))
 
 
