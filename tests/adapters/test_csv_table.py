@@ -52,7 +52,7 @@ def door(table):
 
 
 def test_a_released_column_replaces_and_its_radius_stands_behind(file):
-    table = csv_table.read(file("id,n,note\n007,5,\"a, b\"\n008,6,1.50\n"))
+    table = csv_table.read(file('id,n,note\n007,5,"a, b"\n008,6,1.50\n'))
     table = door(table).with_columns(table, {"n": np.array([7, -1]), "n_radius": [3, 3]}, {"n_radius": "n"})
     assert written(table) == 'id,n,n_radius,note\n007,7,3,"a, b"\n008,-1,3,1.50\n'
     assert door(table).column(table, "n").tolist() == [7, -1]

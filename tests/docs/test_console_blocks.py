@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from running import utmost_command
 
 ROOT = Path(__file__).parents[2]

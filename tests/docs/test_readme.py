@@ -22,7 +22,7 @@ def test_the_main_job_runs_as_written():
 
 def test_the_test_command_is_the_one_that_ci_runs():
     assert re.findall(r'^pip install "\.\[test\]" && pytest$', README, re.MULTILINE)
-    assert r'''grep -m1 -x 'pip install "\.\[test\]" && pytest' README.md''' in (ROOT / ".ci/run").read_text()
+    assert r"""grep -m1 -x 'pip install "\.\[test\]" && pytest' README.md""" in (ROOT / ".ci/run").read_text()
 
 
 def test_the_first_python_block_is_short():

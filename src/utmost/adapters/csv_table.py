@@ -3,7 +3,7 @@
 import csv
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from utmost.errors import BadTable
 from utmost.release import doors
+from utmost.release.doors import Column
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 _DECIMAL = re.compile(r"[+-]?([0-9]{1,4000}\.?[0-9]{0,4000}|\.[0-9]{1,4000})([eE][+-]?[0-9]{1,3})?")
@@ -31,7 +32,7 @@ class CsvTable:
     path: Path
     header: tuple[str, ...]
     rows: int
-    laid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    laid: Mapping[str, Column] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -109,7 +110,7 @@ class _Door:
     def names(self, table: CsvTable) -> list[str]:
         return table.names
 
-    def column(self, table: CsvTable, name: str) -> Sequence[Any]:
+    def column(self, table: CsvTable, name: str) -> Column:
         if name in table.laid:
             return table.laid[name]
         at = table.header.index(name)
@@ -119,7 +120,7 @@ class _Door:
         line = next((line for at, (line, _) in enumerate(_body(table)) if at == row), 0)
         return f"{table.path.name}, {_place(row, line)}"
 
-    def with_columns(self, table: CsvTable, columns: Mapping[str, Sequence[Any]], after: Mapping[str, str]) -> CsvTable:
+    def with_columns(self, table: CsvTable, columns: Mapping[str, Column], after: Mapping[str, str]) -> CsvTable:
         return CsvTable(table.path, table.header, table.rows, {**table.laid, **columns}, {**table.after, **after})
 
 

@@ -1,6 +1,6 @@
 """Dataframes of any library: pandas, Polars, Arrow and whatever else narwhals reads; the same kind goes out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,9 +8,10 @@ import numpy as np
 from utmost.adapters.extra import extra
 from utmost.errors import BadTable, Unsupported
 from utmost.release import doors
+from utmost.release.doors import Column
 
 
-def read(frame: Any, name: str) -> Sequence[Any]:
+def read(frame: Any, name: str) -> Column:
     """One column: an array where all cells are plain integers or floats, else a list whose missing cells are None."""
     column = _narwhals().from_native(frame, eager_only=True)[name]
     missing = column.is_null()
@@ -19,7 +20,7 @@ def read(frame: Any, name: str) -> Sequence[Any]:
     return [None if gone else cell for cell, gone in zip(column.to_list(), missing.to_list(), strict=True)]
 
 
-def write(frame: Any, columns: Mapping[str, Sequence[Any]], after: Mapping[str, str]) -> Any:
+def write(frame: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
     """A dataframe of the same library with these columns in it; the rows keep their order and their index.
 
     Raises:
@@ -53,13 +54,13 @@ class _Door:
     def names(self, table: Any) -> list[str]:
         return list(_narwhals().from_native(table, eager_only=True).columns)
 
-    def column(self, table: Any, name: str) -> Sequence[Any]:
+    def column(self, table: Any, name: str) -> Column:
         return read(table, name)
 
     def place(self, table: Any, row: int) -> str:
         return f"row {row + 1} (index {row})"
 
-    def with_columns(self, table: Any, columns: Mapping[str, Sequence[Any]], after: Mapping[str, str]) -> Any:
+    def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         return write(table, columns, after)
 
 

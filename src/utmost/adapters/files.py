@@ -6,6 +6,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from utmost.adapters import csv_table, parquet
 from utmost.adapters.csv_table import CsvTable
 from utmost.errors import Unsupported
@@ -53,12 +55,12 @@ def write_text(table: Any, file: BinaryIO, delimiter: str = ",", watch: Watch | 
 
 
 def columns(table: Any) -> dict[str, list[Any]]:
-    """The table as a dict of columns of plain Python values: released numbers as numbers, other cells of a CSV as text."""
+    """The table as columns of plain Python values; of a CSV, released cells are numbers and all others text."""
     if not isinstance(table, CsvTable):
         return dict(table.to_pydict())
     names, rows = table.names, list(csv_table.rows(table))
     texts = {name: [row[at] for row in rows] for at, name in enumerate(names)}
-    laid = {name: getattr(column, "tolist", lambda column=column: list(column))() for name, column in table.laid.items()}
+    laid = {name: np.asarray(column).tolist() for name, column in table.laid.items()}
     return {name: laid.get(name, texts[name]) for name in names}
 
 
@@ -68,16 +70,18 @@ def head(table: Any, count: int) -> tuple[list[str], list[list[str]]]:
     return names, list(islice(rows, count))
 
 
-def check_same_kind(table: Any, path: Path) -> None:
-    """Check that a table of this kind can be written under this name.
+def check_same_kind(source: Path, out: Path) -> None:
+    """Check that what is read from ``source`` can be written to ``out``: text as text, Parquet as Parquet.
 
     Raises:
-        Unsupported: for text under a Parquet name or Arrow under a text name.
+        Unsupported: for an ending of another kind.
     """
-    text = isinstance(table, CsvTable)
-    if path.suffix.lower() not in (TEXT if text else PARQUET):
-        ending = ".csv or .tsv" if text else ".parquet"
-        raise Unsupported(f"a table is written as it was read: the name must end in {ending}", came=path.name)
+    for endings in (PARQUET, TEXT):
+        if source.suffix.lower() in endings and out.suffix.lower() not in endings:
+            wanted = " or ".join(ending for ending in endings if ending)
+            raise Unsupported(
+                "a table is written as it was read", came=out.name, mend=f"Give a name that ends in {wanted}."
+            )
 
 
 def _rows(table: Any, watch: Watch | None) -> tuple[list[str], Iterable[list[str]]]:

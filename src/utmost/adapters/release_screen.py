@@ -35,6 +35,7 @@ def show_release(release: TableRelease, out: Path | None) -> None:
 
 def _statement(release: TableRelease, headline: str, out: Path | None) -> Group:
     said = release.sidecar
+    sure = percent(release.plan.confidence)
     rows = {
         "released": f"{', '.join(release.columns)} ({release.rows} rows)",
         "as they are": ", ".join(release.as_they_are) or "no other column",
@@ -42,7 +43,7 @@ def _statement(release: TableRelease, headline: str, out: Path | None) -> Group:
         "neighbours": said["neighbours"],
         "noise": _noise(release),
         "why this noise": release.plan.theorem,
-        "error bar": f"± {number(release.radius)} around each released cell, right at {percent(release.plan.confidence)}",
+        "error bar": f"± {number(release.radius)} around each released cell, at {sure} confidence",
     }
     if out is not None:
         rows["written"] = f"{out} and {sidecar_path(out)}"
@@ -64,8 +65,9 @@ def _picture(release: TableRelease) -> Table:
         column = [row[at] for row in rows]
         if name in release.columns:
             picture.add_column(escape(name), justify="right", no_wrap=True)
-            picture.add_column("")
-            cells += [[f"{cell} ± {number(release.radius)}" for cell in column], _bars(column, release.radius)]
+            picture.add_column("", no_wrap=True, min_width=_BAR // len(release.columns) + 1)
+            width = _BAR // len(release.columns)
+            cells += [[f"{cell} ± {number(release.radius)}" for cell in column], _bars(column, release.radius, width)]
         elif name not in radii:
             picture.add_column(escape(name), justify="right" if all(map(_is_number, column)) else "left")
             cells.append([escape(cell) for cell in column])
@@ -76,15 +78,16 @@ def _picture(release: TableRelease) -> Table:
     return picture
 
 
-def _bars(column: Sequence[str], radius: int | float) -> list[Text]:
+def _bars(column: Sequence[str], radius: int | float, width: int) -> list[Text]:
     """Each number as a bar from zero, its end between the two ends of its error bar."""
     values = [float(cell) for cell in column]
     top = max((abs(value) for value in values), default=0.0) + float(radius)
-    return [_bar(abs(value) / top * _BAR, float(radius) / top * _BAR) for value in values]
+    scale = width / top if top else 0.0
+    return [_bar(abs(value) * scale, float(radius) * scale, width) for value in values]
 
 
-def _bar(end: float, radius: float) -> Text:
-    low, at, high = (min(_BAR, max(0, round(x))) for x in (end - radius, end, end + radius))
+def _bar(end: float, radius: float, width: int) -> Text:
+    low, at, high = (min(width, max(0, round(x))) for x in (end - radius, end, end + radius))
     line = Text("━" * low, style="cyan")
     line.append("─" * (at - low), style="dim")
     line.append("●", style="bold cyan")

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from utmost.adapters import files
-from utmost.adapters.atomic import write_together
+from utmost.adapters.atomic import check_absent, write_together
+from utmost.adapters.screen import watched
 from utmost.errors import BadTable
 from utmost.release import TableRelease
 
@@ -21,17 +22,28 @@ def sidecar_path(table: Path) -> Path:
     return table.with_name(table.name + ".json")
 
 
+def check_free(source: Path, out: Path | None) -> None:
+    """Check, before anything is drawn, that the release of ``source`` can be written to ``out``.
+
+    Raises:
+        Unsupported: where the file or its statement exists, and for an ending of another kind.
+    """
+    if out is not None:
+        files.check_same_kind(source, out)
+        check_absent(out)
+        check_absent(sidecar_path(out))
+
+
 def publish(release: TableRelease, out: Path) -> None:
     """Write the table and its statement: both files appear, or none.
 
     Raises:
-        Unsupported: where one of them exists, and for an ending that is not the table's kind.
+        Unsupported: where one of them exists.
         OSError: where the disk refuses.
     """
-    files.check_same_kind(release.table, out)
 
     def table(file: BinaryIO) -> None:
-        files.write(release.table, file, out)
+        files.write(release.table, file, out, lambda rows, count: watched(rows, count, f"Writing {out.name}"))
 
     # The statement comes first: a table never stands without it, whatever is cut off.
     write_together({sidecar_path(out): lambda file: write(release.sidecar, file), out: table})

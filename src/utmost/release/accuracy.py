@@ -19,7 +19,8 @@ from utmost.release.plan import Plan, plan_release
 
 # A wider staircase changes its step in strides too fine to show in three digits, so its error bar falls evenly.
 _FEW_STEPS = 1000
-_LARGEST = 1_000_000
+_LARGEST = 1_000
+_MOST_DIGITS = 12
 
 
 def epsilon_for(
@@ -41,20 +42,22 @@ def epsilon_for(
         radius: the wanted distance between released and true cell, >= 0; > 0 on the reals.
         confidence: with which probability.
         sensitivity, cells: what one individual changes, as for `release_table`.
-        promise: the remaining arguments of `release_table` that choose the law: cost, domain, neighbours, relaxable, grid.
+        promise: what else chooses the law in `release_table`: cost, domain, neighbours, relaxable, grid.
 
     Raises:
         OutOfRange: for a negative radius, and for parameters that `release_table` refuses.
-        Infeasible: where not even epsilon = 1 000 000 suffices.
+        Infeasible: where not even epsilon = 1000 for each cell suffices.
 
     >>> epsilon_for(10, 0.95, sensitivity=1)
-    Fraction(7, 25)
-    >>> plan_release("0.28", sensitivity=1, cells=1).radius, plan_release("0.279", sensitivity=1, cells=1).radius
-    (10, 11)
+    Fraction(57, 200)
+    >>> [plan_release(epsilon, sensitivity=1, cells=1).radius for epsilon in ("0.285", "0.284")]
+    [10, 11]
     """
     wanted = exact(radius, "radius")
     if wanted < 0 or (wanted == 0 and promise.get("domain") == "reals"):
         raise OutOfRange("radius must be positive, or zero on the integers", came=radius)
+    if not 1 <= digits <= _MOST_DIGITS:
+        raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits)
 
     def plan(epsilon: Fraction) -> Plan:
         return plan_release(epsilon, sensitivity=sensitivity, cells=cells, confidence=confidence, **promise)
@@ -64,7 +67,7 @@ def epsilon_for(
 
     sample = plan(Fraction(1))
     first = _place(_lower_bound(sample, wanted), digits)
-    last = _place(_LARGEST, digits)
+    last = _place(_LARGEST * sample.unit.charged, digits)
     search = _first if _few_steps(sample) else _bisected
     return _decimal(search(first, last, is_met), digits)
 
@@ -103,7 +106,7 @@ def _bisected(first: int, last: int, is_met: Callable[[int], bool]) -> int:
 
 
 def _infeasible() -> Infeasible:
-    return Infeasible(f"some epsilon up to {_LARGEST} must suffice", came="none", mend="Ask for a larger radius.")
+    return Infeasible(f"an epsilon of up to {_LARGEST} a cell must suffice", mend="Ask for a larger radius.")
 
 
 def _decimal(place: int, digits: int) -> Fraction:
@@ -112,13 +115,17 @@ def _decimal(place: int, digits: int) -> Fraction:
     >>> _decimal(0, 3), _decimal(-1, 3), _decimal(901, 3)
     (Fraction(1, 1), Fraction(999, 1000), Fraction(101, 10))
     """
-    smallest = 10 ** (digits - 1)
+    smallest: int = 10 ** (digits - 1)
     power, above = divmod(place, 9 * smallest)
-    return Fraction(smallest + above, smallest) * Fraction(10) ** power
+    return Fraction(smallest + above, smallest) * _power(power)
 
 
 def _place(value: float, digits: int) -> int:
     """The place of the last decimal that is not above the value, or the one before."""
-    smallest = 10 ** (digits - 1)
+    smallest: int = 10 ** (digits - 1)
     power = math.floor(math.log10(value))
-    return 9 * smallest * power + min(9 * smallest, math.floor(value / 10.0**power * smallest)) - smallest
+    return 9 * smallest * power + math.floor(Fraction(value) / _power(power) * smallest) - smallest
+
+
+def _power(n: int) -> Fraction:
+    return Fraction(10**n) if n >= 0 else Fraction(1, 10**-n)

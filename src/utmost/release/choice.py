@@ -1,14 +1,11 @@
 """Which law a release uses: the least noise for one release, or the least that can be relaxed without loss."""
 
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level
-from utmost.noise import DiscreteStaircase, Geometric, Law
-
-Cost = Callable[[Any], Any]
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Law, Staircase
+from utmost.noise.costs import Cost
 
 
 def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, domain: str) -> Law:
@@ -16,14 +13,16 @@ def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, domain: str) ->
     if domain == "integers":
         units = _units(sensitivity)
         return Geometric(level, units) if units == 1 else DiscreteStaircase(level, units, cost)
-    raise NotImplementedError
+    return Staircase(level, sensitivity, cost)
 
 
 def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, domain: str) -> Law:
     """The law with the least expected cost among those that are known to be relaxed without loss.
 
     On the integers these are the geometric law of ratio exp(-epsilon/s) and, for odd s, the half-step staircase: a
-    uniform block plus s times a geometric variable.
+    uniform block plus s times a geometric variable. On the reals it is the Laplace law, drawn on a grid as a geometric.
+
+    Source: [koufogiannis2015], Theorem 9, and its discrete counterpart.
     """
     if domain == "integers":
         units = _units(sensitivity)
@@ -32,7 +31,7 @@ def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, domain: str) 
             return geometric
         half_step = DiscreteStaircase.half_step(level, units)
         return min(geometric, half_step, key=lambda law: law.expected_cost(cost))
-    raise NotImplementedError
+    return Laplace(level, sensitivity)
 
 
 def _units(sensitivity: Fraction) -> int:

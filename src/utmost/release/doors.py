@@ -4,8 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from utmost.errors import BadTable
+
+
+Column = Sequence[Any] | NDArray[Any]
+"""The cells of one column, in the order of the rows."""
 
 
 class Door(Protocol):
@@ -17,14 +22,14 @@ class Door(Protocol):
     def names(self, table: Any) -> list[str]:
         """The names of its columns, in order."""
 
-    def column(self, table: Any, name: str) -> Sequence[Any]:
+    def column(self, table: Any, name: str) -> Column:
         """One column: a NumPy array, or a list whose missing cells are None."""
 
     def place(self, table: Any, row: int) -> str:
         """How a user finds the row with this position, counted from 0."""
 
-    def with_columns(self, table: Any, columns: Mapping[str, Sequence[Any]], after: Mapping[str, str]) -> Any:
-        """A table of the same kind that holds ``columns``: a known name replaces, a new one stands behind ``after[name]``."""
+    def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
+        """A table of the same kind with ``columns`` in it: known names replaced, a new one behind ``after[name]``."""
 
 
 class _Columns:
@@ -40,14 +45,14 @@ class _Columns:
             raise BadTable("all columns must have the same number of rows", came=str(lengths))
         return list(table)
 
-    def column(self, table: Any, name: str) -> Sequence[Any]:
-        column: Sequence[Any] = table[name]
+    def column(self, table: Any, name: str) -> Column:
+        column: Column = table[name]
         return column
 
     def place(self, table: Any, row: int) -> str:
         return f"row {row + 1} (index {row})"
 
-    def with_columns(self, table: Any, columns: Mapping[str, Sequence[Any]], after: Mapping[str, str]) -> Any:
+    def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         order = in_order(list(table), after)
         return {name: _like(columns[name], table.get(name)) if name in columns else table[name] for name in order}
 
@@ -86,7 +91,7 @@ def in_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:
     return [name for old in names for name in (old, *(new for new, owner in after.items() if owner == old))]
 
 
-def _like(column: Sequence[Any], model: Any) -> Any:
+def _like(column: Column, model: Any) -> Any:
     """The column as an array where the table's own was one, else as a list of Python numbers."""
     array = np.asarray(column)
     return array if isinstance(model, np.ndarray) else array.tolist()

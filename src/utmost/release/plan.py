@@ -1,18 +1,19 @@
 """What a release promises, settled before anything is read or drawn."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 from utmost.errors import OutOfRange
-from utmost.exact import Level, Number, exact, level
-from utmost.noise import Law
+from utmost.exact import Level, Number, level, round_up
+from utmost.noise import IntegerLaw, Law
 from utmost.noise.cost_names import cost_named
+from utmost.noise.costs import Cost
+from utmost.noise.law import read_confidence
 from utmost.release.choice import optimal_law, relaxable_law
 from utmost.release.unit import Unit
+from utmost.sampling.draw import on_grid
 
-Cost = Callable[[Any], Any]
 Domain = Literal["integers", "reals"]
 
 
@@ -24,6 +25,7 @@ class Plan:
         level: what the whole release spends.
         unit: what one individual changes.
         law: the noise of one cell, at ``unit.per_cell(level)``.
+        drawn: the law of the integers that are drawn: the law itself, or what stands for it on the grid.
         cost: what the law is optimal for.
         relaxable: whether the law was chosen so that the release can later be relaxed without loss.
         confidence: the probability with which a released cell lies within ``radius`` of the true one.
@@ -34,6 +36,7 @@ class Plan:
     level: Level
     unit: Unit
     law: Law
+    drawn: IntegerLaw
     cost: Cost
     relaxable: bool
     confidence: Fraction
@@ -70,27 +73,26 @@ def plan_release(
         domain: "integers" or "reals".
         relaxable: choose a law that can later be relaxed without loss, at some cost now.
         confidence: of the stated radius.
-        grid: for reals, the width of the grid, a power of two that divides the sensitivity; chosen when None.
+        grid: for reals, the width of the grid, a power of two; chosen by level and sensitivity when None.
 
     Raises:
         NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
 
     >>> plan = plan_release(epsilon=1, sensitivity=1, cells=2)
     >>> plan.law, plan.radius
-    (Geometric(epsilon='1/2', sensitivity=1), 5)
+    (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
     spent, unit = level(epsilon, alpha), Unit(sensitivity, cells, neighbours)
-    goal, sure = cost_named(cost), _confidence(confidence)
+    goal, sure = cost_named(cost), read_confidence(confidence)
     choose = relaxable_law if relaxable else optimal_law
     law = choose(unit.per_cell(spent), unit.sensitivity, goal, _domain(domain))
-    return Plan(spent, unit, law, goal, relaxable, sure, law.radius(sure), None)
-
-
-def _confidence(value: Number) -> Fraction:
-    number = exact(value, "confidence")
-    if not 0 < number < 1:
-        raise OutOfRange("confidence must lie strictly between 0 and 1", came=value)
-    return number
+    drawn, exponent = on_grid(law, grid)
+    if exponent is None:
+        return Plan(spent, unit, law, drawn, goal, relaxable, sure, drawn.radius(sure), None)
+    width = Fraction(2) ** -exponent
+    # Snapping moves a value down by less than one step of the grid.
+    radius = round_up((drawn.radius(sure) + 1) * width)
+    return Plan(spent, unit, law, drawn, goal, relaxable, sure, radius, width)
 
 
 def _domain(value: str) -> Domain:

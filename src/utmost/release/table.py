@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import Level, Number
 from utmost.noise import Law
-from utmost.release.cells import check_distinct, integer_cells, real_cells
+from utmost.noise.costs import Cost
+from utmost.release.columns import check_distinct, integer_column, real_column
 from utmost.release.doors import Door, door_of
-from utmost.release.plan import Cost, Plan, plan_release
+from utmost.release.plan import Plan, plan_release
 from utmost.release.statement import statement
-from utmost.sampling import release
+from utmost.release.values import release
+from utmost.sampling import Randomness
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +73,7 @@ def release_table(
     confidence: Number = "0.95",
     id_column: str | None = None,
     grid: Number | None = None,
+    randomness: Randomness | None = None,
 ) -> TableRelease:
     """Noise every cell of the chosen columns, so that the whole table costs one level.
 
@@ -90,7 +93,8 @@ def release_table(
         relaxable: choose a law that can later be relaxed to a larger epsilon without loss.
         confidence: of the radius that stands beside each released column.
         id_column: a column whose cells must all be there and distinct.
-        grid: for reals, the grid's width, a power of two that divides the sensitivity; chosen when None.
+        grid: for reals, the grid's width, a power of two; chosen by level and sensitivity when None.
+        randomness: the operating system's when None; a seeded source is refused.
 
     Returns:
         The table of the kind that came in, with released values and radii in it, and its statement.
@@ -106,7 +110,7 @@ def release_table(
     ...     {"department": ["A", "B"], "admitted": [601, 370]}, columns="admitted", alpha="1/2", sensitivity=1, cells=1
     ... )
     >>> list(release.table), release.law, release.radius
-    (['department', 'admitted', 'admitted_radius'], Geometric(alpha='1/2', sensitivity=1), 5)
+    (['department', 'admitted', 'admitted_radius'], Geometric(alpha='1/2', sensitivity=1), 4)
     """
     plan = plan_release(
         epsilon,
@@ -121,11 +125,15 @@ def release_table(
         grid=grid,
     )
     checked = _Checked.of(table, columns, plan, id_column)
-    noised = {name: release(cells, plan.law, grid=plan.grid) for name, cells in checked.cells.items()}
+    noised = {
+        name: release(cells, plan.law, grid=plan.grid, randomness=randomness) for name, cells in checked.cells.items()
+    }
     return checked.released(noised)
 
 
-def rehearse_table(table: Any, *, columns: str | Sequence[str], id_column: str | None = None, **promise: Any) -> TableRelease:
+def rehearse_table(
+    table: Any, *, columns: str | Sequence[str], id_column: str | None = None, **promise: Any
+) -> TableRelease:
     """Everything that `release_table` does up to the first draw: the same checks, law, radius and statement, no table.
 
     Args:
@@ -148,7 +156,7 @@ class _Checked:
     table: Any
     door: Door
     names: tuple[str, ...]
-    cells: dict[str, npt.NDArray[Any]]
+    cells: dict[str, NDArray[Any]]
     plan: Plan
     rows: int
 
@@ -159,19 +167,17 @@ class _Checked:
         chosen = _chosen(columns, names, id_column)
         if id_column is not None:
             check_distinct(door.column(table, id_column), id_column, lambda row: door.place(table, row))
-        read = integer_cells if plan.law.domain == "integers" else real_cells
-        cells = {
-            name: read(door.column(table, name), name, lambda row: door.place(table, row)) for name in chosen
-        }
+        read = integer_column if plan.law.domain == "integers" else real_column
+        cells = {name: read(door.column(table, name), name, lambda row: door.place(table, row)) for name in chosen}
         rows = len(cells[chosen[0]])
         return cls(table, door, names, cells, plan, rows)
 
-    def released(self, noised: dict[str, npt.NDArray[Any]] | None) -> TableRelease:
+    def released(self, noised: dict[str, NDArray[Any]] | None) -> TableRelease:
         chosen = tuple(self.cells)
         kept = tuple(name for name in self.names if name not in chosen)
         if noised is None:
             return TableRelease(None, chosen, self.plan, self.rows, kept)
-        radii = {f"{name}_radius": np.full(self.rows, self.plan.radius) for name in chosen}
+        radii: dict[str, NDArray[Any]] = {f"{name}_radius": np.full(self.rows, self.plan.radius) for name in chosen}
         after = {f"{name}_radius": name for name in chosen}
         return TableRelease(
             self.door.with_columns(self.table, {**noised, **radii}, after), chosen, self.plan, self.rows, kept
@@ -185,7 +191,9 @@ def _chosen(columns: str | Sequence[str], names: tuple[str, ...], id_column: str
         raise OutOfRange("columns must name at least one column", came="none")
     for name in (*chosen, *(() if id_column is None else (id_column,))):
         if name not in names:
-            raise BadTable(f"there is no column {name!r}", came=None, mend=f"The columns are {', '.join(map(str, names))}.")
+            raise BadTable(
+                f"there is no column {name!r}", came=None, mend=f"The columns are {', '.join(map(str, names))}."
+            )
     for name in chosen:
         if chosen.count(name) > 1:
             raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")
@@ -193,6 +201,8 @@ def _chosen(columns: str | Sequence[str], names: tuple[str, ...], id_column: str
             raise OutOfRange("the identifier cannot be released as a number", came=repr(name), where="columns")
         if f"{name}_radius" in names:
             raise BadTable(
-                f"the radius of {name!r} needs the name '{name}_radius'", came="a column of that name", mend="Rename it."
+                f"the radius of {name!r} needs the name '{name}_radius'",
+                came="a column of that name",
+                mend="Rename it.",
             )
     return chosen

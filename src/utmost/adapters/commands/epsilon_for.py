@@ -1,6 +1,6 @@
 """`utmost epsilon-for`: the least epsilon whose error bar is as short as wanted."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,7 +22,7 @@ def epsilon_for(
     as_json: options.AsJson = False,
 ) -> None:
     """Find the least epsilon at which `utmost release` states an error bar as short as you want."""
-    promise = {"cost": cost, "domain": domain, "neighbours": neighbours, "relaxable": relaxable}
+    promise: dict[str, Any] = {"cost": cost, "domain": domain, "neighbours": neighbours, "relaxable": relaxable}
     with busy("Searching"):
         epsilon = least_epsilon(radius, confidence, sensitivity=sensitivity, cells=cells, **promise)
         plan = plan_release(epsilon, sensitivity=sensitivity, cells=cells, confidence=confidence, **promise)
@@ -33,6 +33,6 @@ def epsilon_for(
         "why this noise": plan.theorem,
     }
     if as_json:
-        print_json({"epsilon": str(epsilon), "radius": plan.radius, "confidence": float(plan.confidence)} | ...)
+        print_json({"epsilon": str(epsilon), "radius": plan.radius, "confidence": float(plan.confidence)})
     else:
         screen().print(facts(shown))

@@ -1,69 +1,57 @@
 """`utmost release`: publish a table with the least noise that its level allows."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from utmost.adapters import files, options
-from utmost.adapters.atomic import check_absent
 from utmost.adapters.release_screen import show_release
 from utmost.adapters.screen import busy, print_json
-from utmost.adapters.sidecar import publish, sidecar_path
-from utmost.release import rehearse_table, release_table
+from utmost.adapters.sidecar import check_free, publish
+from utmost.release import TableRelease, rehearse_table, release_table
 
 Columns = Annotated[
-    list[str], typer.Option(metavar="NAMES", help="The columns to release, separated by commas; all others are published.")
+    list[str],
+    typer.Option(metavar="NAMES", help="The columns to release, separated by commas; others pass as they are."),
 ]
-Cells = Annotated[
-    int,
-    typer.Option(metavar="N", help="How many of the released cells one individual changes, over all released columns."),
+IdColumn = Annotated[
+    str | None, typer.Option("--id", metavar="COLUMN", help="A column whose cells must all be there and distinct.")
 ]
-Neighbours = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME", help="add-remove: one individual more or less. change-one: one record replaced, charged twice."
-    ),
+Grid = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="For reals: the width of the grid, a power of two such as 1/1024.")
 ]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write here, and the statement to FILE.json; to standard output otherwise."),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Check everything, show what would be spent, draw nothing.")]
 
 
 def release(
     table: options.TableFile,
     columns: Columns,
     sensitivity: options.Sensitivity,
-    cells: Cells,
+    cells: options.Cells,
     epsilon: options.Epsilon = None,
     alpha: options.Alpha = None,
     cost: options.Cost = "absolute",
     domain: options.Domain = "integers",
-    neighbours: Neighbours = "add-remove",
-    relaxable: Annotated[
-        bool, typer.Option("--relaxable", help="Use noise that can later be relaxed to a larger epsilon without loss.")
-    ] = False,
+    neighbours: options.Neighbours = "add-remove",
+    relaxable: options.Relaxable = False,
     confidence: options.Confidence = "0.95",
-    id_column: Annotated[
-        str | None, typer.Option("--id", metavar="COLUMN", help="A column whose cells must all be there and distinct.")
-    ] = None,
-    grid: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="For reals: the width of the grid, a power of two such as 1/1024.")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write here, and the statement to FILE.json; standard output otherwise."),
-    ] = None,
+    id_column: IdColumn = None,
+    grid: Grid = None,
+    out: Out = None,
     as_json: options.AsJson = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check everything, show what would be spent, draw nothing.")
-    ] = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Publish a table with the least noise that its privacy level allows.
 
     Every cell of the released columns is noised once, exactly, so that the whole table costs epsilon for any one
     individual. The statement beside the table says what was promised. Nothing is written where anything is wrong.
     """
-    if out is not None:
-        check_absent(out)
-        check_absent(sidecar_path(out))
+    check_free(table, out)
     with busy(f"Checking and noising {table.name}"):
         made = (rehearse_table if dry_run else release_table)(
             files.read(table),
@@ -80,17 +68,20 @@ def release(
             id_column=id_column,
             grid=grid,
         )
-    if out is not None and not dry_run:
-        publish(made, out)
-    _show(made, out, as_json=as_json)
+    _give(made, out, as_json=as_json)
 
 
 def _names(columns: list[str]) -> list[str]:
     return [name.strip() for text in columns for name in text.split(",") if name.strip()]
 
 
-def _show(made: Any, out: Path | None, *, as_json: bool) -> None:
-    if as_json:
-        print_json(made.sidecar if made.table is None or out else {"statement": made.sidecar, "table": files.columns(made.table)})
-    else:
+def _give(made: TableRelease, out: Path | None, *, as_json: bool) -> None:
+    """Write the files, then print: JSON for programs, a screen for people."""
+    if made.table is not None and out is not None:
+        publish(made, out)
+    if not as_json:
         show_release(made, out)
+    elif made.table is None or out is not None:
+        print_json(made.sidecar)
+    else:
+        print_json({"statement": made.sidecar, "table": files.columns(made.table)})

@@ -1,15 +1,16 @@
 """Reading the cells of a column: every one a number that can be released, or an error that names row and column."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
 from utmost.errors import BadTable
+from utmost.release.doors import Column
 
 Place = Callable[[int], str]
 """How a user finds a row by its position: "row 4 (line 5)"."""
@@ -17,7 +18,7 @@ Place = Callable[[int], str]
 _INT64 = np.iinfo(np.int64)
 
 
-def integer_cells(column: Sequence[Any], name: str, place: Place) -> npt.NDArray[Any]:
+def integer_column(column: Column, name: str, place: Place) -> NDArray[Any]:
     """The cells of an integer column: int64 where they fit, else an object array of Python ints.
 
     A float or Decimal that is a whole number is read as that number (a dataframe keeps counts so after a join).
@@ -30,7 +31,7 @@ def integer_cells(column: Sequence[Any], name: str, place: Place) -> npt.NDArray
     Raises:
         BadTable: at the first cell that is missing, NaN, infinite, fractional, text, boolean or anything else.
 
-    >>> integer_cells([3, 4.0], "admitted", str)
+    >>> integer_column([3, 4.0], "admitted", str)
     array([3, 4])
     """
     array = _plain(column, name, place)
@@ -42,7 +43,7 @@ def integer_cells(column: Sequence[Any], name: str, place: Place) -> npt.NDArray
     return _integers([_integer(cell, row, name, place) for row, cell in enumerate(cells)])
 
 
-def real_cells(column: Sequence[Any], name: str, place: Place) -> npt.NDArray[Any]:
+def real_column(column: Column, name: str, place: Place) -> NDArray[Any]:
     """The cells of a real column: float64 where all are floats, else an object array of Fractions.
 
     Numbers that are not floats (ints, Decimals, Fractions: among them every number read from text) are kept exactly,
@@ -51,7 +52,7 @@ def real_cells(column: Sequence[Any], name: str, place: Place) -> npt.NDArray[An
     Raises:
         BadTable: at the first cell that is missing, NaN, infinite, text, boolean or anything else.
 
-    >>> real_cells([Decimal("0.1"), 2], "income", str)
+    >>> real_column([Decimal("0.1"), 2], "income", str)
     array([Fraction(1, 10), Fraction(2, 1)], dtype=object)
     """
     array = _plain(column, name, place)
@@ -67,7 +68,7 @@ def real_cells(column: Sequence[Any], name: str, place: Place) -> npt.NDArray[An
     return exact_cells
 
 
-def check_distinct(column: Sequence[Any], name: str, place: Place) -> None:
+def check_distinct(column: Column, name: str, place: Place) -> None:
     """Check that no identifier is missing or stands in two rows.
 
     Raises:
@@ -87,7 +88,7 @@ def check_distinct(column: Sequence[Any], name: str, place: Place) -> None:
         seen[key] = row
 
 
-def _plain(column: Any, name: str, place: Place) -> npt.NDArray[Any] | None:
+def _plain(column: Any, name: str, place: Place) -> NDArray[Any] | None:
     """The column where it is a plain one-dimensional NumPy array, None where it is another sequence."""
     if isinstance(column, str | bytes) or not hasattr(column, "__len__"):
         raise BadTable("a column must be a list or an array", came=column, where=f"column {name!r}")
@@ -101,7 +102,7 @@ def _plain(column: Any, name: str, place: Place) -> npt.NDArray[Any] | None:
     return np.asarray(column)
 
 
-def _integers(cells: list[int]) -> npt.NDArray[Any]:
+def _integers(cells: list[int]) -> NDArray[Any]:
     if not cells or (min(cells) >= _INT64.min and max(cells) <= _INT64.max):
         return np.array(cells, dtype=np.int64)
     return np.array(cells, dtype=object)
