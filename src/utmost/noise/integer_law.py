@@ -113,13 +113,13 @@ class IntegerLaw(Law):
 
     def pmf_interval(self, k: Number, bits: int = 128) -> Interval:
         """An interval around P(X = k), a few units of ``2**-bits`` wide."""
-        powers = IntervalPowers(self.profile.level, bits + _GUARD)
+        powers = self._interval_powers(bits)
         result: Interval = self.profile.mass(powers, abs(exact_integer(k, "k")))
         return result.at(bits)
 
     def cdf_interval(self, k: Number, bits: int = 128) -> Interval:
         """An interval around P(X <= k), a few units of ``2**-bits`` wide."""
-        powers, n = IntervalPowers(self.profile.level, bits + _GUARD), exact_integer(k, "k")
+        powers, n = self._interval_powers(bits), exact_integer(k, "k")
         result: Interval = self.profile.tail(powers, -n) if n < 0 else 1 - self.profile.tail(powers, n + 1)
         return result.at(bits)
 
@@ -136,6 +136,9 @@ class IntegerLaw(Law):
             return np.where((n >= 0) == mirrored, tail, 1.0 - tail)
 
         return Points.of(x).answer(many, self._exactly(one))
+
+    def _interval_powers(self, bits: int) -> IntervalPowers:
+        return IntervalPowers(self.profile.level, bits + _GUARD + self.profile.period.bit_length())
 
     def _exactly(self, formula: Callable[[ExactPowers, int], Fraction]) -> Callable[[int], Fraction] | None:
         level = self.profile.level
