@@ -1,0 +1,2 @@
+def noise() -> None:
+    """x"""
