@@ -7,12 +7,14 @@ from utmost.exact.level import Level, level
 from utmost.exact.number import Number, exact, exact_integer
 from utmost.exact.product import product
 from utmost.exact.rounding import nearest, round_down, round_up
+from utmost.exact.surd import Surd
 
 __all__ = [
     "Array",
     "Interval",
     "Level",
     "Number",
+    "Surd",
     "as_array",
     "exact",
     "exact_integer",
