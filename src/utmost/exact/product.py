@@ -44,7 +44,7 @@ def _exact_product(left: Array, right: Array) -> Array:
     column_scale = [lcm(*(x.denominator for x in column)) for column in right.T]
     integers = _integer_product(_scaled(left, row_scale), _scaled(right.T, column_scale))
     for i, row in enumerate(integers):
-        answer[i] = [Fraction(int(x), row_scale[i] * column_scale[j]) for j, x in enumerate(row)]
+        answer[i] = [Fraction(x, row_scale[i] * column_scale[j]) for j, x in enumerate(row)]
     return answer
 
 
@@ -58,5 +58,4 @@ def _integer_product(rows: list[list[int]], columns: list[list[int]]) -> list[li
         from flint import fmpz_mat
     except ImportError:
         return [[sum(map(int.__mul__, row, column)) for column in columns] for row in rows]
-    product: list[list[int]] = (fmpz_mat(rows) * fmpz_mat(columns).transpose()).tolist()
-    return product
+    return [[int(x) for x in row] for row in (fmpz_mat(rows) * fmpz_mat(columns).transpose()).tolist()]
