@@ -63,6 +63,8 @@ def test_entries_are_the_numbers_that_were_given():
         ([1, [2]], "rectangular"),
         (None, "finite number"),
         (True, "finite number"),
+        (float("nan"), "array must be a finite number"),
+        (np.array(np.inf), "array must be a finite number"),
         ({"a": 1}, "rectangular"),
     ],
 )

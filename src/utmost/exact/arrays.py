@@ -121,9 +121,8 @@ def _from_objects(raw: Array, name: str) -> Array:
 
 
 def _check_finite(array: Array, name: str) -> None:
-    bad = np.argwhere(~np.isfinite(array))
-    if bad.size:
-        position = tuple(int(p) for p in bad[0])
+    for bad in np.argwhere(~np.isfinite(array))[:1]:
+        position = tuple(bad.tolist())
         raise NotANumber(_at(name, position), came=float(array[position]))
 
 

@@ -9,6 +9,7 @@ from utmost.spaces.grid import EuclideanGridMetric, ManhattanGridMetric, grid
 from utmost.spaces.hamming import HammingMetric, hamming
 from utmost.spaces.losses import Loss
 from utmost.spaces.metric import Metric
+from utmost.spaces.monotone import check_monotone, first_breach, is_monotone
 from utmost.spaces.space import Space
 from utmost.spaces.table import TableMetric
 
@@ -23,11 +24,14 @@ __all__ = [
     "Metric",
     "Space",
     "TableMetric",
+    "check_monotone",
     "counts",
     "discrete",
+    "first_breach",
     "graph",
     "grid",
     "hamming",
+    "is_monotone",
     "losses",
     "priors",
 ]
