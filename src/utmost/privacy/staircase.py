@@ -72,11 +72,10 @@ class StaircaseCurve:
         first, last = self._tail(n + 1, b), self._tail(-n, b)
         inside = (p > first) & (p < self._tail(1 - n, b))
         part = np.divide(p, first, out=np.zeros_like(p), where=(p <= first) & (p > 0))
-        return np.select(
-            [p <= first, inside, p < last],
-            [1 - self._lifted(n + 1, b) * part, self._missed_inside(np.where(inside, p, 0.5), b), first + b.power(n) * (last - p)],
-            b.power(n + 1) * (1 - p),
-        )
+        start = 1 - self._lifted(n + 1, b) * part
+        middle = self._missed_inside(np.where(inside, p, 0.5), b)
+        end = first + b.power(n) * (last - p)
+        return np.select([p <= first, inside, p < last], [start, middle, end], b.power(n + 1) * (1 - p))
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
         """The same for one rational probability, by bisection over the classes; b must be rational."""
@@ -150,7 +149,7 @@ class StaircaseCurve:
         rest = b.power(total - whole) * np.where(late, 1, beyond)
         lifted = b.power(total - whole - late) * np.where(late, beyond, 1)
         missed: Floats = (rest + lifted * np.maximum(1 - scale * p / here, 0)) / scale
-        return missed
+        return np.minimum(missed, 1.0)
 
 
 def _chord(b: Powers, k: int, part: Fraction | int) -> Any:
