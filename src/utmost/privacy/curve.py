@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Interval, Level, exact, exact_integer
-from utmost.noise import IntegerLaw, Law
+from utmost.noise import IntegerLaw, Laplace, Law, Staircase
 from utmost.privacy.laplace import LaplaceCurve
 from utmost.privacy.rows import RowsCurve
 from utmost.privacy.staircase import StaircaseCurve
@@ -54,7 +54,7 @@ def curve_of(law: Law | Any, shift: Any = None) -> Curve:
         if shift is not None:
             raise OutOfRange("a pair of rows has no shift", came=shift, where="tradeoff")
         return RowsCurve.of(law)
-    return _curve_of_law(law, distance(law, shift))
+    return curve_of_law(law, distance(law, shift))
 
 
 def distance(law: Law, shift: Any = None) -> Fraction:
@@ -64,8 +64,13 @@ def distance(law: Law, shift: Any = None) -> Fraction:
     return abs(Fraction(exact_integer(shift, "shift")) if law.domain == "integers" else exact(shift, "shift"))
 
 
-def _curve_of_law(law: Law, distance: Fraction) -> Curve:
+def curve_of_law(law: Law, distance: Fraction) -> StaircaseCurve | LaplaceCurve:
+    """The curve of a law at a distance of at least 0, in units of its outcomes."""
     if isinstance(law, IntegerLaw):
         shape = law.profile
         return StaircaseCurve(shape.level, Fraction(2 * shape.step - 1, 2 * shape.period), distance / shape.period)
+    if isinstance(law, Staircase):
+        return StaircaseCurve(law.level, law.profile.gamma, distance / law.sensitivity)
+    if isinstance(law, Laplace):
+        return LaplaceCurve(law.level, distance / law.sensitivity)
     raise Unsupported("the curve of this law is not known", came=law)
