@@ -50,7 +50,7 @@ class LaplaceCurve:
         epsilon, p = (self.kept.epsilon_float if self.kept else 0.0), false_alarm
         a = np.exp(-epsilon)
         part = np.divide(p, a, out=np.zeros_like(p), where=(p <= a / 2) & (p > 0))
-        middle = np.exp(-epsilon - np.log(np.maximum(4 * p, a)))  # a / (4 p), also where a underflows
+        middle = np.exp(-epsilon - np.log(np.where(p > a / 2, 4 * p, 4)))  # a / (4 p), also where a underflows
         return np.select([p <= a / 2, p <= 0.5], [1 - part, middle], a * (1 - p))
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:

@@ -140,7 +140,7 @@ class StaircaseCurve:
         """
         n, (total, theta) = math.floor(self.shift), divmod(self.shift + 2 * (1 - self.gamma), 1)
         scale, beyond = 2 * _chord(b, 0, 1 - self.gamma), _chord(b, 0, theta)
-        depth = -np.log(scale * p)
+        depth = -np.log(p) - np.log(scale)
         whole = np.floor(depth / float(b.epsilon.high))
         part = -np.expm1(whole * float(b.epsilon.high) - depth) / b.complement
         index = np.clip(2 * whole + (part >= float(theta)), total + 1 - n, total + n)
@@ -148,7 +148,8 @@ class StaircaseCurve:
         here = b.power(whole) * np.where(late, beyond, 1)
         rest = b.power(total - whole) * np.where(late, 1, beyond)
         lifted = b.power(total - whole - late) * np.where(late, beyond, 1)
-        missed: Floats = (rest + lifted * np.maximum(1 - scale * p / here, 0)) / scale
+        part = np.divide(p * scale, here, out=np.ones_like(p), where=here > 0)
+        missed: Floats = (rest + lifted * np.maximum(1 - part, 0)) / scale
         return np.minimum(missed, 1.0)
 
 
