@@ -18,10 +18,12 @@ class Loss:
     Attributes:
         rule: takes two integer arrays and broadcasts over them.
         name: how it is shown.
+        by_difference: whether l(i, r) depends on i - r alone, so that one vector holds the whole matrix.
     """
 
     rule: Callable[[Any, Any], Any]
     name: str = "loss"
+    by_difference: bool = False
 
     def __call__(self, secret: Any, action: Any) -> Any:
         """l(secret, action), elementwise over arrays."""
@@ -79,10 +81,10 @@ def _nib(i: Any, r: Any) -> Any:
     return np.equal(i, r).astype(np.int64)
 
 
-absolute = Loss(_absolute, "absolute")
-squared = Loss(partial(_power, exact(2)), "squared")
-binary = Loss(_binary, "binary")
-nib = Loss(_nib, "nib")
+absolute = Loss(_absolute, "absolute", by_difference=True)
+squared = Loss(partial(_power, exact(2)), "squared", by_difference=True)
+binary = Loss(_binary, "binary", by_difference=True)
+nib = Loss(_nib, "nib", by_difference=True)
 
 
 def power(p: Number) -> Loss:
@@ -94,4 +96,4 @@ def power(p: Number) -> Loss:
     exponent = exact(p, "p")
     if exponent <= 0:
         raise NotALoss("the power must be positive", came=p)
-    return Loss(partial(_power, exponent), f"power({exponent})")
+    return Loss(partial(_power, exponent), f"power({exponent})", by_difference=True)
