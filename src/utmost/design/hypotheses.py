@@ -28,7 +28,7 @@ def theorem_for(consumer: Consumer) -> tuple[str, tuple[str, ...]] | None:
     >>> theorem_for(Consumer(priors.uniform(4), losses.nib)) is None
     True
     """
-    alike = consumer.rule is not None and consumer.rule.by_difference
+    alike = consumer.rule is not None and consumer.rule.of_difference
     exactly = consumer.is_exact and (alike or consumer.rule is None)
     rows = integer_rows(consumer) if exactly else float_rows(consumer)
     if rows.actions == rows.secrets and is_monotone(rows, alike):

@@ -61,14 +61,14 @@ def integer_rows(consumer: Consumer) -> LossRows:
     ([0, 1, 2], 3)
     """
     prior, prior_scale = _integers(consumer.prior)
-    table = consumer.loss if consumer.rule is None or not consumer.rule.by_difference else _kernel(consumer)
+    table = consumer.loss if consumer.rule is None or not consumer.rule.of_difference else _kernel(consumer)
     loss_scale = lcm(*{Fraction(x).denominator for x in table.flat})
     return _rows(consumer, lambda numbers: _scaled(numbers, loss_scale), prior, prior_scale * loss_scale)
 
 
 def _rows(consumer: Consumer, convert: Callable[[Array], Array], prior: Array, denominator: int) -> LossRows:
     n, rule = consumer.secrets, consumer.rule
-    if rule is not None and rule.by_difference:
+    if rule is not None and rule.of_difference:
         kernel = convert(_kernel(consumer))
         mirrored = kernel[::-1]
         return LossRows(
