@@ -16,8 +16,7 @@ from utmost.errors import Infeasible, SolverFailed, Unsupported
 
 __all__ = ["Basis", "InfeasibleProgram", "LinearProgram", "LinearSolution", "solve"]
 
-# The smallest tolerance that HiGHS accepts: at its default, 1e-7, values come out below the true optimum.
-_TOLERANCE = 1e-10
+TOLERANCE = 1e-10
 _STRATEGIES = ({"simplex_strategy": 1}, {"simplex_strategy": 4}, {"simplex_strategy": 4, "simplex_scale_strategy": 0})
 
 
@@ -26,17 +25,23 @@ class InfeasibleProgram(Infeasible):
 
     Attributes:
         ray: (rows,) multipliers of a Farkas certificate, floats, or None where the solver gave none;
-            `utmost.design.vertex.farkas_ray` computes an exact one.
+            `utmost.design.farkas.farkas_ray` computes an exact one.
     """
 
     ray: Vector | None = None
 
 
-def solve(program: LinearProgram) -> LinearSolution:
+def solve(program: LinearProgram, start: Basis | None = None, tolerance: float = TOLERANCE) -> LinearSolution:
     """An optimal vertex in float64, by HiGHS' simplex method at tolerance 1e-10 and without presolve.
 
     A rational program is rounded to nearest first. The answer is as good as floats are: it is evidence of nothing until
     it has been repaired or carried on exactly.
+
+    Args:
+        program: the program.
+        start: a basis to start from, of this program or of one with the same matrix.
+        tolerance: how far the solver may break a bound, at least 1e-10; at HiGHS' default of 1e-7 values come out below
+            the true optimum.
 
     Raises:
         Unsupported: when the extra ``lp`` (highspy) is not installed.
@@ -50,7 +55,9 @@ def solve(program: LinearProgram) -> LinearSolution:
     highspy = _solver()
     statuses = []
     for strategy in _STRATEGIES:
-        highs = _loaded(highspy, program, strategy)
+        highs = _loaded(highspy, program, strategy, tolerance)
+        if start is not None:
+            highs.setBasis(_basis(highspy, start))
         highs.run()
         status = highs.getModelStatus()
         if status == highspy.HighsModelStatus.kOptimal and highs.getBasis().valid:
@@ -70,7 +77,7 @@ def _solver() -> ModuleType:
     return highspy
 
 
-def _loaded(highspy: ModuleType, program: LinearProgram, strategy: dict[str, int]) -> Any:
+def _loaded(highspy: ModuleType, program: LinearProgram, strategy: dict[str, int], tolerance: float) -> Any:
     """A silent solver that holds the program."""
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = program.shape
@@ -83,12 +90,24 @@ def _loaded(highspy: ModuleType, program: LinearProgram, strategy: dict[str, int
     model.a_matrix_.value_ = _floats(program.values)
     highs = highspy.Highs()
     options = {"output_flag": False, "presolve": "off", "solver": "simplex", "threads": 1, **strategy}
-    tolerances = {"primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE}
+    tolerances = {
+        "primal_feasibility_tolerance": tolerance,
+        "dual_feasibility_tolerance": tolerance,
+        "small_matrix_value": 1e-12,
+    }
     for name, value in {**options, **tolerances}.items():
         highs.setOptionValue(name, value)
     if highs.passModel(model) == highspy.HighsStatus.kError:
         raise SolverFailed("the program must be accepted by the solver", where="HiGHS")
     return highs
+
+
+def _basis(highspy: ModuleType, start: Basis) -> Any:
+    basis = highspy.HighsBasis()
+    basis.col_status = [highspy.HighsBasisStatus(int(code)) for code in start.columns]
+    basis.row_status = [highspy.HighsBasisStatus(int(code)) for code in start.rows]
+    basis.valid = True
+    return basis
 
 
 def _solution(highs: Any) -> LinearSolution:
