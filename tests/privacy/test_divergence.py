@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from privacy.finite_pairs import integer_pair, real_pair
-from privacy.test_tradeoff import alphas, integer_laws, laws, staircases
 
+from privacy.finite_pairs import integer_pair, real_pair
+from privacy.strategies import alphas, integer_laws, laws, staircases
 from utmost.errors import NotALevel
 from utmost.exact import Level, level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
-from utmost.privacy.curve import curve_of
 from utmost.privacy import delta, profile, total_variation, tradeoff
+from utmost.privacy.curve import curve_of
 
 EPSILONS = ["0", "1e-6", "0.1", "0.5", "1", "2.5", "9", "60"]
 
@@ -23,15 +23,15 @@ EPSILONS = ["0", "1e-6", "0.1", "0.5", "1", "2.5", "9", "60"]
 @given(integer_laws(), st.integers(-9, 9), st.sampled_from([1, "99/100", "2/3", "1/2", "1/7", "1/5000"]))
 def test_delta_of_an_integer_law_is_the_sum_of_the_excess_over_outcomes(law, shift, alpha):
     """sum over y of max(0, P(X + s = y) - e^epsilon P(X = y)), exactly, whatever the shift."""
-    P, Q = integer_pair(law, shift)
-    assert delta(law, shift=shift, alpha=alpha) == sum(max(Fraction(0), q - p / Fraction(alpha)) for p, q in zip(P, Q))
+    pairs = zip(*integer_pair(law, shift), strict=True)
+    assert delta(law, shift=shift, alpha=alpha) == sum(max(Fraction(0), q - p / Fraction(alpha)) for p, q in pairs)
 
 
 @given(staircases(), st.integers(0, 20), st.sampled_from([1, "99/100", "2/3", "1/7", "1/5000"]))
 def test_delta_of_a_real_staircase_is_the_sum_of_the_excess_over_cells(law, n, alpha):
     shift = Fraction(n, 6) * law.sensitivity
-    P, Q = real_pair(law, shift)
-    assert delta(law, shift=shift, alpha=alpha) == sum(max(Fraction(0), q - p / Fraction(alpha)) for p, q in zip(P, Q))
+    pairs = zip(*real_pair(law, shift), strict=True)
+    assert delta(law, shift=shift, alpha=alpha) == sum(max(Fraction(0), q - p / Fraction(alpha)) for p, q in pairs)
 
 
 @given(laws, st.sampled_from(EPSILONS), st.sampled_from([0, 1, 2, 7]))

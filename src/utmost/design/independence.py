@@ -1,8 +1,9 @@
 """Noise need not depend on the query's output: Lemmas 14 and 15, and Theorems 2 and 10 that follow from them.
 
 The hypothesis is that the family of noise laws is periodic in the query's output (and, on the reals, constant on the
-cells of a grid): then finitely many translates of it exhaust all translates, and their average no longer depends on the
-output. The period may be anything; for the integers, docs/theory/independent-noise.md removes the hypothesis by a limit.
+cells of a grid): then finitely many translates of it exhaust all translates, and their average no longer depends on
+the output. The period may be anything; on the integers, docs/theory/independent-noise.md removes the hypothesis by a
+limit.
 """
 
 from collections.abc import Sequence
@@ -57,9 +58,9 @@ def independent(
 ) -> PeriodicNoise:
     """One law, the same for every output, that keeps the family's level at no greater worst-case cost.
 
-    It is the average of the family's T translates, P(x) = (p_0(x) + ... + p_{T-1}(x)) / T. Each translate keeps the level
-    at the same worst-case cost (Lemma 14), so does their average (Lemma 15); and in it every output gets each of the T
-    laws once, so that it does not depend on the output. Floats are averaged up to rounding.
+    It is the average of the family's T translates, P(x) = (p_0(x) + ... + p_{T-1}(x)) / T. Each translate keeps the
+    level at the same worst-case cost (Lemma 14), so does their average (Lemma 15); and in it every output gets each of
+    the T laws once, so that it does not depend on the output. Floats are averaged up to rounding.
 
     Args:
         noise: a periodic family.
@@ -88,9 +89,7 @@ def independent(
 
 
 def _like(noise: PeriodicNoise, pmf: Array) -> PeriodicNoise:
-    return PeriodicNoise(
-        pmf, noise.start, period=noise.period, ratio=noise.ratio, domain=noise.domain
-    )
+    return PeriodicNoise(pmf, noise.start, period=noise.period, ratio=noise.ratio, domain=noise.domain)
 
 
 def _shape(noise: PeriodicNoise) -> tuple[object, ...]:

@@ -13,7 +13,7 @@ constraints inside the window remain, and the mass outside costs as little as L(
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -56,7 +56,7 @@ class NoiseProgram:
     def of(
         cls, cost: Cost, sensitivity: int, ratio: Any, window: int, outputs: int, has_tails: bool, settled: int | None
     ) -> "NoiseProgram":
-        """The program of a cost L; in floats unless alpha is a Fraction and every cost, tails included, is known exactly."""
+        """The program of a cost L: exact where alpha is a Fraction and each cost, tails included, is known exactly."""
         D, beta = sensitivity, ratio if has_tails else 0 * ratio
         costs = [discounted(cost, x, 1, 0 * beta) for x in range(-window, window + 2)]
         for k in range(D if has_tails else 0):
@@ -75,21 +75,24 @@ class NoiseProgram:
         """The program as data for a solver."""
         rows = [*self._privacy(), *self._masses(), *self._payments()]
         n = self.outputs * self._width
-        number = Fraction if self.is_exact else float
-        entries = [(i, j, number(value)) for i, (row, _, _) in enumerate(rows) for j, value in row.items()]
+        number: Callable[[Any], Any] = Fraction if self.is_exact else float
         outside = [0 if self.has_tails else math.inf] * self.outputs
         return LinearProgram.of_triplets(
-            [number(0)] * (n + self.outputs) + [number(1)],
-            *([entry[k] for entry in entries] for k in range(3)),
-            [number(low) for _, low, _ in rows],
-            [high for _, _, high in rows],
+            cost=[number(0)] * (n + self.outputs) + [number(1)],
+            rows=[i for i, (row, _, _) in enumerate(rows) for _ in row],
+            columns=[j for row, _, _ in rows for j in row],
+            values=[number(value) for row, _, _ in rows for value in row.values()],
+            lower=[number(low) for _, low, _ in rows],
+            upper=[high for _, _, high in rows],
             column_upper=[math.inf] * n + outside + [math.inf],
         )
 
     def probabilities(self, primal: Array) -> Array:
         """(T, 2w+1) the probabilities p_t(x) from a solution's variables."""
         sizes = np.array([self._size(x) for x in range(-self.window, self.window + 1)])
-        return np.maximum(primal[: self.outputs * self._width].reshape(self.outputs, self._width), 0) * sizes
+        inside: Array = primal[: self.outputs * self._width].reshape(self.outputs, self._width)
+        probabilities: Array = np.maximum(inside, 0) * sizes  # a solver's zero may be a hair below it
+        return probabilities
 
     def _privacy(self) -> Iterator[Row]:
         """p_t(x) - alpha p_{t-g}(x + g) >= 0, unless both places lie in one tail, where it repeats one nearer by."""
@@ -107,7 +110,9 @@ class NoiseProgram:
         tail = self.ratio / (1 - self.ratio) if self.has_tails else 0
         w = self.window
         for t in range(self.outputs):
-            repeats = {x: 1 + tail * ((x > w - self.sensitivity) + (x < self.sensitivity - w)) for x in range(-w, w + 1)}
+            repeats = {
+                x: 1 + tail * ((x > w - self.sensitivity) + (x < self.sensitivity - w)) for x in range(-w, w + 1)
+            }
             row = {self._column(t, x): times * self._size(x) for x, times in repeats.items()}
             yield {**row, self._width * self.outputs + t: 1}, 1, 1
 

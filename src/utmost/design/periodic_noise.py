@@ -9,6 +9,7 @@ import numpy as np
 from utmost.design.discounted import discounted
 from utmost.errors import NotAChannel, OutOfRange, PromiseBroken
 from utmost.exact import Array, Level, Number, as_array, exact, exact_integer, frozen, is_exact, level, one_world
+from utmost.noise import IntegerLaw
 from utmost.noise.costs import Cost
 
 
@@ -21,8 +22,8 @@ class PeriodicNoise:
         P(noise = start + k) = pmf[t mod T, k],    0 <= k < m,
 
     and beyond these m places each tail repeats its last ``period`` places, ``ratio`` times as high each time. On the
-    reals a place is the cell [(start+k) h, (start+k+1) h), over which its mass is spread evenly; the width h must divide
-    the sensitivity, which is then counted in cells. One row is noise that does not depend on the query's output.
+    reals a place is the cell [(start+k) h, (start+k+1) h), over which its mass is spread evenly; the width h must
+    divide the sensitivity, which is then counted in cells. One row is noise that does not depend on the query's output.
 
     Args:
         pmf: (T, m), float64 or Fraction.
@@ -73,6 +74,19 @@ class PeriodicNoise:
         object.__setattr__(self, "domain", domain)
         self._check_mass(tolerance)
 
+    @classmethod
+    def of_law(cls, law: IntegerLaw) -> "PeriodicNoise":
+        """A law on the integers as noise that depends on no output; its period and step set the window.
+
+        >>> from utmost.noise import DiscreteStaircase
+        >>> PeriodicNoise.of_law(DiscreteStaircase(alpha="1/2", sensitivity=3, step=2)).worst_ratio(3)
+        Fraction(1, 2)
+        """
+        shape = law.profile
+        reach, at = shape.period + shape.step - 1, shape.level
+        places = np.array(range(-reach, reach + 1), dtype=object if at.is_rational else np.int64)
+        return cls([law.pmf(places)], period=shape.period, ratio=at.alpha)
+
     @property
     def is_exact(self) -> bool:
         """Whether the probabilities are Fractions."""
@@ -98,9 +112,9 @@ class PeriodicNoise:
     def worst_ratio(self, sensitivity: int) -> Fraction:
         """The least of P(one output releases y) / P(a neighbouring output releases y): alpha of the level that is kept.
 
-        Floats are taken for the rationals that they are. Outputs are neighbours up to ``sensitivity`` apart, in integers
-        or in cells. On the reals the outputs of two cells g cells apart lie anywhere between g - 1 and g + 1 cells apart,
-        so the noise cell that makes up for it is g - 1, g or g + 1 cells away, and at most the sensitivity.
+        Floats are taken for the rationals that they are. Outputs are neighbours up to ``sensitivity`` apart, in
+        integers or in cells. On the reals two outputs whose cells are g cells apart lie anywhere between g - 1 and
+        g + 1 cells apart, so the noise that makes up for it is g - 1, g or g + 1 cells away, at most the sensitivity.
 
         Cost: O(T D (m + D)) for the sensitivity D.
         """
@@ -115,7 +129,12 @@ class PeriodicNoise:
         return worst
 
     def check_keeps(
-        self, sensitivity: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None, tolerance: Number = 0
+        self,
+        sensitivity: int,
+        epsilon: Number | Level | None = None,
+        *,
+        alpha: Number | None = None,
+        tolerance: Number = 0,
     ) -> None:
         """Check that the family keeps a level; decided exactly.
 
@@ -130,7 +149,7 @@ class PeriodicNoise:
         promised, found = level(epsilon, alpha), self.worst_ratio(sensitivity)
         allowed = found / (1 - exact(tolerance, "tolerance"))
         if allowed <= 0 or (allowed < 1 and Level.of_alpha(allowed) > promised):
-            raise PromiseBroken(f"likelihood ratios must be at least alpha at {promised}", came=found, where="noise")
+            raise PromiseBroken(f"likelihood ratios must be at least {promised.alpha}", came=found, where="noise")
 
     def expected_costs(self, cost: Cost, settled: int | None = None) -> Array:
         """(T,) the expected cost L(noise) for each row; on the reals L(k) is the mean cost over cell k.
@@ -139,7 +158,8 @@ class PeriodicNoise:
             cost: L, of an integer.
             settled: an error from which on L is constant, if there is one: then the tails are summed exactly.
         """
-        return self.pmf @ np.array([self._weight(cost, k, settled) for k in range(self.pmf.shape[1])])
+        weights = np.array([self._weight(cost, k, settled) for k in range(self.pmf.shape[1])])
+        return frozen(self.pmf @ weights)
 
     def worst_cost(self, cost: Cost, settled: int | None = None) -> Any:
         """The largest expected cost over the query outputs: what Theorems 2 and 10 minimise."""

@@ -1,8 +1,8 @@
 """Two hypotheses told apart by one release: the curve of the best tests, and whose it is.
 
-A test of X against X + s raises a false alarm with probability p and misses with probability beta. The smallest beta for
-each p is a convex curve from beta(0) <= 1 to beta(1) = 0, and its slopes are likelihood ratios; everything that this
-room says about a pair of hypotheses is read off it.
+A test of X against X + s raises a false alarm with probability p and misses with probability beta. The smallest beta
+for each p is a convex curve from beta(0) <= 1 to beta(1) = 0, and its slopes are likelihood ratios; everything that
+this room says about a pair of hypotheses is read off it.
 """
 
 from fractions import Fraction
@@ -13,10 +13,14 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Interval, Level, exact, exact_integer
-from utmost.noise import IntegerLaw, Laplace, Law, Staircase
+from utmost.noise import IntegerLaw, Laplace, RealLaw, Staircase
 from utmost.privacy.laplace import LaplaceCurve
 from utmost.privacy.rows import RowsCurve
 from utmost.privacy.staircase import StaircaseCurve
+
+Law = IntegerLaw | RealLaw
+"""A law of additive noise, on the integers or on the reals."""
+
 
 class Curve(Protocol):
     """Conforming: `StaircaseCurve` (all integer laws, and the staircase), `LaplaceCurve`, `RowsCurve`."""

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.exact import Interval, Level, Number, exact, frozen, level, round_up
-from utmost.noise import Law
-from utmost.privacy.curve import curve_of
+from utmost.privacy.curve import Law, curve_of
 
 # Below half of the smallest float there is nothing left to decide: it rounds up to that float.
 _FINEST = 2200

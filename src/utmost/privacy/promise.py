@@ -2,8 +2,8 @@
 
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import Level, Number, level
-from utmost.noise import IntegerLaw, Law
-from utmost.privacy.curve import curve_of_law, distance
+from utmost.noise import IntegerLaw
+from utmost.privacy.curve import Law, curve_of_law, distance
 
 
 def kept_level(law: Law, shift: Number | None = None) -> Level:
@@ -18,8 +18,8 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
     Source: [geng2012], (24) and (76); shifts beyond the sensitivity: docs/theory/trade-off.md.
 
     >>> from utmost.noise import DiscreteStaircase, Geometric
-    >>> kept_level(DiscreteStaircase(epsilon=1, sensitivity=3), shift=4), kept_level(Geometric(epsilon=1, sensitivity=3), 4)
-    (Level(epsilon=2), Level(epsilon=4/3))
+    >>> [kept_level(law(epsilon=1, sensitivity=3), shift=4) for law in (DiscreteStaircase, Geometric)]
+    [Level(epsilon=2), Level(epsilon=4/3)]
     """
     kept = curve_of_law(law, distance(law, shift)).kept
     if kept is None:
@@ -32,9 +32,9 @@ def check_promise(
 ) -> None:
     """Check that a law keeps a level, and no stricter one: the bound on its likelihood ratios holds and is attained.
 
-    Two things are compared exactly: the level of the largest likelihood ratio with the promised one, and, on the
-    integers, the law's own probabilities at an outcome where that ratio is attained, as Fractions where they are rational
-    and as intervals where they are not.
+    The level of the largest likelihood ratio is compared with the promised one, exactly; and on the integers the law's
+    own probabilities are compared at an outcome where that ratio is attained, as Fractions where they are rational and
+    as intervals where they are not.
 
     Args:
         law: a law of noise.

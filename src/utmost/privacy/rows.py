@@ -72,8 +72,8 @@ class RowsCurve:
         """The same for one rational probability; the rows must be Fractions."""
         spent = np.cumsum(self.p)
         last = bisect_left(spent, false_alarm)
-        rest: Fraction = sum(self.q[last + 1 :], Fraction(0))
-        return rest + self.q[last] * (spent[last] - false_alarm) / self.p[last]
+        split = self.q[last] * (spent[last] - false_alarm) / self.p[last]
+        return sum(self.q[last + 1 :], Fraction(split))
 
     def excess_exactly(self, level: Level | None) -> Fraction:
         """sum over outcomes of max(0, Q - e^epsilon P), for rows of Fractions and rational e^epsilon."""

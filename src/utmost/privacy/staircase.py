@@ -89,7 +89,7 @@ class StaircaseCurve:
         return rest
 
     def excess_exactly(self, level: Level | None) -> Fraction:
-        """sup over events of P(X + shift in S) - e^epsilon P(X in S), for rational b and e^epsilon (None: epsilon 0)."""
+        """sup over S of P(X + shift in S) - e^epsilon P(X in S), for rational b and e^epsilon (None: epsilon 0)."""
         b, j = ExactPowers(self.level), 1 + _multiples(level, self.level)
         if j > math.ceil(self.shift):
             return Fraction(0)

@@ -7,21 +7,20 @@ import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.exact import Array, Level, Number, as_array, frozen, is_exact, level, to_floats
-from utmost.noise import Law
-from utmost.privacy.curve import Curve, curve_of
+from utmost.privacy.curve import Curve, Law, curve_of
 from utmost.privacy.staircase import StaircaseCurve
 
 
 def tradeoff(law: Law | Any, false_alarm: object, shift: Number | None = None) -> Any:
     r"""The smallest missed-detection probability of any test between X and X + shift.
 
-    A test looks at one release and rejects "no shift" on a set S, or with a probability that depends on the release. Its
-    false-alarm probability is P(X in S), its missed-detection probability P(X + shift not in S), and
+    A test looks at one release and rejects "no shift" on a set S, or with a probability that depends on the release.
+    Its false-alarm probability is P(X in S), its missed-detection probability P(X + shift not in S), and
 
         tradeoff(law, p) = min { P(X + shift not in S) : P(X in S) <= p },    S randomised.
 
-    For the staircase, the geometric and the discrete staircase law it is piecewise linear with slopes -b^-j, and for the
-    Laplace law linear, hyperbolic, linear; both hold at every shift, inside the sensitivity and beyond.
+    For the staircase, the geometric and the discrete staircase law it is piecewise linear with slopes -b^-j, and for
+    the Laplace law linear, hyperbolic, linear; both hold at every shift, inside the sensitivity and beyond.
 
     Args:
         law: a law of noise; or a pair of rows of a channel, told apart outcome by outcome.
@@ -51,7 +50,7 @@ def tradeoff(law: Law | Any, false_alarm: object, shift: Number | None = None) -
 
 
 def frontier(false_alarm: object, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Any:
-    """The smallest missed-detection probability that a level allows: the larger of 1 - e^epsilon p and e^-epsilon (1 - p).
+    """The smallest missed-detection probability that a level allows: max(1 - e^epsilon p, e^-epsilon (1 - p)).
 
     No epsilon-private mechanism of any kind has a curve below it. The geometric law at its sensitivity attains it, and
     so does the staircase of gamma = 1/2, but no other staircase and no Laplace law.
@@ -72,11 +71,11 @@ def on_curve(curve: Curve, false_alarm: object) -> Any:
     """The curve's height at a number or an array of probabilities, in the number world they and the curve share."""
     p = _probabilities(false_alarm)
     if is_exact(p) and curve.is_rational:
-        heights = np.empty(p.shape, dtype=object)
-        heights.flat = [curve.missed_exactly(x) for x in p.flat]
-        return frozen(heights) if p.ndim else heights.item()
-    heights = curve.missed(to_floats(p).ravel()).reshape(p.shape)
-    return frozen(heights) if p.ndim else float(heights)
+        heights = np.empty(p.size, dtype=object)
+        heights[:] = [curve.missed_exactly(x) for x in p.flat]
+        return frozen(heights.reshape(p.shape)) if p.ndim else heights[0]
+    near = curve.missed(to_floats(p).ravel())
+    return frozen(near.reshape(p.shape)) if p.ndim else float(near[0])
 
 
 def _probabilities(values: object) -> Array:
