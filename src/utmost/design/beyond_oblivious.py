@@ -3,8 +3,8 @@ r"""Mechanisms that see the whole database: when looking at more than the count 
 A database has n rows with values from a finite domain; two databases are neighbours when they differ in one row; a
 count query counts the rows whose value satisfies a predicate. A mechanism is oblivious when its law depends on the
 count alone. Against the worst prior over databases that agrees with a prior over counts, averaging a mechanism over
-the databases with the same count loses nothing (Proposition 6.2). For consumers with priors over databases it does lose, and
-no mechanism serves all of them (Theorem 6.3).
+the databases with the same count loses nothing (Proposition 6.2). For consumers with priors over databases it does
+lose, and no mechanism serves all of them (Theorem 6.3).
 
 Source: [ghosh2009], section 6.2.
 """
@@ -152,7 +152,7 @@ def conflicting_users(tilt: Any = Fraction(1, 100), delta: Any = 0) -> tuple[Cou
         (0, 1, 1): half - lean,
         (1, 0, 1): lean,
     }
-    second = {(d[1], d[0], d[2]): weight for d, weight in first.items()}
+    second: dict[tuple[int, ...], Fraction] = {(d[1], d[0], d[2]): weight for d, weight in first.items()}
     one, two = (Consumer([prior.get(d, Fraction(0)) for d in query.databases], loss) for prior in (first, second))
     return query, one, two
 

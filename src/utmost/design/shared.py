@@ -1,9 +1,9 @@
 r"""Whether one private channel can be optimal for several consumers at once, and what it costs when it cannot.
 
-A channel that every consumer u remaps to its own action a_u gives a private channel on tuples of actions (u's remaps are
-drawn independently of each other), and every such channel can be remapped back. So the least total loss of one shared
-channel is the optimum of a single consumer whose actions are tuples, with the losses added up. One channel is optimal
-for all exactly when that total is the sum of their optima.
+A channel that every consumer u remaps to its own action a_u gives a private channel on tuples of actions (u's remaps
+are drawn independently of each other), and every such channel can be remapped back. So the least total loss of one
+shared channel is the optimum of a single consumer whose actions are tuples, with the losses added up. One channel is
+optimal for all exactly when that total is the sum of their optima.
 """
 
 import math
