@@ -19,14 +19,14 @@ words = st.integers(0, 2**64 - 1)
 
 @given(st.lists(st.tuples(bounds, words), min_size=1, max_size=8))
 def test_a_word_is_kept_exactly_when_its_value_would_else_be_too_likely(cells):
-    """u gives floor(u n / 2^64) unless (u n mod 2^64) < 2^64 mod n, when it is drawn again: floor(2^64/n) words each."""
+    """u gives floor(u n / 2^64), but is drawn again where (u n mod 2^64) < 2^64 mod n: floor(2^64/n) words each."""
     again = [i for i, (n, u) in enumerate(cells) if u * n % 2**64 < 2**64 % n]
-    bits = Written(arrays=[[u for _, u in cells], *([[2**63] * len(again)] if again else [])], then=2**63)
+    bits = Written(arrays=[[u for _, u in cells], *([[2**64 - 1] * len(again)] if again else [])], then=2**64 - 1)
     found = uniform_below(np.array([n for n, _ in cells], np.uint64), bits).tolist()
     kept = [i for i in range(len(cells)) if i not in again]
     assert [found[i] for i in kept] == [cells[i][1] * cells[i][0] >> 64 for i in kept]
     assert all(found[i] < cells[i][0] for i in again)
-    one = Written([cells[0][1]], then=2**63)
+    one = Written([cells[0][1]], then=2**64 - 1)
     assert one_below(cells[0][0], one.word) == found[0]
 
 
