@@ -24,7 +24,7 @@ def real(value):
 
 def masses(cuts):
     """The probabilities of a law as intervals."""
-    ends = [Interval.of(0, BITS), *cuts(BITS), Interval.of(1, BITS)]
+    ends = [Interval.of(0, BITS), *(cut.at(BITS) for cut in cuts(BITS)), Interval.of(1, BITS)]
     return [right - left for left, right in pairwise(ends)]
 
 
