@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.exact import Number, exact
+from utmost.exact import Number
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law, Staircase
 from utmost.noise.profile import Profile
 from utmost.sampling.bits import SYSTEM, Randomness, Word, source
@@ -63,7 +63,7 @@ def sample(law: Law, shape: Shape = (), *, randomness: Randomness | None = None,
     ((2, 3), dtype('int64'))
     """
     bits = SYSTEM if randomness is None else source(randomness)
-    if shape is None or shape == ():
+    if shape is None or (isinstance(shape, tuple) and not shape):
         if method is not None:
             plan_for(method, 1)
         return _one(law)(bits.word)
@@ -102,15 +102,13 @@ def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | Non
             raise OutOfRange("a law on the integers has no grid", came=grid, mend="Leave out grid=.")
         return law, None
     if not isinstance(law, Laplace | Staircase):
-        raise Unsupported(
-            "exact draws are known for laws on the integers, and for Laplace and Staircase", came=type(law).__name__
-        )
+        raise _no_sampler(law)
     width = Fraction(law.sensitivity)
     exponent = chosen_exponent(width, law.level) if grid is None else declared_exponent(grid)
     period = steps(width, exponent)
     if isinstance(law, Laplace):
         return Geometric(law.level, period), exponent
-    step = min(period, floor(exact(law.gamma, "gamma") * period) + 1)
+    step = min(period, floor(Fraction(law.gamma) * period) + 1)
     return DiscreteStaircase(law.level, period, step=step), exponent
 
 
@@ -122,6 +120,10 @@ def plan_for(method: Method | None, count: int) -> Plan:
     if method not in plans:
         raise OutOfRange('method must be "constant" or "table"', came=method, mend="Leave out method=.")
     return plans[method]
+
+
+def _no_sampler(law: object) -> Unsupported:
+    return Unsupported("exact draws are known for laws on the integers, and for Laplace and Staircase", came=repr(law))
 
 
 def _floats(parts: Iterator[Integers], count: int, exponent: int) -> NDArray[np.float64]:
@@ -149,6 +151,8 @@ def _one(law: Law) -> Callable[[Word], int | float]:
     found = _known.get(id(law))
     if found is not None:
         return found[1]
+    if not isinstance(law, Law):
+        raise _no_sampler(law)
     made = _single(law)
     if len(_known) >= _KEPT:
         _known.clear()

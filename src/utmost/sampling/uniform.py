@@ -54,7 +54,9 @@ def uniform_below(bounds: NDArray[np.uint64], randomness: Randomness) -> NDArray
 
 def one_below(bound: int, word: Word) -> int:
     """One integer uniform on 0..bound-1, for any positive bound."""
-    bits = max(64, bound.bit_length() + -bound.bit_length() % 64)
+    bits = 64
+    while bound >> bits:
+        bits += 64
     while True:
         drawn = word()
         for _ in range(64, bits, 64):
