@@ -12,6 +12,7 @@ import pytest
 
 from running import python, utmost_command
 from utmost.adapters.cli import main
+from utmost.version import __version__
 
 ROOT = Path(__file__).parents[2]
 BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
@@ -221,8 +222,7 @@ def test_compare_draws_figure_2(run, tmp_path):
 
 
 def test_the_version_is_the_packages_own(run):
-    from utmost.version import __version__
-
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert run("--version")[1] == f"utmost {__version__}\n"
     assert (
         f'version = "{__version__}"' in (ROOT / "pyproject.toml").read_text()
