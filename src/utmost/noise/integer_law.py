@@ -12,7 +12,7 @@ from utmost.noise.costs import Cost, Moment
 from utmost.noise.folded import Folded
 from utmost.noise.law import Law, read_confidence
 from utmost.noise.points import Points
-from utmost.noise.powers import ExactPowers, FloatPowers, IntervalPowers
+from utmost.noise.powers import ExactPowers, FloatPowers, IntervalPowers, cleared_bits
 from utmost.noise.profile import Profile
 from utmost.noise.quantile import integer_quantiles
 from utmost.noise.refine import refined
@@ -148,4 +148,5 @@ class IntegerLaw(Law):
         profile = self.profile
         if profile.level.is_rational:
             return Fraction(profile.moment(ExactPowers(profile.level), order))
-        return refined(lambda bits: profile.moment(IntervalPowers(profile.level, bits), order))
+        first = 128 + (order + 1) * cleared_bits(profile.level)
+        return refined(lambda bits: profile.moment(IntervalPowers(profile.level, bits), order), first)

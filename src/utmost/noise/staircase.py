@@ -13,7 +13,7 @@ from utmost.noise.costs import Cost, absolute
 from utmost.noise.folded import Folded
 from utmost.noise.gamma import optimal_gamma
 from utmost.noise.parameters import costs_to_name, law_level, law_text, least_cost, positive_number
-from utmost.noise.powers import FloatPowers, IntervalPowers
+from utmost.noise.powers import FloatPowers, IntervalPowers, cleared_bits
 from utmost.noise.real_law import RealLaw
 from utmost.noise.real_profile import RealProfile
 
@@ -96,7 +96,8 @@ class Staircase(RealLaw):
 
     def moment_interval(self, order: int, bits: int = 128) -> Interval:
         """An interval around E|X|^order, for an integer order >= 1."""
-        result: Interval = self.profile.moment(IntervalPowers(self.level, bits + 64), order)
+        guard = 64 + (order + 1) * cleared_bits(self.level)
+        result: Interval = self.profile.moment(IntervalPowers(self.level, bits + guard), order)
         return result.at(bits)
 
     def __repr__(self) -> str:
