@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pyarrow as pa
@@ -80,7 +81,7 @@ def test_json_holds_the_statement_and_the_table(run):
 
 
 def test_a_dry_run_draws_and_writes_nothing(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("utmost.release.table.release", lambda *_, **__: pytest.fail("drew"))
+    monkeypatch.setattr(import_module("utmost.release.table"), "release", lambda *_, **__: pytest.fail("drew"))
     code, out, err = run("release", BERKELEY, *PROMISE, "--dry-run", "--out", tmp_path / "x.csv")
     assert (code, err) == (0, "")
     assert "Nothing was drawn" in out
@@ -222,12 +223,9 @@ def test_compare_draws_figure_2(run, tmp_path):
 
 
 def test_the_version_is_the_packages_own(run):
-    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert run("--version")[1] == f"utmost {__version__}\n"
-    assert (
-        f'version = "{__version__}"' in (ROOT / "pyproject.toml").read_text()
-        or "dynamic" in (ROOT / "pyproject.toml").read_text()
-    )
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert "## [Unreleased]" in changelog or f"## [{__version__}]" in changelog
 
 
 def test_a_closed_pipe_is_no_traceback(tmp_path):

@@ -34,10 +34,6 @@ class Cells:
     integers: Callable[[int, int], Integers]
     shape: tuple[int, ...] | None
 
-    def shaped(self, released: NDArray[Any]) -> Any:
-        """What was released, in the shape of what came."""
-        return released.tolist()[0] if self.shape is None else released.reshape(self.shape)
-
 
 def integer_cells(values: Any) -> Cells:
     """The values for a law on the integers.
@@ -51,8 +47,12 @@ def integer_cells(values: Any) -> Cells:
         flat = narrowed(_each(flat, shape, _integer))
     elif kind == "u":
         flat = flat.astype(np.int64 if flat.max(initial=0) < 1 << 63 else object)
+    elif kind == "f" and flat.size:
+        raise _refusal(
+            flat, int(np.argmin(np.isfinite(flat) & (flat == np.floor(flat)))), shape, _NO_INTEGER, _USE_REALS
+        )
     elif kind != "i" and flat.size:
-        raise _refusal(flat, 0, shape, _NO_INTEGER, _USE_REALS if kind == "f" else None)
+        raise _refusal(flat, 0, shape, _NO_INTEGER, None)
     return Cells(flat.size, lambda start, stop: flat[start:stop], shape)
 
 

@@ -37,6 +37,7 @@ def statement(plan: Plan, released: Sequence[str], as_they_are: Sequence[str], r
         "per_cell": level_facts(law.level),
         "law": type(law).__name__,
         "parameters": law_parameters(law),
+        "drawn": repr(plan.drawn),
         "theorem": plan.theorem,
         "cost": repr(plan.cost),
         "relaxable": plan.relaxable,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.exact import Number, exact
+from utmost.exact import Number
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law, Staircase
 from utmost.noise.profile import Profile
 from utmost.sampling.bits import SYSTEM, Randomness, Word, source
@@ -63,7 +63,7 @@ def sample(law: Law, shape: Shape = (), *, randomness: Randomness | None = None,
     ((2, 3), dtype('int64'))
     """
     bits = SYSTEM if randomness is None else source(randomness)
-    if shape is None or shape == ():
+    if shape is None or (isinstance(shape, tuple) and not shape):
         if method is not None:
             plan_for(method, 1)
         return _one(law)(bits.word)
@@ -110,7 +110,7 @@ def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | Non
     period = steps(width, exponent)
     if isinstance(law, Laplace):
         return Geometric(law.level, period), exponent
-    step = min(period, floor(exact(law.gamma, "gamma") * period) + 1)
+    step = min(period, floor(Fraction(law.gamma) * period) + 1)
     return DiscreteStaircase(law.level, period, step=step), exponent
 
 

@@ -47,8 +47,9 @@ def joined(parts: Iterable[Integers], size: int) -> Integers:
     whole: Integers = np.empty(size, np.int64)
     start = 0
     for part in parts:
-        if part.dtype == object and whole.dtype != object and not _fits(part.min(), part.max()):
-            whole = whole.astype(object)
+        if part.dtype == object and whole.dtype != object:
+            part = narrowed(part)
+            whole = whole.astype(part.dtype, copy=False)
         whole[start : start + part.size] = part
         start += part.size
     return whole
