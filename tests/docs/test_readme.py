@@ -26,7 +26,7 @@ def test_the_test_command_is_the_one_that_ci_runs():
 
 
 def test_the_first_python_block_is_short():
-    block = re.search(r"```pycon?\n(.*?)```", README, re.DOTALL).group(1)
+    block = re.search(r"```python\n(.*?)```", README, re.DOTALL).group(1)
     assert len(block.strip().splitlines()) < 15
 
 

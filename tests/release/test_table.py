@@ -4,6 +4,7 @@ import copy
 import pickle
 from decimal import Decimal
 from fractions import Fraction
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -141,7 +142,9 @@ def test_a_rehearsal_promises_the_same_and_draws_nothing():
 @pytest.mark.parametrize("bad", [None, "12", True, 1.5, float("nan"), float("inf")], ids=repr)
 def test_one_bad_cell_refuses_the_whole_table(do, bad, monkeypatch):
     """The last cell of the last column is bad: nothing is drawn, and the message says where."""
-    monkeypatch.setattr("utmost.release.table.release", lambda *_, **__: pytest.fail("drew before all was checked"))
+    monkeypatch.setattr(
+        import_module("utmost.release.table"), "release", lambda *_, **__: pytest.fail("drew before all was checked")
+    )
     table = {"id": [1, 2], "a": [1, 2], "b": [3, bad]}
     with pytest.raises(BadTable, match=r"row 2 \(index 1\), column 'b'"):
         do(table, columns=["a", "b"], **SILENT)

@@ -20,7 +20,7 @@ _MISUSE = (NotALevel, NotANumber, OutOfRange, Unsupported)
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

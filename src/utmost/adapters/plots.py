@@ -38,7 +38,7 @@ def braille(xs: Sequence[float], ys: Sequence[float], top: float, width: int, he
     return cells
 
 
-def terminal(xs: Sequence[float], curves: Curves, *, width: int = 72) -> list[list[tuple[str, int]]]:
+def terminal(xs: Sequence[float], curves: Curves, *, width: int = 66) -> list[list[tuple[str, int]]]:
     """The curves as rows of runs: a piece of text, and the number of the curve it belongs to (-1 for none).
 
     Args:

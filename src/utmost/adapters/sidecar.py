@@ -6,7 +6,6 @@ from typing import Any, BinaryIO
 
 from utmost.adapters import files
 from utmost.adapters.atomic import check_absent, write_together
-from utmost.adapters.screen import watched
 from utmost.errors import BadTable
 from utmost.release import TableRelease
 
@@ -34,8 +33,13 @@ def check_free(source: Path, out: Path | None) -> None:
         check_absent(sidecar_path(out))
 
 
-def publish(release: TableRelease, out: Path) -> None:
+def publish(release: TableRelease, out: Path, watch: files.Watch | None = None) -> None:
     """Write the table and its statement: both files appear, or none.
+
+    Args:
+        release: a release that has a table.
+        out: the table's name; the statement's is ``out`` and ``.json``.
+        watch: is shown the rows as they are written.
 
     Raises:
         Unsupported: where one of them exists.
@@ -43,7 +47,7 @@ def publish(release: TableRelease, out: Path) -> None:
     """
 
     def table(file: BinaryIO) -> None:
-        files.write(release.table, file, out, lambda rows, count: watched(rows, count, f"Writing {out.name}"))
+        files.write(release.table, file, out, watch)
 
     # The statement comes first: a table never stands without it, whatever is cut off.
     write_together({sidecar_path(out): lambda file: write(release.sidecar, file), out: table})

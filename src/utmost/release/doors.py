@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable
 
-
 Column = Sequence[Any] | NDArray[Any]
 """The cells of one column, in the order of the rows."""
 

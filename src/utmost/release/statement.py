@@ -29,14 +29,15 @@ def statement(plan: Plan, released: Sequence[str], as_they_are: Sequence[str], r
         "format": 1,
         "utmost": __version__,
         "guarantee": guarantee(plan),
-        **_level(plan.level),
+        **level_facts(plan.level),
         "neighbours": unit.neighbours,
         "sensitivity": str(unit.sensitivity),
         "cells": unit.cells,
         "charged": unit.charged,
-        "per_cell": _level(law.level),
+        "per_cell": level_facts(law.level),
         "law": type(law).__name__,
-        "parameters": _parameters(law),
+        "parameters": law_parameters(law),
+        "drawn": repr(plan.drawn),
         "theorem": plan.theorem,
         "cost": repr(plan.cost),
         "relaxable": plan.relaxable,
@@ -56,7 +57,7 @@ def guarantee(plan: Plan) -> str:
     >>> from utmost.release.plan import plan_release
     >>> print(guarantee(plan_release(epsilon="1/2", sensitivity=1, cells=1)))
     Whatever anyone concludes from the released columns, the chance of concluding it would have been at most 1.65 times
-    larger or smaller if any one individual had been left out of the data or added to it (epsilon = 1/2). This assumes
+    larger or smaller if any one individual had been left out of the data or added to it (epsilon = 0.5). This assumes
     that one individual changes at most 1 released cell, and that by at most 1.
     """
     unit = plan.unit
@@ -72,7 +73,7 @@ def guarantee(plan: Plan) -> str:
     )
 
 
-def _level(level: Level) -> dict[str, Any]:
+def level_facts(level: Level) -> dict[str, Any]:
     """epsilon as exact text and rounded up; alpha as an exact fraction, or between two floats."""
     if level.is_rational:
         alpha: Any = str(level.alpha_fraction())
@@ -90,17 +91,32 @@ def _exact_text(level: Level) -> str:
 
 
 def _named(level: Level) -> str:
-    return f"epsilon = {level.power}" if level.base is None else f"epsilon = {_exact_text(level)}"
+    """The level for people: epsilon as a short decimal where it is one, else the decimal just above it."""
+    above = _rounded_up(level)
+    if level.base is None:
+        exactly = Fraction(above) == level.power
+        return f"epsilon = {above if exactly else level.power}"
+    return f"epsilon = {_exact_text(level)}, below {above}"
 
 
 def _factor(level: Level) -> str:
     """exp(epsilon), rounded up to three digits."""
-    lower = level.alpha_interval(128 + int(4 * level.epsilon_float)).lower
-    up = Context(prec=3, rounding=ROUND_CEILING)
-    return f"{up.divide(Decimal(lower.denominator), Decimal(lower.numerator)):g}"
+    if level.is_rational:
+        return _up(1 / level.alpha_fraction(), 3)
+    return _up(1 / level.alpha_interval(128 + int(4 * level.epsilon_float)).lower, 3)
 
 
-def _parameters(law: Any) -> dict[str, Any]:
+def _rounded_up(level: Level) -> str:
+    return _up(Fraction(round_up(level.epsilon_interval(1200))) if level.base else level.power, 4)
+
+
+def _up(x: Fraction, digits: int) -> str:
+    """The least decimal of so many digits that is not below x > 0."""
+    above = Context(prec=digits, rounding=ROUND_CEILING).divide(Decimal(x.numerator), Decimal(x.denominator))
+    return f"{above.normalize():f}" if -6 < above.adjusted() < 9 else f"{above.normalize():e}"
+
+
+def law_parameters(law: Any) -> dict[str, Any]:
     """The law's own numbers, exact ones as text."""
     names = ("sensitivity", "step", "gamma")
     found = {name: getattr(law, name) for name in names if hasattr(law, name)}

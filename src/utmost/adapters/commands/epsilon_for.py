@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from utmost.adapters import options
-from utmost.adapters.screen import busy, facts, number, percent, print_json, screen
+from utmost.adapters.reports import plan_report, print_json
 from utmost.release import epsilon_for as least_epsilon
 from utmost.release import plan_release
 
@@ -21,18 +21,15 @@ def epsilon_for(
     relaxable: options.Relaxable = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the least epsilon at which `utmost release` states an error bar as short as you want."""
+    """Find the least epsilon for a wanted error bar.
+
+    The answer is the least number of three digits at which `utmost release` states an error bar as short as that.
+    """
     promise: dict[str, Any] = {"cost": cost, "domain": domain, "neighbours": neighbours, "relaxable": relaxable}
-    with busy("Searching"):
-        epsilon = least_epsilon(radius, confidence, sensitivity=sensitivity, cells=cells, **promise)
-        plan = plan_release(epsilon, sensitivity=sensitivity, cells=cells, confidence=confidence, **promise)
-    shown = {
-        "epsilon": number(epsilon),
-        "error bar": f"± {number(plan.radius)} at {percent(plan.confidence)} (wanted: ± {radius})",
-        "noise": f"{plan.law!r} on each cell",
-        "why this noise": plan.theorem,
-    }
+    epsilon = least_epsilon(radius, confidence, sensitivity=sensitivity, cells=cells, **promise)
+    plan = plan_release(epsilon, sensitivity=sensitivity, cells=cells, confidence=confidence, **promise)
     if as_json:
-        print_json({"epsilon": str(epsilon), "radius": plan.radius, "confidence": float(plan.confidence)})
-    else:
-        screen().print(facts(shown))
+        return print_json(plan_report(plan))
+    from utmost.adapters.screens.plan import show_plan
+
+    show_plan(plan, wanted=radius)

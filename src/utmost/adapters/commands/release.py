@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from utmost.adapters import files, options
-from utmost.adapters.release_screen import show_release
-from utmost.adapters.screen import busy, print_json
+from utmost.adapters.reports import print_json
 from utmost.adapters.sidecar import check_free, publish
 from utmost.release import TableRelease, rehearse_table, release_table
 
@@ -46,11 +45,13 @@ def release(
     as_json: options.AsJson = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Publish a table with the least noise that its privacy level allows.
+    """Publish a table with the least noise its level allows.
 
     Every cell of the released columns is noised once, exactly, so that the whole table costs epsilon for any one
     individual. The statement beside the table says what was promised. Nothing is written where anything is wrong.
     """
+    from utmost.adapters.screens.progress import busy
+
     check_free(table, out)
     with busy(f"Checking and noising {table.name}"):
         made = (rehearse_table if dry_run else release_table)(
@@ -77,8 +78,11 @@ def _names(columns: list[str]) -> list[str]:
 
 def _give(made: TableRelease, out: Path | None, *, as_json: bool) -> None:
     """Write the files, then print: JSON for programs, a screen for people."""
+    from utmost.adapters.screens.progress import watched
+    from utmost.adapters.screens.release import show_release
+
     if made.table is not None and out is not None:
-        publish(made, out)
+        publish(made, out, watched)
     if not as_json:
         show_release(made, out)
     elif made.table is None or out is not None:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from utmost.adapters import files
-from utmost.adapters.screen import facts, number, percent, screen
+from utmost.adapters.screens.parts import facts, number, percent, screen
 from utmost.adapters.sidecar import sidecar_path
 from utmost.release import TableRelease
 

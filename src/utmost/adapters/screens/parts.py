@@ -1,32 +1,18 @@
-"""What the commands print with: facts in aligned rows, tables, JSON, and progress on a terminal only."""
+"""What the screens are made of: facts in aligned rows, tables, numbers as people read them."""
 
-import json
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
-
-Item = TypeVar("Item")
-
-# Below so many rows a bar would only flicker.
-_LONG = 100_000
 
 
 def screen(*, stderr: bool = False) -> Console:
     """The terminal, or the pipe, as it is now."""
     return Console(stderr=stderr, highlight=False)
-
-
-def print_json(value: Any) -> None:
-    """Plain JSON on standard output, uncoloured and unwrapped."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def facts(rows: Mapping[str, str]) -> Table:
@@ -67,25 +53,3 @@ def percent(value: Any) -> str:
     ('95 %', '99.9 %')
     """
     return f"{number(100 * Fraction(value))} %"
-
-
-@contextmanager
-def busy(what: str) -> Iterator[None]:
-    """Say on a terminal what is going on; nothing in a pipe or a log."""
-    console = screen(stderr=True)
-    if not console.is_terminal:
-        yield
-        return
-    with console.status(escape(what)):
-        yield
-
-
-def watched(items: Iterable[Item], count: int, what: str) -> Iterator[Item]:
-    """The items as they are, with a bar on a terminal where there are many."""
-    console = screen(stderr=True)
-    if count < _LONG or not console.is_terminal:
-        yield from items
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        yield from progress.track(items, total=count, description=what)
