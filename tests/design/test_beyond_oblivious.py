@@ -78,7 +78,7 @@ def test_figure_4_is_the_first_users_only_optimum(tilt):
 
 @pytest.mark.parametrize("tilt", [F(0), F(1, 100), F(1, 9)])
 def test_theorem_6_3(tilt):
-    """No channel is optimal for both: together they lose min(19/30 + 4 tilt/5, 2/3) at least, and 13/24 + tilt alone."""
+    """No channel is optimal for both: together they lose min(19/30 + 4 tilt/5, 2/3), more than 13/24 + tilt apart."""
     query, one, two = conflicting_users(tilt)
     found = shared_mechanism(half(query), [one, two])
     assert not found.exists
