@@ -12,8 +12,7 @@ Rows and actions need not be equally many: the rest of the proof counts columns 
 import numpy as np
 
 from utmost.design.loss_rows import LossRows, float_rows, integer_rows
-from utmost.exact import Array
-from utmost.spaces import Consumer
+from utmost.spaces import Consumer, is_monotone
 
 THEOREM = "Theorem 3.1 of Ghosh, Roughgarden and Sundararajan (2009)"
 EXTENDED = "Theorem 3.1 of Ghosh, Roughgarden and Sundararajan (2009), extended to unimodal losses with ordered modes"
@@ -22,31 +21,18 @@ EXTENDED = "Theorem 3.1 of Ghosh, Roughgarden and Sundararajan (2009), extended 
 def theorem_for(consumer: Consumer) -> tuple[str, tuple[str, ...]] | None:
     """The theorem that makes a remap of the geometric mechanism optimal for this consumer, its hypotheses, or None.
 
-    Cost: O(n k), or O(n) for a loss of i - r.
+    Cost: O(n k).
 
     >>> from utmost.spaces import losses, priors
     >>> theorem_for(Consumer(priors.uniform(4), losses.nib)) is None
     True
     """
-    alike = consumer.rule is not None and consumer.rule.of_difference
-    exactly = consumer.is_exact and (alike or consumer.rule is None)
-    rows = integer_rows(consumer) if exactly else float_rows(consumer)
-    if rows.actions == rows.secrets and is_monotone(rows, alike):
+    if consumer.actions == consumer.secrets and is_monotone(consumer):
         return THEOREM, ("the loss of each secret i does not decrease in |i - r|",)
-    if is_unimodal(rows):
+    exactly = consumer.is_exact and consumer.table is not None
+    if is_unimodal(integer_rows(consumer) if exactly else float_rows(consumer)):
         return EXTENDED, ("the loss of each secret falls to a mode and rises after it", "the modes do not decrease")
     return None
-
-
-def is_monotone(rows: LossRows, alike: bool = False) -> bool:
-    r"""Whether l(i, r) does not decrease in |i - r|: equal distances cost the same, larger ones no less.
-
-    Args:
-        rows: the loss, square.
-        alike: whether the loss depends on i - r alone; the middle and the two end rows then decide.
-    """
-    n = rows.secrets
-    return all(_rises_with_distance(rows.loss_row(i), i) for i in ({0, n // 2, n - 1} if alike else range(n)))
 
 
 def is_unimodal(rows: LossRows) -> bool:
@@ -65,10 +51,3 @@ def is_unimodal(rows: LossRows) -> bool:
         if mode > last:
             return False
     return True
-
-
-def _rises_with_distance(row: Array, i: int) -> bool:
-    right, left = row[i:], row[i::-1]
-    both = min(len(right), len(left))
-    far = right if len(right) >= len(left) else left
-    return bool((right[:both] == left[:both]).all() and (np.diff(far) >= 0).all())

@@ -8,7 +8,7 @@ from math import lcm
 import numpy as np
 
 from utmost.design.integers import integers
-from utmost.exact import Array, is_exact
+from utmost.exact import Array
 from utmost.spaces import Consumer
 
 
@@ -53,7 +53,7 @@ def float_rows(consumer: Consumer) -> LossRows:
 
 
 def integer_rows(consumer: Consumer) -> LossRows:
-    """The losses of an exact consumer as integers, with their common denominator.
+    """The losses as integers, with their common denominator; floats are read as the rationals that they are.
 
     >>> from utmost.spaces import losses, priors
     >>> rows = integer_rows(Consumer(priors.uniform(3), losses.absolute))
@@ -61,46 +61,46 @@ def integer_rows(consumer: Consumer) -> LossRows:
     ([0, 1, 2], 3)
     """
     prior, prior_scale = _integers(consumer.prior)
-    table = consumer.loss if consumer.rule is None or not consumer.rule.of_difference else _kernel(consumer)
-    loss_scale = lcm(*{Fraction(x).denominator for x in table.flat})
+    values = _kernel(consumer) if _is_of_difference(consumer) else consumer.loss
+    loss_scale = lcm(*{Fraction(x).denominator for x in values.flat})
     return _rows(consumer, lambda numbers: _scaled(numbers, loss_scale), prior, prior_scale * loss_scale)
 
 
 def _rows(consumer: Consumer, convert: Callable[[Array], Array], prior: Array, denominator: int) -> LossRows:
-    n, rule = consumer.secrets, consumer.rule
-    if rule is not None and rule.of_difference:
+    n, k = consumer.secrets, consumer.actions
+    if _is_of_difference(consumer):
         kernel = convert(_kernel(consumer))
-        mirrored = kernel[::-1]
         return LossRows(
             prior,
-            lambda i: kernel[n - 1 - i : 2 * n - 1 - i],
-            lambda r: mirrored[n - 1 - r : 2 * n - 1 - r],
-            n,
+            lambda i: kernel[n - 1 - i : n - 1 - i + k],
+            lambda r: kernel[r : r + n][::-1],
+            k,
             denominator,
         )
-    if rule is not None and not is_exact(prior):
-        everyone, evaluate = np.arange(n), rule.rule
+    if consumer.table is None and not consumer.is_exact:
         return LossRows(
             prior,
-            lambda i: convert(np.broadcast_to(evaluate(np.array([i]), everyone), n)),
-            lambda r: convert(np.broadcast_to(evaluate(everyone, np.array([r])), n)),
-            n,
+            lambda i: convert(consumer.loss_block(slice(i, i + 1), slice(None))[0]),
+            lambda r: convert(consumer.loss_block(slice(None), slice(r, r + 1))[:, 0]),
+            k,
             denominator,
         )
     table = convert(consumer.loss)
-    return LossRows(prior, lambda i: table[i], lambda r: table[:, r], table.shape[1], denominator)
+    return LossRows(prior, lambda i: table[i], lambda r: table[:, r], k, denominator)
+
+
+def _is_of_difference(consumer: Consumer) -> bool:
+    return consumer.rule is not None and consumer.rule.of_difference
 
 
 def _kernel(consumer: Consumer) -> Array:
-    """l(i, i + d) for d = -(n-1), ..., n-1."""
-    n = consumer.secrets
-    assert consumer.rule is not None
-    differences = np.arange(-(n - 1), n)
-    return np.asarray(consumer.rule.rule(np.maximum(-differences, 0), np.maximum(differences, 0)))
+    """l(i, i + d) for d = -(n-1), ..., k-1."""
+    assert consumer.rule is not None, "only a named loss is a function of the difference"
+    return np.asarray(consumer.rule.rule(0, np.arange(1 - consumer.secrets, consumer.actions)))
 
 
 def _integers(numbers: Array) -> tuple[Array, int]:
-    scale = lcm(*(x.denominator for x in numbers.flat))
+    scale = lcm(*(Fraction(x).denominator for x in numbers.flat))
     return _scaled(numbers, scale), scale
 
 
