@@ -94,6 +94,13 @@ def test_the_average_is_the_mixture_of_all_translates_in_equal_parts(family):
     assert (mixture.pmf[:1] == independent(noise, D, alpha=alpha).pmf).all()
 
 
+def test_a_translate_gives_each_output_the_law_of_a_later_one():
+    """Three deterministic laws, so that the direction shows."""
+    noise = PeriodicNoise([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    assert [translated(noise, 1).mass(t, x) for t, x in ((0, 0), (1, 1), (2, -1))] == [1, 1, 1]
+    assert translated(noise, -1).pmf.tolist() == translated(noise, 5).pmf.tolist()
+
+
 def capped(x):
     return min(abs(x), 3)
 

@@ -89,7 +89,7 @@ def test_the_bound_rises_with_the_window_and_the_optimum_stays():
 @pytest.mark.parametrize("D", [1, 2, 3])
 @pytest.mark.parametrize(("cost", "settled"), EXACT_COSTS[::2])
 def test_nothing_is_gained_when_the_noise_may_depend_on_the_output(outputs, D, cost, settled):
-    """Over all families of period T the optimum is that of independent noise, exactly; so is the bound for all tails."""
+    """Over all families of period T the optimum is that of independent noise, exactly; so is the open bound."""
     alone = least_noise(cost, D, alpha="1/3", settled=settled)
     family = least_noise(cost, D, alpha="1/3", settled=settled, outputs=outputs)
     assert family.cost == alone.cost

@@ -6,8 +6,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from design.random_consumers import any_consumer, loose_consumer, random_type, unimodal_consumer
 
+from design.random_consumers import any_consumer, loose_consumer, random_type, unimodal_consumer
 from utmost.channels import geometric_channel
 from utmost.design.closed_form import exact_design, float_design
 from utmost.design.line_check import dual_bound, exact_slacks, float_slacks, remap_loss

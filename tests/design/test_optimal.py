@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from design.random_consumers import (
     any_consumer,
     loose_consumer,
@@ -14,7 +15,6 @@ from design.random_consumers import (
     strict_consumer,
     unimodal_consumer,
 )
-
 from utmost.channels import geometric_channel
 from utmost.design.checker import check_private
 from utmost.design.hypotheses import theorem_for
@@ -39,7 +39,7 @@ def check_theorem(seed, count, largest):
 
 
 def test_the_program_gives_the_value_of_the_remapped_geometric_mechanism():
-    """Theorem 3.1, in rationals: strict and loose monotone losses, priors with and without zeros, alpha of 1/100..99/100."""
+    """Theorem 3.1, in rationals: strict and loose losses, priors with and without zeros, alpha of 1/100..99/100."""
     check_theorem(seed=1, count=70, largest=8)
 
 

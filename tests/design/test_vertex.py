@@ -54,7 +54,7 @@ def check_optimal(program, found):
 
 
 def test_a_vertex_is_optimal_in_rationals_from_any_basis():
-    """From the solver's basis, and from the basis of all rows, the same optimal value is reached; or a proof of none."""
+    """From the solver's basis and from the basis of all rows the same optimum is reached, or there is proof of none."""
     rng, solved, refuted = random.Random(1), 0, 0
     for _ in range(150):
         program = random_program(rng)

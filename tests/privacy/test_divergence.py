@@ -78,6 +78,14 @@ def test_the_laplace_profile_is_its_closed_form(epsilon, shift):
         assert delta(Laplace(epsilon=epsilon, sensitivity=4), e, 4 * shift) == pytest.approx(expected, rel=1e-14, abs=0)
 
 
+def test_the_laplace_profile_is_exact_where_the_square_root_is_rational():
+    assert total_variation(Laplace(alpha="1/16")) == delta(Laplace(alpha="1/256"), alpha="1/16") == Fraction(3, 4)
+    assert total_variation(Laplace(alpha="1/16"), shift="1/2") == delta(Laplace(alpha="1/16"), alpha="1/4") == 0.5
+    assert isinstance(total_variation(Laplace(alpha="1/2")), float)
+    assert isinstance(delta(Laplace(alpha="1/16"), alpha="1/3"), float)
+    assert delta(Laplace(alpha="1/16"), alpha="1/3") == pytest.approx(1 - (3 / 16) ** 0.5, rel=1e-15)
+
+
 # ---- agreement
 
 

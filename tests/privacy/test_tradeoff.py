@@ -184,6 +184,13 @@ def test_every_size_is_answered_at_once_and_stays_a_probability(law, shift):
     assert curve[1] == 0
 
 
+def test_no_probability_exceeds_one_by_rounding():
+    """Sums near 1 that round up are cut: here the uncut sums are 1 + 2^-52."""
+    p = np.array([1e-300, 5.9e-23, 1.3618391623242133e-20, 6.3e-24])
+    for b, gamma, shift in ((Fraction(9, 10), Fraction(1, 7), 4), (Fraction(1, 7), Fraction(3, 5), 2)):
+        assert (tradeoff(Staircase(alpha=b, gamma=gamma), p, shift) <= 1).all()
+
+
 def test_beyond_the_sensitivity_there_are_more_slopes():
     """At shift 2 the geometric law of alpha 1/2 has likelihood ratios 4, 1, 1/4: the middle outcome tells nothing."""
     p = [Fraction(n, 12) for n in range(13)]

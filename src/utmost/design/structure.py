@@ -101,7 +101,7 @@ def remap_of_vertex(C: Channel, alpha: Number | Level, tolerance: float = 1e-9) 
     Source: [ghosh2009], Lemma 5.11.
     """
     pattern = constraint_matrix(C, alpha, tolerance)
-    for check in check_lemmas(pattern)[3:]:
+    for check in check_lemmas(pattern)[3:] if len(pattern) else ():
         if not check.holds:
             raise PromiseBroken(f"Lemma {check.lemma} must hold: {check.says}", came=check.where)
     columns = used_columns(pattern) if len(pattern) else np.flatnonzero(C.matrix[0])
