@@ -23,6 +23,7 @@ Method = Literal["auto", "theorem", "program"]
 # Beyond this many digit operations, seconds become minutes and exact designs have to be asked for.
 _MOST_DIGITS = 5e9
 _MOST_EXACT_VARIABLES = 2_000
+_LARGEST_SCALE = 42.0  # alpha^d of 2^-60: from about there HiGHS' last basis is far from optimal
 _NEGLIGIBLE = 1e-250
 
 
@@ -130,8 +131,8 @@ def optimal_mechanism(
         certificate = _closed_form(ptype, consumer, wanted, theorem is not None)
         if certificate is not None:
             return Optimum(certificate if theorem is None else certificate.with_theorem(*theorem), "closed form")
-    small = consumer.secrets * consumer.actions <= _MOST_EXACT_VARIABLES
-    return Optimum(_program(ptype, consumer, small if exactly is None else exactly or small), "program")
+    by_simplex = _is_small(ptype, consumer) if exactly is None else exactly or _is_small(ptype, consumer)
+    return Optimum(_program(ptype, consumer, by_simplex), "program")
 
 
 def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure: bool) -> Certificate | None:
@@ -172,6 +173,13 @@ def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool) -> Certifica
         return Certificate(ptype, consumer, dual, matrix=matrix, multipliers=None if is_line else multipliers)
     mu, kept = feasible_dual(ptype, consumer, dual.astype(np.float64), multipliers.astype(np.float64))
     return Certificate(ptype, consumer, mu, matrix=matrix, multipliers=kept)
+
+
+def _is_small(ptype: PrivacyType, consumer: Consumer) -> bool:
+    """Whether the exact simplex method takes seconds: not too many variables, and none too small for floats to see."""
+    farthest = ptype.space.size - 1 if isinstance(ptype.space.metric, LineMetric) else ptype.space.distances.max()
+    scale = float(farthest) * ptype.level.epsilon_float
+    return consumer.secrets * consumer.actions <= _MOST_EXACT_VARIABLES and scale <= _LARGEST_SCALE
 
 
 def _digits(ptype: PrivacyType, consumer: Consumer) -> float:

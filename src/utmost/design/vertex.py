@@ -16,6 +16,7 @@ from utmost.errors import SolverFailed
 
 _ROUNDS = 12
 _MAGNIFIED_TOLERANCE = 1e-7
+_FAR = Fraction(10**9)
 
 
 def solve_exactly(program: LinearProgram) -> LinearSolution:
@@ -69,11 +70,16 @@ def _magnified(program: LinearProgram, state: State) -> LinearProgram:
     """The program for a multiple of x less the state's x: bounds moved and magnified, reduced costs as costs."""
     n, by, dearer = program.shape[1], _power_above(state.primal_error()), _power_above(state.dual_error())
     low, high = (
-        rationals_array(by * (b - v) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
+        rationals_array(_near(by * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
         for side in (state.tableau.lower, state.tableau.upper)
     )
     cost = rationals_array(dearer * d for d in state.reduced[:n])
     return LinearProgram(cost, program.starts, program.columns, program.values, low[n:], high[n:], low[:n], high[:n])
+
+
+def _near(bound: Fraction) -> Fraction:
+    """A bound drawn in to where the solver can still see it: what lies beyond is left for a later round."""
+    return max(-_FAR, min(_FAR, bound))
 
 
 def _power_above(error: Any) -> Fraction:
