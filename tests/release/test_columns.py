@@ -60,7 +60,7 @@ BAD_INTEGERS = [
     Decimal("NaN"),
     1j,
     [1],
-    object(),
+    range(2),
 ]
 
 
