@@ -91,6 +91,7 @@ def test_draws_beyond_int64_are_python_integers(period):
     many = ManyStaircase(level(1).alpha_interval, period, period // 3, CONSTANT)
     draws = many.draw(3000, SeededRandomness(1))
     assert draws.dtype == object
+    assert {type(x) for x in draws} == {int}
     assert max(abs(draws)) > 2 * period
     law = DiscreteStaircase(epsilon=1, sensitivity=10**6, step=333_333)
     scaled = np.array([x * 10**6 // period for x in draws], np.int64)

@@ -81,8 +81,7 @@ def sample(law: Law, shape: Shape = (), *, randomness: Randomness | None = None,
 def draws(law: IntegerLaw, count: int, *, randomness: Randomness, method: Method | None) -> Iterator[Integers]:
     """``count`` independent draws of a law on the integers, in arrays of a bounded size, of whatever integer type."""
     sampler = _many(law.profile, plan_for(method, count))
-    for start in range(0, count, CHUNK):
-        yield sampler.draw(min(CHUNK, count - start), randomness)
+    return (sampler.draw(min(CHUNK, count - start), randomness) for start in range(0, count, CHUNK))
 
 
 def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | None]:
