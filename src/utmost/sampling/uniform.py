@@ -39,7 +39,7 @@ def uniform_below(bounds: NDArray[np.uint64], randomness: Randomness) -> NDArray
     more. Those whose lower half is below 2^64 mod n are drawn again, which leaves floor(2^64 / n) for each value. A
     redraw is as likely for one value as for another, so its time tells nothing.
 
-    Cost: about 4 ns each. Source: Lemire, Fast random integer generation in an interval (2019).
+    Cost: about 4 ns each. Source: [lemire2019].
     """
     words: NDArray[np.uint64] = randomness.words(bounds.size, 64)
     drawn = _upper_half(words, bounds)
