@@ -142,7 +142,7 @@ def test_indices_without_mass_are_never_drawn():
     assert [mass > 0 for mass in p] == [False, True, False, False, True, False]
 
 
-@pytest.mark.parametrize(("word_bits", "lookup"), [(16, True), (16, False), (32, False)])
+@pytest.mark.parametrize(("word_bits", "lookup"), [(8, True), (8, False), (16, True), (16, False), (32, False)])
 @pytest.mark.parametrize("count", [3, 300, 10_000])
 def test_many_indices_fit_their_law(word_bits, lookup, count):
     """More indices than a byte holds, and more than there are words."""

@@ -24,7 +24,7 @@ def real(value):
 
 def masses(cuts):
     """The probabilities of a law as intervals."""
-    ends = [Interval.of(0, BITS), *cuts(BITS), Interval.of(1, BITS)]
+    ends = [Interval.of(0, BITS), *(cut.at(BITS) for cut in cuts(BITS)), Interval.of(1, BITS)]
     return [right - left for left, right in pairwise(ends)]
 
 
@@ -136,6 +136,14 @@ def test_every_plan_draws_the_law(plan, epsilon):
         return 1 - a ** (x // 2 + 1.0) - np.where(x % 2, 0, 0.75 * (1 - a) * a ** (x // 2.0))
 
     assert chi_square(k.astype(np.int64) * 2 + mark, cdf) > LEVEL
+
+
+@pytest.mark.parametrize("epsilon", ["1e-6", "0.01", "0.7", "30"])
+def test_single_variables_have_the_law(epsilon):
+    """By bisection of 64-bit thresholds, independent of the cells of the arrays."""
+    one, word = OneMarked(level(epsilon).alpha_interval, [real(Fraction(1))]), SeededRandomness(6).word
+    drawn = np.array([one.draw(word)[0] for _ in range(30_000)])
+    assert chi_square(drawn, lambda k: -np.expm1(-float(epsilon) * (np.asarray(k) + 1.0))) > LEVEL
 
 
 def test_a_cut_tail_is_found(monkeypatch):

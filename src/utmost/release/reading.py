@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotANumber
 from utmost.exact import exact
+from utmost.sampling.draw import CHUNK
 from utmost.sampling.grid import snapped
 from utmost.sampling.wide import Integers, narrowed
 
@@ -46,7 +47,8 @@ def integer_cells(values: Any) -> Cells:
     if kind == "O":
         flat = narrowed(_each(flat, shape, _integer))
     elif kind == "u":
-        flat = flat.astype(np.int64 if flat.max(initial=0) < 1 << 63 else object)
+        wide = object if flat.max(initial=0) >= 1 << 63 else np.int64
+        return Cells(flat.size, lambda start, stop: flat[start:stop].astype(wide), shape)
     elif kind == "f" and flat.size:
         raise _refusal(
             flat, int(np.argmin(np.isfinite(flat) & (flat == np.floor(flat)))), shape, _NO_INTEGER, _USE_REALS
@@ -69,9 +71,10 @@ def real_cells(values: Any, exponent: int) -> Cells:
     if kind == "O":
         flat = _each(flat, shape, _real)
     elif kind == "f":
-        bad = np.flatnonzero(~np.isfinite(flat))
-        if bad.size:
-            raise _refusal(flat, int(bad[0]), shape, _NO_NUMBER, _REPLACE)
+        for start in range(0, flat.size, CHUNK):
+            bad = np.flatnonzero(~np.isfinite(flat[start : start + CHUNK]))
+            if bad.size:
+                raise _refusal(flat, start + int(bad[0]), shape, _NO_NUMBER, _REPLACE)
     elif kind not in "iu" and flat.size:
         raise _refusal(flat, 0, shape, _NO_NUMBER, None)
     return Cells(flat.size, lambda start, stop: snapped(flat[start:stop], exponent), shape)
