@@ -1,0 +1,37 @@
+"""Noise at several levels at once: kernels between levels, joint laws, the process, and which laws allow it."""
+
+from utmost.noise.gradual.bridge import Bridge
+from utmost.noise.gradual.joint import correlation, expected_change, joint_pmf
+from utmost.noise.gradual.path import Jump, Path
+from utmost.noise.gradual.process import (
+    expected_jumps,
+    expected_jumps_of_size,
+    forward_intensities,
+    jump_count_pmf,
+    jump_intensity,
+    jump_pmf,
+    no_jump_probability,
+)
+from utmost.noise.gradual.quantity import Quantity
+from utmost.noise.gradual.relaxing import Pieces, Relaxing
+from utmost.noise.gradual.tightening import Tightening
+
+__all__ = [
+    "Bridge",
+    "Jump",
+    "Path",
+    "Pieces",
+    "Quantity",
+    "Relaxing",
+    "Tightening",
+    "correlation",
+    "expected_change",
+    "expected_jumps",
+    "expected_jumps_of_size",
+    "forward_intensities",
+    "joint_pmf",
+    "jump_count_pmf",
+    "jump_intensity",
+    "jump_pmf",
+    "no_jump_probability",
+]
