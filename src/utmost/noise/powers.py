@@ -1,0 +1,137 @@
+r"""Powers of alpha in three number worlds: rationals, certified intervals, floats.
+
+A law writes each formula once, in terms of b = alpha, 1 - b and b^k, and asks the world for these three. Floats get
+1 - b from expm1 and b^k from a product kept to twice the working precision, so that b^k is right to the last bits even
+where it is 1e-300.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import Unsupported
+from utmost.exact import Interval, Level, nearest
+from utmost.noise.doubled import Doubled
+
+# About two megabytes for one number; beyond it nobody means the exact value.
+_LARGEST_EXACT = 1 << 24
+
+
+class Powers(Protocol):
+    """What a formula needs to know of alpha: b, 1 - b and b^k for integers k >= 0."""
+
+    @property
+    def b(self) -> Any:
+        """alpha itself."""
+
+    @property
+    def complement(self) -> Any:
+        """1 - alpha, without cancellation."""
+
+    def power(self, k: Any) -> Any:
+        """alpha^k."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExactPowers:
+    """Powers of a rational alpha as fractions.
+
+    >>> from utmost.exact import level
+    >>> ExactPowers(level(alpha="1/3")).power(4)
+    Fraction(1, 81)
+    """
+
+    level: Level
+
+    @property
+    def b(self) -> Fraction:
+        """alpha itself."""
+        return self.level.alpha_fraction()
+
+    @property
+    def complement(self) -> Fraction:
+        """1 - alpha."""
+        return 1 - self.b
+
+    def power(self, k: int) -> Fraction:
+        """alpha^k; Unsupported where that fraction would take more than 2^24 bits."""
+        size = k * self.b.denominator.bit_length()
+        if size > _LARGEST_EXACT:
+            raise Unsupported(
+                f"an exact probability may take at most {_LARGEST_EXACT} bits",
+                came=f"about {size}",
+                mend="Pass a float, or ask for logpmf.",
+            )
+        return self.b**k
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalPowers:
+    """Powers of alpha as intervals of ``bits`` bits after the point."""
+
+    level: Level
+    bits: int
+
+    @property
+    def b(self) -> Interval:
+        """alpha itself."""
+        return self.level.alpha_interval(self.bits)
+
+    @property
+    def complement(self) -> Interval:
+        """1 - alpha."""
+        return 1 - self.b
+
+    def power(self, k: int) -> Interval:
+        """alpha^k, computed as exp(-k epsilon) whatever the size of k."""
+        return self.level.scaled(k).alpha_interval(self.bits) if k else Interval.of(1, self.bits)
+
+
+@dataclass(frozen=True, slots=True)
+class FloatPowers:
+    """Powers of alpha as floats, right to a few units in the last place wherever they do not underflow.
+
+    >>> from utmost.exact import level
+    >>> FloatPowers(level(epsilon=1)).power(np.array([0, 700]))
+    array([1.00000000e+000, 9.85967654e-305])
+    """
+
+    level: Level
+
+    @property
+    def b(self) -> float:
+        """alpha itself."""
+        return float(self.power(1))
+
+    @property
+    def complement(self) -> float:
+        """1 - alpha."""
+        return -float(np.expm1(-float(self.epsilon.high)))
+
+    @property
+    def epsilon(self) -> Doubled:
+        """epsilon to 106 bits."""
+        return _epsilon(self.level)
+
+    def power(self, k: Any) -> NDArray[np.float64]:
+        """alpha^k for integers (an array of integers, or of Python ints) or for floats k >= 0."""
+        exponent = self.epsilon * Doubled.of(k)
+        high = np.minimum(exponent.high, 2000.0)  # e^-2000 is 0, and inf times 0 would be no number
+        return np.asarray(np.exp(-high) * (1.0 - np.where(exponent.high < 2000.0, exponent.low, 0.0)))
+
+    def exponent(self, k: Any) -> NDArray[np.float64]:
+        """log(alpha^k) = -k epsilon."""
+        return np.asarray(-(self.epsilon * Doubled.of(k)).high)
+
+
+@lru_cache(maxsize=256)
+def _epsilon(level: Level) -> Doubled:
+    bits = 256
+    while (interval := level.epsilon_interval(bits)).low < 1 << 128:
+        bits *= 2
+    high = nearest(interval)
+    return Doubled(np.float64(high), np.float64(nearest(interval.lower - Fraction(high))))

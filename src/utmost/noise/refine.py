@@ -1,0 +1,30 @@
+r"""From intervals to a float: refine until the float is certain to the last bits."""
+
+from collections.abc import Callable
+
+from utmost.errors import Unsupported
+from utmost.exact import Interval, nearest
+
+_RELATIVE = 1 << 60
+
+
+def refined(value: Callable[[int], Interval]) -> float:
+    """A positive real as a float, from intervals of growing precision: relative error about 2^-53.
+
+    Raises:
+        Unsupported: when the number exceeds the largest float.
+
+    >>> from utmost.exact import exp_interval
+    >>> refined(lambda bits: exp_interval(-600, bits))
+    2.65039655300431...e-261
+    """
+    bits = 128
+    while True:
+        interval = value(bits)
+        if (interval.high - interval.low) * _RELATIVE <= interval.low:
+            break
+        bits *= 2
+    result = nearest(interval)
+    if result == float("inf"):
+        raise Unsupported("the result exceeds the largest float", mend="Ask for a smaller order or sensitivity.")
+    return result
