@@ -2,6 +2,12 @@
 
 from utmost.noise.gradual.bridge import Bridge
 from utmost.noise.gradual.joint import correlation, expected_change, joint_pmf
+from utmost.noise.gradual.laplace import (
+    LaplaceRelaxing,
+    LaplaceTightening,
+    laplace_expected_jumps,
+    laplace_jump_intensity,
+)
 from utmost.noise.gradual.path import Jump, Path
 from utmost.noise.gradual.process import (
     expected_jumps,
@@ -19,6 +25,8 @@ from utmost.noise.gradual.tightening import Tightening
 __all__ = [
     "Bridge",
     "Jump",
+    "LaplaceRelaxing",
+    "LaplaceTightening",
     "Path",
     "Pieces",
     "Quantity",
@@ -33,5 +41,7 @@ __all__ = [
     "jump_count_pmf",
     "jump_intensity",
     "jump_pmf",
+    "laplace_expected_jumps",
+    "laplace_jump_intensity",
     "no_jump_probability",
 ]

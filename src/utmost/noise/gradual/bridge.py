@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level
-from utmost.noise.gradual.powers import integers, plain, powers, where
 from utmost.noise.gradual.quantity import Quantity
 from utmost.noise.gradual.tightening import staying
+from utmost.noise.gradual.world import World, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Bridge:
 
     >>> from utmost.exact import level
     >>> B = Bridge(strict=level(alpha="1/2"), at=level(alpha="1/3"), loose=level(alpha="1/4"))
-    >>> B.pmf([0, 1, 2], 2).tolist()
-    [Fraction(215, 336), Fraction(55, 504), Fraction(11, 54)]
+    >>> B.pmf(0, 2), B.pmf(1, 2), B.pmf(2, 2)
+    (Fraction(215, 336), Fraction(55, 504), Fraction(11, 54))
     """
 
     strict: Level
@@ -93,16 +93,15 @@ class Bridge:
         return self._quantity(lambda a, m, b: a * m)
 
     def pmf(self, k: ArrayLike, w: ArrayLike) -> Any:
-        """P(K = k | W = w), for integers k and w that broadcast: Fractions for rational alphas, else floats."""
-        end, given = np.broadcast_arrays(integers(k), integers(w))
+        """P(K = k | W = w), for integers that broadcast: fractions for rational alphas where asked for, else floats."""
+        world, (end, given) = World.of((self.strict, self.at, self.loose), k, w)
         ahead, size = end * np.where(given < 0, -1, 1), np.abs(given)
         inward = np.clip(ahead, 0, size)
-        smooth = self._quantity(lambda a, m, b: _rest(a, m, b) * (a - m) / a).number
-        kept = self.stay.number
-        density = smooth * powers(self.fall, inward) * powers(self.rise, np.abs(ahead - inward))
-        density = density + where(ahead == 0, self.home.number)
-        density = density + np.where(ahead == size, kept, 0 * kept) * powers(self.fall, size)
-        idle = np.where(size == 0, self.idle.number, 0 * kept)
+        smooth = self._quantity(lambda a, m, b: _rest(a, m, b) * (a - m) / a)
+        density = world.powers(self.fall, inward) * world.powers(self.rise, np.abs(ahead - inward))
+        density = world.number(smooth) * density + world.where(ahead == 0, world.number(self.home))
+        density = density + world.where(ahead == size, world.number(self.stay)) * world.powers(self.fall, size)
+        idle = world.where(size == 0, world.number(self.idle))
         return plain((1 - idle) * density + idle * (ahead == 0))
 
     def _quantity(self, formula: Callable[[Any, Any, Any], Any]) -> Quantity:

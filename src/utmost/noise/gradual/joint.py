@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level
-from utmost.noise.gradual.powers import integers, plain
 from utmost.noise.gradual.tightening import Tightening
+from utmost.noise.gradual.world import World, plain
 
 
 def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
@@ -27,7 +26,7 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
         levels: the levels, per unit, in the order of ``noise``.
 
     Returns:
-        Fractions where every alpha is rational, else floats.
+        Fractions for single integers and object arrays where every alpha is rational, else floats.
 
     Raises:
         OutOfRange: when there is no level, or not one noise per level.
@@ -40,12 +39,13 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     """
     if not levels or len(noise) != len(levels):
         raise OutOfRange("one noise is needed for each of one or more levels", came=f"{len(noise)} and {len(levels)}")
+    world, read = World.of(levels, *noise)
     order = sorted(range(len(levels)), key=lambda i: levels[i])
-    values = [integers(noise[i], "noise") for i in order] + [integers(0)]
+    values: list[Any] = [*(read[i].astype(object) if world.exact else read[i] for i in order), 0]
     looser: list[Level | None] = [*(levels[i] for i in order[1:]), None]
     mass: Any = 1
     for i, place in enumerate(order):
-        mass = mass * np.asarray(Tightening(looser[i], levels[place]).pmf(values[i] - values[i + 1]))
+        mass = mass * Tightening(looser[i], levels[place]).pmf(values[i] - values[i + 1])
     return plain(mass)
 
 

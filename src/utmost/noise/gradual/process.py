@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from utmost.errors import OutOfRange
-from utmost.exact import Level, nearest
-from utmost.noise.gradual.powers import integers, plain, powers, where
+from utmost.exact import Level
 from utmost.noise.gradual.quantity import Quantity
+from utmost.noise.gradual.world import World, plain
 
 
 def jump_intensity(level: Level) -> Fraction | float:
@@ -36,7 +36,8 @@ def expected_jumps(strict: Level, loose: Level | None = None) -> float:
     >>> expected_jumps(level(alpha="1/2"), level(alpha="1/4"))
     0.8109302162163288
     """
-    return -math.log(_no_jump(strict, loose))
+    odds = Quantity(lambda a, b: (1 - b) / (1 - a) - 1, (_stricter(strict, loose), loose))
+    return 2 * math.log1p(odds.float)
 
 
 def no_jump_probability(strict: Level, loose: Level | None = None) -> Fraction | float:
@@ -54,7 +55,7 @@ def jump_count_pmf(n: ArrayLike, strict: Level, loose: Level | None = None) -> A
     >>> float(jump_count_pmf(0, level(alpha="1/2")))
     0.25
     """
-    counts = integers(n, "n")
+    _, (counts,) = World.of((), n)
     mean = expected_jumps(strict, loose)
     terms = [0.0 if k < 0 else math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in np.ravel(counts)]
     return plain(np.array(terms).reshape(np.shape(counts)))
@@ -64,12 +65,12 @@ def jump_pmf(j: ArrayLike, level: Level) -> Any:
     """P(a jump at this level has size j) = (1-alpha)/(2 alpha) alpha^{|j|}, j != 0.
 
     >>> from utmost.exact import level
-    >>> jump_pmf([-1, 0, 1, 2], level(alpha="1/2")).tolist()
-    [Fraction(1, 4), Fraction(0, 1), Fraction(1, 4), Fraction(1, 8)]
+    >>> jump_pmf(-1, level(alpha="1/2")), jump_pmf([0, 1, 2], level(alpha="1/2")).tolist()
+    (Fraction(1, 4), [0.0, 0.25, 0.125])
     """
-    sizes = integers(j, "j")
-    half = Quantity(lambda a: (1 - a) / 2, (level,)).number
-    return plain(where(sizes != 0, half) * powers(level, np.maximum(np.abs(sizes), 1) - 1))
+    world, (sizes,) = World.of((level,), j)
+    half = world.number(Quantity(lambda a: (1 - a) / 2, (level,)))
+    return plain(world.where(sizes != 0, half) * world.powers(level, np.maximum(np.abs(sizes), 1) - 1))
 
 
 def expected_jumps_of_size(j: int, strict: Level, loose: Level | None = None) -> Fraction | float:
@@ -91,15 +92,10 @@ def forward_intensities(x: ArrayLike, level: Level) -> tuple[Any, Any, Any]:
     Inward, to 0, s, ..., s(m-1) with equal chances: m = |x|. Across 0, to -s(1 + Geom(alpha^2)), and outward, to
     s(m + 1 + Geom(alpha^2)): alpha^2/(1 - alpha^2) each.
     """
-    size = np.abs(integers(x, "x"))
-    outer = Quantity(lambda a: a * a / (1 - a * a), (level,)).number
-    flat = plain(outer + 0 * size)
+    world, (noise,) = World.of((level,), x)
+    size = np.abs(noise)
+    flat = plain(world.number(Quantity(lambda a: a * a / (1 - a * a), (level,))) + 0 * size)
     return plain(size), flat, flat
-
-
-def _no_jump(strict: Level, loose: Level | None) -> float:
-    gap = Quantity(lambda a, b: ((1 - a) / (1 - b)) ** 2, (_stricter(strict, loose), loose))
-    return nearest(gap(256)) if gap.is_rational else float(gap.number)
 
 
 def _stricter(strict: Level, loose: Level | None) -> Level:

@@ -58,12 +58,17 @@ class Quantity:
 
     @property
     def number(self) -> Fraction | float:
-        """The number as a Fraction where every alpha is rational, else as a float good to its last digits."""
+        """The number as a Fraction where every alpha is rational, else as a float."""
+        return self.fraction() if self.is_rational else self.float
+
+    @property
+    def float(self) -> float:
+        """The number as a float good to its last digits."""
         if self.is_rational:
-            return self.fraction()
+            return nearest(self.fraction())
         bits = _FLOAT_BITS
         while True:
-            enclosure = self(bits)
+            enclosure = self.enclosure(bits)
             if enclosure.width * 2**56 <= min(abs(enclosure.lower), abs(enclosure.upper)) or bits >= _MOST_FLOAT_BITS:
                 return nearest(enclosure)
             bits *= 2
@@ -72,6 +77,7 @@ class Quantity:
         """The formula on intervals, or None where a divisor is not yet told from zero."""
         alphas = [Interval.of(0, bits) if one is None else one.alpha_interval(bits) for one in self.levels]
         try:
-            return Interval.of(0, bits) + self.formula(*alphas)
+            enclosure: Interval = Interval.of(0, bits) + self.formula(*alphas)
+            return enclosure
         except OutOfRange:
             return None

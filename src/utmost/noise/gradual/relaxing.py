@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level
-from utmost.noise.gradual.powers import integers, plain, powers
 from utmost.noise.gradual.quantity import Quantity
+from utmost.noise.gradual.world import World, plain
 
 
 class Pieces(NamedTuple):
@@ -51,8 +52,8 @@ class Relaxing:
     >>> R = Relaxing(start=level(alpha="1/2"), to=level(alpha="1/4"))
     >>> R.pieces(1)
     Pieces(stay=Fraction(1, 5), across=Fraction(1, 15), inward=Fraction(7, 15), outward=Fraction(4, 15))
-    >>> R.pmf([-1, 0, 1], 1).tolist()
-    [Fraction(7, 120), Fraction(7, 15), Fraction(13, 30)]
+    >>> R.pmf(-1, 1), R.pmf(0, 1), R.pmf(1, 1)
+    (Fraction(7, 120), Fraction(7, 15), Fraction(13, 30))
     """
 
     start: Level
@@ -67,48 +68,41 @@ class Relaxing:
             )
 
     def pieces(self, x: ArrayLike) -> Pieces:
-        """Probabilities of the four pieces given V_start = x, for integers x of any shape."""
-        kept = powers(self._fall, np.abs(integers(x, "x")))
-        stay = self._number(lambda a, b: b * (1 - a * a) / (a * (1 - b * b)))
-        across = self._number(lambda a, b: b * (a - b) / (1 - b * b))
-        inward = self._number(lambda a, b: (1 - a * b) / (1 - b * b))
-        outward = self._number(lambda a, b: (a - b) / (a * (1 - b * b)))
-        rows = (stay * kept, across + 0 * kept, inward * (1 - kept), outward * kept)
-        return Pieces(*map(plain, rows))
+        """Probabilities of the four pieces given V_start = x, for integers x."""
+        world, (given,) = self._world(x)
+        return Pieces(*map(plain, self._pieces(world, np.abs(given))))
 
     def pmf(self, y: ArrayLike, x: ArrayLike) -> Any:
-        """P(V_to = y | V_start = x), for integers that broadcast: Fractions for rational alphas, else floats."""
-        end, given = np.broadcast_arrays(integers(y, "y"), integers(x, "x"))
+        """P(V_to = y | V_start = x), for integers that broadcast: fractions for rational alphas where asked for."""
+        world, (end, given) = self._world(y, x)
         ahead, size = end * np.where(given < 0, -1, 1), np.abs(given)
         inward = np.clip(ahead, 0, size)
-        smooth = self._number(lambda a, b: (1 - a * b) * (a - b) / (a * (1 - b * b)))
-        density = smooth * powers(self._fall, inward) * powers(self._rise, np.abs(ahead - inward))
-        return plain(density + np.where(end == given, self.pieces(given).stay, 0 * smooth))
+        smooth = self._quantity(lambda a, b: (1 - a * b) * (a - b) / (a * (1 - b * b)))
+        density = world.powers(self._fall, inward) * world.powers(self._rise, np.abs(ahead - inward))
+        return plain(world.number(smooth) * density + world.where(end == given, self._pieces(world, size).stay))
 
     def keep(self, x: ArrayLike) -> Any:
         """P(V_to = x | V_start = x) = rho^m (1 - 2ab + b^2)/(1 - b^2): the response stays as it is."""
-        kept = powers(self._fall, np.abs(integers(x, "x")))
-        return plain(self._number(lambda a, b: (1 - 2 * a * b + b * b) / (1 - b * b)) * kept)
+        world, (given,) = self._world(x)
+        kept = world.number(self._quantity(lambda a, b: (1 - 2 * a * b + b * b) / (1 - b * b)))
+        return plain(kept * world.powers(self._fall, np.abs(given)))
 
     def mean(self, x: ArrayLike) -> Any:
-        """E[V_to | V_start = x]."""
-        given = integers(x, "x")
-        size, sign = np.abs(given), np.where(given < 0, -1, 1)
-        pieces = self.pieces(given)
-        beyond = self._number(lambda a, b: a * b / (1 - a * b))
-        rho = self._fall.number
-        kept = powers(self._fall, size)
-        slope = self._number(lambda a, b: (1 - a * b) * a / ((a - b) * (1 - b * b)))
-        inner = slope * (rho - kept * (size - (size - 1) * rho))
-        return plain(
-            sign
-            * (
-                inner
-                + (pieces.stay + pieces.outward) * size
-                + (pieces.outward - pieces.across) * beyond
-                - pieces.across
-            )
-        )
+        """E[V_to | V_start = x]; about a tenth of a millisecond for each x."""
+        world, (given,) = self._world(x)
+        means = [_sign(x) * world.number(self._quantity(partial(_mean, abs(x)))) for x in np.ravel(given).tolist()]
+        return plain(np.array(means, dtype=object if world.exact else float).reshape(given.shape))
+
+    def _pieces(self, world: World, size: Any) -> Pieces:
+        kept = world.powers(self._fall, size)
+        stay = world.number(self._quantity(lambda a, b: b * (1 - a * a) / (a * (1 - b * b))))
+        across = world.number(self._quantity(lambda a, b: b * (a - b) / (1 - b * b)))
+        inward = world.number(self._quantity(lambda a, b: (1 - a * b) / (1 - b * b)))
+        outward = world.number(self._quantity(lambda a, b: (a - b) / (a * (1 - b * b))))
+        return Pieces(stay * kept, across + 0 * kept, inward * (1 - kept), outward * kept)
+
+    def _world(self, *points: ArrayLike) -> tuple[World, list[Any]]:
+        return World.of((self.start, self.to), *points)
 
     @property
     def _fall(self) -> Quantity:
@@ -118,5 +112,19 @@ class Relaxing:
     def _rise(self) -> Quantity:
         return Quantity(lambda a, b: a * b, (self.start, self.to))
 
-    def _number(self, formula: Callable[[Any, Any], Any]) -> Any:
-        return Quantity(formula, (self.start, self.to)).number
+    def _quantity(self, formula: Callable[[Any, Any], Any]) -> Quantity:
+        return Quantity(formula, (self.start, self.to))
+
+
+def _mean(m: int, a: Any, b: Any) -> Any:
+    """E[V_to | V_start = m] for m >= 0, from the four pieces."""
+    rho, q, d = b / a, a * b, a * (1 - b * b)
+    kept = rho**m
+    at_m = b * (1 - a * a) / d * kept + (a - b) / d * kept
+    tails = (a - b) / d * q / (1 - q) * (kept - 1)
+    inside = (1 - q) / d * a * a / (a - b) * (rho - kept * (m - (m - 1) * rho))
+    return at_m * m + tails + inside
+
+
+def _sign(x: int) -> int:
+    return -1 if x < 0 else 1

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level
-from utmost.noise.gradual.powers import integers, plain, powers, where
 from utmost.noise.gradual.quantity import Quantity
+from utmost.noise.gradual.world import World, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class Tightening:
 
     >>> from utmost.exact import level
     >>> W = Tightening(start=level(alpha="1/4"), to=level(alpha="1/2"))
-    >>> W.stay.number, W.pmf([0, 1, 2]).tolist()
-    (Fraction(2, 9), [Fraction(13, 27), Fraction(7, 54), Fraction(7, 108)])
+    >>> W.stay.number, W.pmf(0), W.pmf(2)
+    (Fraction(2, 9), Fraction(13, 27), Fraction(7, 108))
     """
 
     start: Level | None
@@ -61,25 +61,26 @@ class Tightening:
         return Quantity(changing, (self.start, self.to))
 
     def pmf(self, k: ArrayLike) -> Any:
-        """P(W = k): Fractions where both alphas are rational, else floats.
-
-        Args:
-            k: integers, of any shape.
-        """
-        steps = integers(k)
-        spread = Quantity(lambda b, a: changing(b, a) * (1 - a) / (1 + a), (self.start, self.to)).number
-        return plain(where(steps == 0, self.stay.number) + spread * powers(self.to, np.abs(steps)))
+        """P(W = k) for integers k: fractions for rational alphas where asked for, else floats."""
+        world, (steps,) = World.of((self.start, self.to), k)
+        spread = Quantity(lambda b, a: changing(b, a) * (1 - a) / (1 + a), (self.start, self.to))
+        smooth = world.number(spread) * world.powers(self.to, np.abs(steps))
+        return plain(smooth + world.where(steps == 0, world.number(self.stay)))
 
     def ccdf(self, k: ArrayLike) -> Any:
         """P(W > k), for integers k."""
-        steps = integers(k)
-        tail = Quantity(lambda b, a: changing(b, a) / (1 + a), (self.start, self.to)).number
-        above = powers(self.to, np.where(steps >= 0, steps + 1, -steps))
-        return plain(np.where(steps >= 0, tail * above, 1 - tail * above))
+        world, (steps,) = World.of((self.start, self.to), k)
+        return plain(self._above(world, steps))
 
     def cdf(self, k: ArrayLike) -> Any:
         """P(W <= k), for integers k."""
-        return self.ccdf(-1 - integers(k))
+        world, (steps,) = World.of((self.start, self.to), k)
+        return plain(self._above(world, -1 - steps))
+
+    def _above(self, world: World, steps: Any) -> Any:
+        tail = world.number(Quantity(lambda b, a: changing(b, a) / (1 + a), (self.start, self.to)))
+        above = tail * world.powers(self.to, np.where(steps >= 0, steps + 1, -steps))
+        return np.where(steps >= 0, above, 1 - above)
 
     @property
     def mean_absolute(self) -> Fraction | float:
