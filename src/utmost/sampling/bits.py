@@ -1,0 +1,101 @@
+"""Where random bits come from: the operating system, through a keystream that no fork, thread or pickle repeats."""
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import Unsupported
+from utmost.sampling.keystream import KEY_BYTES, NONCE_BYTES, Keystream
+
+# A gibibyte is 2^26 cipher blocks: far below the 2^64 at which counter mode could be told from random bits.
+_BYTES_PER_KEY = 1 << 30
+
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)
+
+
+Word = Callable[[], int]
+"""A function that gives a fresh word of 64 random bits at each call. It serves one draw and is not kept."""
+
+
+class Randomness(Protocol):
+    """A source of independent, uniform random words."""
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether nobody can predict the words. A release refuses a source that is not secure."""
+        ...
+
+    @property
+    def word(self) -> Word:
+        """Single words of 64 bits, for one draw."""
+        ...
+
+    def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
+        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits, in an array of its own."""
+        ...
+
+
+class _Own(threading.local):
+    """What one thread of one process holds."""
+
+    stream: Keystream | None = None
+    pid: int = -1
+    forks: int = -1
+
+
+class SystemRandomness:
+    """AES-256-CTR keystreams, each keyed by 48 bytes from the operating system.
+
+    Every thread of every process has a key of its own, and changes it after each gibibyte. A child of a fork finds its
+    parent's state stale, by a hook that Python runs in the child and by the process number, and takes a new key before
+    the first bit; what was buffered is thrown away with the old one. The state cannot be pickled or copied: a worker
+    makes its own. What no program can see is a virtual machine that is copied while it runs.
+
+    >>> SystemRandomness().words(3, 32).dtype
+    dtype('uint32')
+    """
+
+    is_secure = True
+
+    def __init__(self) -> None:
+        self._own = _Own()
+
+    @property
+    def word(self) -> Word:
+        """Single words of 64 bits, for one draw: whose stream they come from is settled here, not at each word."""
+        return self._stream().word
+
+    def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
+        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits."""
+        return self._stream().words(count, bits)
+
+    def __reduce__(self) -> NoReturn:
+        raise Unsupported(
+            "random state must not be copied",
+            where="SystemRandomness",
+            mend="Let each worker make its own: leave out randomness=, or call SystemRandomness() there.",
+        )
+
+    def _stream(self) -> Keystream:
+        own = self._own
+        stream = own.stream
+        if stream is None or own.forks != _forks or own.pid != os.getpid() or stream.taken >= _BYTES_PER_KEY:
+            stream = own.stream = Keystream(os.urandom(KEY_BYTES), os.urandom(NONCE_BYTES))
+            own.pid, own.forks = os.getpid(), _forks
+        return stream
+
+
+SYSTEM = SystemRandomness()
+"""The source used where none is given."""
