@@ -8,6 +8,15 @@ from utmost.noise.gradual.laplace import (
     laplace_expected_jumps,
     laplace_jump_intensity,
 )
+from utmost.noise.gradual.lossless import (
+    BoundedSupport,
+    Difference,
+    LargerCharacteristic,
+    Losslessness,
+    NegativeMass,
+    Witness,
+    is_lossless,
+)
 from utmost.noise.gradual.path import Jump, Path
 from utmost.noise.gradual.process import (
     expected_jumps,
@@ -23,20 +32,27 @@ from utmost.noise.gradual.relaxing import Pieces, Relaxing
 from utmost.noise.gradual.tightening import Tightening
 
 __all__ = [
+    "BoundedSupport",
     "Bridge",
+    "Difference",
     "Jump",
     "LaplaceRelaxing",
     "LaplaceTightening",
+    "LargerCharacteristic",
+    "Losslessness",
+    "NegativeMass",
     "Path",
     "Pieces",
     "Quantity",
     "Relaxing",
     "Tightening",
+    "Witness",
     "correlation",
     "expected_change",
     "expected_jumps",
     "expected_jumps_of_size",
     "forward_intensities",
+    "is_lossless",
     "joint_pmf",
     "jump_count_pmf",
     "jump_intensity",
