@@ -2,7 +2,27 @@
 
 from utmost.noise import costs
 from utmost.noise.discrete_staircase import DiscreteStaircase
+from utmost.noise.gamma import gamma_bracket, heuristic_gamma, optimal_gamma
 from utmost.noise.geometric import Geometric
-from utmost.noise.law import IntegerLaw, Law
+from utmost.noise.integer_law import IntegerLaw
+from utmost.noise.laplace import Laplace
+from utmost.noise.law import Law
+from utmost.noise.real_law import RealLaw
+from utmost.noise.staircase import Staircase
+from utmost.noise.step import optimal_step, step_bracket
 
-__all__ = ["DiscreteStaircase", "Geometric", "IntegerLaw", "Law", "costs"]
+__all__ = [
+    "DiscreteStaircase",
+    "Geometric",
+    "IntegerLaw",
+    "Laplace",
+    "Law",
+    "RealLaw",
+    "Staircase",
+    "costs",
+    "gamma_bracket",
+    "heuristic_gamma",
+    "optimal_gamma",
+    "optimal_step",
+    "step_bracket",
+]

@@ -3,10 +3,10 @@ r"""The staircase law on the integers: the least additive noise for integer quer
 from dataclasses import dataclass, field
 
 from utmost.errors import OutOfRange
-from utmost.exact import Level, Number, level
+from utmost.exact import Level, Number
 from utmost.noise.costs import Cost, absolute
-from utmost.noise.law import IntegerLaw
-from utmost.noise.parameters import law_text, positive_integer
+from utmost.noise.integer_law import IntegerLaw
+from utmost.noise.parameters import THEOREM_11, costs_to_name, law_level, law_text, least_cost, positive_integer
 from utmost.noise.profile import Profile
 from utmost.noise.step import optimal_step
 
@@ -43,7 +43,7 @@ class DiscreteStaircase(IntegerLaw):
         step: Number | None = None,
         alpha: Number | None = None,
     ) -> None:
-        object.__setattr__(self, "level", level(epsilon, alpha))
+        object.__setattr__(self, "level", law_level(epsilon, alpha, "DiscreteStaircase"))
         object.__setattr__(self, "sensitivity", positive_integer(sensitivity, "sensitivity", "DiscreteStaircase"))
         object.__setattr__(self, "cost", cost)
         object.__setattr__(self, "step", self._step(step))
@@ -66,7 +66,13 @@ class DiscreteStaircase(IntegerLaw):
     @property
     def theorem(self) -> str:
         """By which theorem the law is optimal."""
-        return f"least expected {self.cost} cost among additive noise on the integers [geng2012, Theorem 12]"
+        if self.sensitivity == 1:
+            return THEOREM_11
+        best = [c for c in costs_to_name(self.cost) if optimal_step(self.level, self.sensitivity, c) == self.step]
+        if best:
+            return f"{least_cost(best)} among additive noise on the integers [geng2012, Theorem 12]"
+        relaxable = "; lossless to relax" if 2 * self.step == self.sensitivity + 1 else ""
+        return f"a given step, not claimed optimal{relaxable}"
 
     def __repr__(self) -> str:
         return law_text(self, step=self.step)

@@ -12,7 +12,7 @@ import numpy as np
 from utmost.exact import nearest
 
 _SPLIT = 134217729.0  # 2^27 + 1 cuts a 53-bit significand into two halves
-_LARGEST = 2.0**500  # products of two such do not overflow; every use has saturated long before
+_LARGEST = 2.0**510  # products of two such do not overflow; every use has saturated long before
 
 
 @dataclass(frozen=True, slots=True, eq=False)

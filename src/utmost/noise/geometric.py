@@ -3,9 +3,9 @@ r"""The two-sided geometric law."""
 from dataclasses import dataclass
 from fractions import Fraction
 
-from utmost.exact import Level, Number, level
-from utmost.noise.law import IntegerLaw
-from utmost.noise.parameters import law_text, positive_integer
+from utmost.exact import Level, Number
+from utmost.noise.integer_law import IntegerLaw
+from utmost.noise.parameters import THEOREM_11, law_level, law_text, positive_integer
 from utmost.noise.profile import Profile
 
 
@@ -35,7 +35,7 @@ class Geometric(IntegerLaw):
     def __init__(
         self, epsilon: Number | Level | None = None, sensitivity: Number = 1, *, alpha: Number | None = None
     ) -> None:
-        object.__setattr__(self, "level", level(epsilon, alpha))
+        object.__setattr__(self, "level", law_level(epsilon, alpha, "Geometric"))
         object.__setattr__(self, "sensitivity", positive_integer(sensitivity, "sensitivity", "Geometric"))
 
     @property
@@ -52,8 +52,8 @@ class Geometric(IntegerLaw):
     def theorem(self) -> str:
         """By which theorem the law is optimal."""
         if self.sensitivity == 1:
-            return "least expected cost among additive noise for every cost nondecreasing in |x| [geng2012, Theorem 11]"
-        return "not claimed optimal for sensitivity above 1; lossless to relax"
+            return THEOREM_11
+        return "not claimed optimal for a sensitivity above 1 (a staircase is); lossless to relax"
 
     def __repr__(self) -> str:
         return law_text(self)

@@ -4,14 +4,29 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.errors import OutOfRange
-from utmost.exact import Level, Number, exact, exact_integer
+from utmost.exact import Level, Number, exact, exact_integer, level
+from utmost.noise.costs import Cost, Moment, absolute, squared
+
+# Below it, and beyond these sensitivities, floats of probabilities underflow and exact searches never end.
+_LEAST_EPSILON = 1e-50
+_LARGEST_RATIO = 10**100
+
+THEOREM_11 = "least expected cost, whatever the cost, among additive noise on the integers [geng2012, Theorem 11]"
+
+
+def law_level(epsilon: Number | Level | None, alpha: Number | None, where: str) -> Level:
+    """The level of a law, not so strict that its probabilities underflow."""
+    given = level(epsilon, alpha)
+    if given.epsilon_float < _LEAST_EPSILON:
+        raise OutOfRange(f"epsilon must be at least {_LEAST_EPSILON}", came=str(given), where=where)
+    return given
 
 
 def positive_integer(value: Number, name: str, where: str) -> int:
     """An integer of at least 1."""
     number = exact_integer(value, name)
-    if number < 1:
-        raise OutOfRange(f"{name} must be at least 1", came=value, where=where)
+    if not 1 <= number <= _LARGEST_RATIO:
+        raise OutOfRange(f"{name} must lie between 1 and 1e100", came=value, where=where)
     return number
 
 
@@ -20,6 +35,8 @@ def positive_number(value: Number, name: str, where: str) -> Fraction:
     number = exact(value, name)
     if number <= 0:
         raise OutOfRange(f"{name} must be positive", came=value, where=where)
+    if not 1 <= number * _LARGEST_RATIO <= _LARGEST_RATIO**2:
+        raise OutOfRange(f"{name} must lie between 1e-100 and 1e100", came=value, where=where)
     return number
 
 
@@ -29,21 +46,35 @@ def law_text(law: Any, **parameters: Any) -> str:
     return f"{type(law).__name__}({level_text(law.level)}, {', '.join(f'{k}={v}' for k, v in shown.items())})"
 
 
-def level_text(level: Level) -> str:
+def level_text(given: Level) -> str:
     """The level as the argument that gives it: epsilon=1, alpha='1/2'.
 
     >>> from utmost.exact import level
     >>> level_text(level(alpha="1/4")), level_text(level(alpha="1/4").scaled("1/6"))
     ("alpha='1/4'", "epsilon=level(alpha='1/2').scaled('1/3')")
     """
-    if level.base is None:
-        return f"epsilon={_number_text(level.power)}"
-    if level.is_rational:
-        return f"alpha={_number_text(level.alpha_fraction())}"
-    return f"epsilon=level(alpha={_number_text(level.base)}).scaled({_number_text(level.power)})"
+    if given.base is None:
+        return f"epsilon={_number_text(given.power)}"
+    if given.is_rational:
+        return f"alpha={_number_text(given.alpha_fraction())}"
+    return f"epsilon=level(alpha={_number_text(given.base)}).scaled({_number_text(given.power)})"
 
 
 def _number_text(value: Any) -> str:
     if isinstance(value, Fraction):
         return str(value) if value.denominator == 1 else f"'{value}'"
     return repr(value)
+
+
+def costs_to_name(cost: Cost) -> list[Cost]:
+    """The costs for which a law may be optimal: its own, and the two that everybody asks about."""
+    return [cost, *(named for named in (absolute, squared) if named != cost)]
+
+
+def least_cost(best: list[Cost]) -> str:
+    """The claim, with the names of the costs."""
+    return f"least expected cost ({', '.join(_cost_name(cost) for cost in best)})"
+
+
+def _cost_name(cost: Cost) -> str:
+    return repr(cost) if isinstance(cost, Moment) else str(getattr(cost, "__name__", cost))

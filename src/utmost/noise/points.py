@@ -11,6 +11,7 @@ from numbers import Rational
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from utmost.errors import NotANumber, Unsupported
 
@@ -19,17 +20,21 @@ _SAFE = 1 << 62  # integers below this may be added and negated as int64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """Integers at or below the points asked for, and which points are integers themselves.
+    """The integers at or below the points asked for, and which points are integers themselves.
 
     Attributes:
         floors: the floors, an array of int64, or of Python ints where int64 would not hold them.
         whole: which points are integers, an array of booleans of the same shape.
         exact: whether the answer is wanted in fractions.
         scalar: whether one number was asked for.
+
+    >>> points = Points.of([1.5, -2.0])
+    >>> points.floors, points.whole, points.exact
+    (array([ 1, -2]), array([False,  True]), False)
     """
 
     floors: Any
-    whole: Any
+    whole: NDArray[np.bool_]
     exact: bool
     scalar: bool
 
@@ -41,16 +46,16 @@ class Points:
             NotANumber: for booleans, NaN, infinities and what is no number.
         """
         if isinstance(x, Rational) and not isinstance(x, bool):
-            return cls._exact(np.asarray(Fraction(x), dtype=object), scalar=True)
+            return cls._rational(np.asarray(Fraction(x), dtype=object), exact=True, scalar=True)
         array = np.asarray(x)
-        if array.dtype == object and (isinstance(x, np.ndarray) or array.size):
-            return cls._exact(array, scalar=False, exact=isinstance(x, np.ndarray))
-        if array.size == 0 and array.dtype.kind in "iuf":
-            return cls(array.astype(np.int64), np.ones(array.shape, bool), exact=False, scalar=False)
-        return cls._numeric(array, x)
+        if array.dtype == object:
+            return cls._rational(array, exact=isinstance(x, np.ndarray), scalar=False)
+        numbers, scalar = finite_numbers(x)
+        floors = np.floor(numbers)
+        return cls(_narrow(floors), floors == numbers, exact=False, scalar=scalar)
 
     @classmethod
-    def _exact(cls, array: Any, *, scalar: bool, exact: bool = True) -> "Points":
+    def _rational(cls, array: NDArray[Any], *, exact: bool, scalar: bool) -> "Points":
         floors, whole = np.empty(array.shape, dtype=object), np.empty(array.shape, dtype=bool)
         for place, value in np.ndenumerate(array):
             if not isinstance(value, Rational) or isinstance(value, bool):
@@ -58,40 +63,60 @@ class Points:
             floors[place], whole[place] = int(value.numerator) // int(value.denominator), value.denominator == 1
         return cls(floors, whole, exact=exact, scalar=scalar)
 
-    @classmethod
-    def _numeric(cls, array: Any, x: Any) -> "Points":
-        if array.dtype.kind not in "iuf":
-            raise NotANumber("points must be numbers", came=x)
-        scalar = array.ndim == 0 and not isinstance(x, np.ndarray)
-        if array.dtype.kind != "f":
-            return cls(_narrow(array), np.ones(array.shape, bool), exact=False, scalar=scalar)
-        if not np.isfinite(array).all():
-            raise NotANumber("points must be finite", came=x)
-        floors = np.floor(array.astype(np.float64))
-        return cls(_narrow(floors), floors == array, exact=False, scalar=scalar)
-
-    def answer(self, formula: Callable[[Any], Any], exact: Callable[[int], Fraction] | None) -> Any:
+    def answer(
+        self, formula: Callable[[Any], Any], exact: Callable[[int], Fraction] | None, *, elsewhere: Any = None
+    ) -> Any:
         """The formula at the floors, in the world that was asked for.
 
         Args:
             formula: floats from an array of integers.
             exact: the fraction at one integer; None where the law's probabilities are irrational, and then a single
                 point is answered with a float and an object array is refused.
+            elsewhere: the answer at points that are no integers, where that is not the one at their floors.
         """
         if self.exact and exact is not None:
-            values = np.array([exact(int(n)) for n in self.floors.ravel()] + [None], dtype=object)[:-1]
-            return values[0] if self.scalar else values.reshape(self.floors.shape)
+            values = [exact(n) if w or elsewhere is None else Fraction(elsewhere) for n, w in self._pairs()]
+            return values[0] if self.scalar else _objects(values, self.floors.shape)
         if self.exact and not self.scalar:
             raise Unsupported(
                 "exact probabilities need a rational alpha",
                 mend='Give the level as alpha="1/2", say, or pass a numeric array.',
             )
         numbers = np.asarray(formula(_narrow(self.floors)), dtype=np.float64)
+        if elsewhere is not None:
+            numbers = np.where(self.whole, numbers, elsewhere)
         return float(numbers) if self.scalar else numbers
 
+    def _pairs(self) -> list[tuple[int, bool]]:
+        return list(zip(self.floors.ravel().tolist(), self.whole.ravel().tolist(), strict=True))
 
-def _narrow(numbers: Any) -> Any:
+
+def finite_numbers(x: Any) -> tuple[NDArray[Any], bool]:
+    """A number, list or numeric array as an array of finite numbers, and whether one number was given.
+
+    Raises:
+        NotANumber: for booleans, NaN, infinities and what is no number.
+    """
+    array = np.asarray(float(x) if isinstance(x, Rational) and not isinstance(x, bool) else x)
+    if array.size == 0 and isinstance(x, list | tuple):
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "iuf":
+        raise NotANumber("points must be numbers", came=x, mend="Pass numbers, or a numeric array.")
+    if array.dtype.kind == "f":
+        array = array.astype(np.float64)
+        if not np.isfinite(array).all():
+            raise NotANumber("points must be finite", came=x)
+    return array, array.ndim == 0 and not isinstance(x, np.ndarray)
+
+
+def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
     """The same integers as int64 where that is safe, else as Python ints."""
     if numbers.size == 0 or (numbers.max() < _SAFE and numbers.min() > -_SAFE):
         return numbers.astype(np.int64)
-    return np.array([int(n) for n in numbers.ravel()] + [None], dtype=object)[:-1].reshape(numbers.shape)
+    return _objects([int(n) for n in numbers.ravel().tolist()], numbers.shape)
+
+
+def _objects(values: list[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array.reshape(shape)

@@ -25,6 +25,8 @@ from utmost.noise.powers import FloatPowers, Powers
 from utmost.noise.sign import sign
 from utmost.noise.sums import geometric_moment, power_sum
 
+_SAFE = 1 << 61  # a sum of two such integers fits int64
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:
@@ -45,6 +47,8 @@ class Profile:
 
     def place(self, i: Any) -> tuple[Any, Any]:
         """(k, j) with i + D - r = k D + j and 0 <= j < D, in integers or arrays of integers."""
+        if isinstance(i, np.ndarray) and self.period >= _SAFE:
+            i = i.astype(object)
         shifted = i + (self.period - self.step)
         return shifted // self.period, shifted % self.period
 
@@ -72,6 +76,11 @@ class Profile:
             weight = powers.b * (above - below) + below
             total += geometric_moment(i, powers) * (math.comb(order, i) * D**i) * weight
         return total * 2 / self.normaliser(powers)
+
+    def folded_cost(self, below: float, above: float, at_zero: float) -> float:
+        r"""E L(X) from sums of the folded cost M(j) = E L(G D + j) over j < r and over r <= j < D, and from L(0)."""
+        powers = FloatPowers(self.level)
+        return float((2 * (below + powers.b * above) - powers.complement * at_zero) / self.normaliser(powers))
 
     def log_mass(self, i: Any) -> NDArray[np.float64]:
         """log p(i) for i >= 0, finite long after p(i) itself has underflowed."""

@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Callable
+from os import getpid
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -48,11 +49,9 @@ class Randomness(Protocol):
 
 
 class _Own(threading.local):
-    """What one thread of one process holds."""
+    """What one thread holds: its process, how many forks led to that, and its stream."""
 
-    stream: Keystream | None = None
-    pid: int = -1
-    forks: int = -1
+    state: tuple[int, int, Keystream] | None = None
 
 
 class SystemRandomness:
@@ -89,13 +88,32 @@ class SystemRandomness:
         )
 
     def _stream(self) -> Keystream:
-        own = self._own
-        stream = own.stream
-        if stream is None or own.forks != _forks or own.pid != os.getpid() or stream.taken >= _BYTES_PER_KEY:
-            stream = own.stream = Keystream(os.urandom(KEY_BYTES), os.urandom(NONCE_BYTES))
-            own.pid, own.forks = os.getpid(), _forks
+        state = self._own.state
+        if state is not None:
+            pid, forks, stream = state
+            if pid == getpid() and forks == _forks and stream.taken < _BYTES_PER_KEY:
+                return stream
+        stream = Keystream(os.urandom(KEY_BYTES), os.urandom(NONCE_BYTES))
+        self._own.state = getpid(), _forks, stream
         return stream
 
 
 SYSTEM = SystemRandomness()
 """The source used where none is given."""
+
+
+def source(randomness: Randomness | None) -> Randomness:
+    """What was passed as ``randomness=``, or the operating system's where nothing was.
+
+    Raises:
+        Unsupported: for anything that is no source of random words, such as a seed or a NumPy generator.
+    """
+    if randomness is None:
+        return SYSTEM
+    if all(hasattr(randomness, name) for name in ("is_secure", "word", "words")):
+        return randomness
+    raise Unsupported(
+        "randomness must be a source of random words",
+        came=randomness,
+        mend="Leave it out; for repeatable tests use utmost.testing.SeededRandomness(seed).",
+    )

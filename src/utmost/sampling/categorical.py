@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from utmost.exact import Interval
 from utmost.sampling.bits import Randomness
 from utmost.sampling.thresholds import Cuts, Thresholds
 
-Indices = NDArray[np.unsignedinteger[Any]]
+Indices = NDArray[Any]
+"""An array of the smallest unsigned integers that hold the largest index."""
 
 # The second stage asks for its law with this many bits more than a word has; so does the first, to evaluate it once.
 _GUARD = 84
@@ -58,9 +59,9 @@ class Categorical:
         self._rest = None if self._whole == 1 << word_bits else _Rest(cuts, cells, word_bits)
 
     def draw(self, count: int, randomness: Randomness) -> Indices:
-        """``count`` independent indices, as the smallest unsigned integers that hold k - 1."""
+        """``count`` independent indices."""
         words = randomness.words(count, self._word_bits)
-        index = self._scan(words) if self._table is None else self._table.take(words, mode="clip")
+        index: Indices = self._scan(words) if self._table is None else self._table.take(words, mode="clip")
         if self._rest is not None:
             beyond = np.flatnonzero(words >= self._whole)
             if beyond.size:
@@ -100,15 +101,14 @@ class _Rest:
 def whole_cells(cuts: Cuts, word_bits: int) -> list[int]:
     """How many of ``2**word_bits`` cells each index takes for its own: n_j with n_j / 2^b certainly at most p_j.
 
-        >>> from fractions import Fraction
-    from functools import lru_cache
-        >>> whole_cells(lambda bits: [Interval.of(Fraction(1, 3), bits)], 8)
-        [85, 170]
+    >>> from fractions import Fraction
+    >>> whole_cells(lambda bits: [Interval.of(Fraction(1, 3), bits)], 8)
+    [85, 170]
     """
     inner = cuts(word_bits + _GUARD)
     bits = inner[0].bits if inner else word_bits
     ends = [Interval.of(0, bits), *inner, Interval.of(1, bits)]
-    return [max(0, (right.low - left.high) << word_bits >> bits) for left, right in zip(ends, ends[1:], strict=False)]
+    return [max(0, (right.low - left.high) << word_bits >> bits) for left, right in pairwise(ends)]
 
 
 def rest(cuts: Cuts, cells: list[int], word_bits: int) -> Cuts:

@@ -24,7 +24,7 @@ class Keystream:
         taken: how many bytes have left the stream.
 
     >>> Keystream(bytes(32), bytes(16)).words(2, 16).tolist()
-    [38364, 30784]
+    [38364, 30912]
     """
 
     __slots__ = ("_encryptor", "_spare", "taken")
@@ -40,7 +40,7 @@ class Keystream:
         buffer = np.empty(size + _SLACK, np.uint8)
         for start in range(0, size, len(_ZEROS)):
             part = min(len(_ZEROS), size - start)
-            self._encryptor.update_into(memoryview(_ZEROS)[:part], memoryview(buffer[start:]))
+            self._encryptor.update_into(memoryview(_ZEROS)[:part], buffer[start:].data)
         self.taken += size
         return buffer[:size].view(_WORD_TYPES[bits])
 

@@ -1,20 +1,16 @@
 """Drawing a geometric variable with its mark: many at once, or one."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from utmost.sampling.bits import Randomness, Word
 from utmost.sampling.categorical import Categorical, Indices
 from utmost.sampling.geometric import Real, take_apart
 from utmost.sampling.thresholds import Cuts, Thresholds
-
-Integers = NDArray[Any]
-"""Signed integers of the smallest type that certainly holds them, or an object array of Python ints beyond int64."""
+from utmost.sampling.wide import Integers, smallest_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +22,20 @@ class Plan:
         lookup: read tables, or compare with every bound.
         indices: about how many indices the top part may have.
         group_bits: the most bits in a group of digits.
+        tail_bits: the top part starts as low as a tail of at most 2^-tail_bits allows.
     """
 
     word_bits: int
     lookup: bool
     indices: int
     group_bits: int
+    tail_bits: int
 
 
-CONSTANT = Plan(word_bits=32, lookup=False, indices=8, group_bits=3)
+CONSTANT = Plan(word_bits=32, lookup=False, indices=8, group_bits=3, tail_bits=32)
 """Few comparisons, each made for every draw. A second look happens about once in 10^8 draws."""
 
-TABLE = Plan(word_bits=16, lookup=True, indices=128, group_bits=8)
+TABLE = Plan(word_bits=16, lookup=True, indices=128, group_bits=8, tail_bits=16)
 """One table lookup for each eight binary digits. A second look happens about once in 10^3 draws."""
 
 _ONE_INDICES, _ONE_GROUP_BITS = 64, 8
@@ -57,7 +55,7 @@ class ManyMarked:
     def __init__(self, ratio: Real, marks: Sequence[Real], plan: Plan) -> None:
         self._values = plan.indices // len(marks)
         self._mark_bits = len(marks).bit_length() - 1
-        parts = take_apart(ratio, marks, values=self._values, group_bits=plan.group_bits, tail_bits=plan.word_bits)
+        parts = take_apart(ratio, marks, values=self._values, group_bits=plan.group_bits, tail_bits=plan.tail_bits)
         self._shift = parts.shift
         self._top = Categorical(parts.top, word_bits=plan.word_bits, lookup=plan.lookup)
         self._groups = [
@@ -84,7 +82,7 @@ class ManyMarked:
         # Memoryless: beyond the last value the top part starts afresh. The mark stays; the fresh one is not used.
         fresh, _ = self._tops(tail.size, randomness)
         q = q.astype(np.int64)
-        q[tail] += fresh
+        q[tail] += fresh.astype(np.int64)
         return q.astype(smallest_type(int(q.max()).bit_length() + self._shift)), mark
 
 
@@ -101,41 +99,31 @@ class OneMarked:
         self._mark_bits = len(marks).bit_length() - 1
         self._mask = len(marks) - 1
         parts = take_apart(ratio, marks, values=self._values, group_bits=_ONE_GROUP_BITS, tail_bits=32)
-        self._top = _One(parts.top)
-        self._groups = [(size, _One(law)) for size, law in parts.groups]
+        self._top = chooser(parts.top)
+        self._groups = [(size, chooser(law)) for size, law in parts.groups]
 
     def draw(self, word: Word) -> tuple[int, int]:
         """One variable and its mark."""
-        index = self._top.draw(word)
-        k, mark = index >> self._mark_bits, index & self._mask
-        while index >> self._mark_bits == self._values:
-            index = self._top.draw(word)
-            k += index >> self._mark_bits
-        for size, law in self._groups:
-            k = k << size | law.draw(word)
+        index = self._top(word)
+        mark, q = index & self._mask, index >> self._mark_bits
+        k = q
+        while q == self._values:
+            q = self._top(word) >> self._mark_bits
+            k += q
+        for size, choose in self._groups:
+            k = k << size | choose(word)
         return k, mark
 
 
-class _One:
-    """One index of a law at a time."""
+def chooser(cuts: Cuts) -> Callable[[Word], int]:
+    """A function that draws one index of a law."""
+    thresholds = Thresholds(cuts)
+    first, last = thresholds.cells(64)
+    last.insert(0, -1)  # so that last[index] belongs to the last threshold passed, if any
 
-    __slots__ = ("_first", "_last", "_thresholds")
-
-    def __init__(self, cuts: Cuts) -> None:
-        self._thresholds = Thresholds(cuts)
-        self._first, self._last = self._thresholds.cells(64)
-
-    def draw(self, word: Word) -> int:
+    def choose(word: Word) -> int:
         drawn = word()
-        index = bisect_right(self._first, drawn)
-        if index and drawn <= self._last[index - 1]:
-            return self._thresholds.decide(drawn, 64, word)
-        return index
+        index = bisect_right(first, drawn)
+        return index if drawn > last[index] else thresholds.decide(drawn, 64, word)
 
-
-def smallest_type(bits: int) -> np.dtype[Any]:
-    """The smallest signed type for magnitudes below ``2**bits``: int8 to int64, then Python ints."""
-    for width in (8, 16, 32, 64):
-        if bits < width:
-            return np.dtype(f"i{width // 8}")
-    return np.dtype(object)
+    return choose

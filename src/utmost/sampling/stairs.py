@@ -7,8 +7,9 @@ import numpy as np
 from utmost.exact import Interval
 from utmost.sampling.bits import Randomness, Word
 from utmost.sampling.geometric import Real
-from utmost.sampling.marked import Integers, ManyMarked, OneMarked, Plan
+from utmost.sampling.marked import ManyMarked, OneMarked, Plan
 from utmost.sampling.uniform import one_below, uniform_below
+from utmost.sampling.wide import Integers
 
 _LARGEST = (1 << 63) - 1
 
@@ -74,18 +75,22 @@ class ManyStaircase:
         k, segment = self._marked.draw(count, randomness)
         place = self._places(segment, randomness)
         wide = (int(k.max(initial=0)) + 1) * self._period > _LARGEST
-        y = k.astype(object if wide else np.int64)
+        y: Integers = k.astype(object if wide else np.int64)
         y *= self._period
         y += place
-        return np.bitwise_xor(y, np.negative(segment >> 1).view(np.int8).astype(y.dtype), out=y)
+        y ^= np.negative(segment >> 1).view(np.int8).astype(y.dtype)
+        return y
 
     def _places(self, segment: Integers, randomness: Randomness) -> Integers:
         lengths = self._lengths.take(segment)
+        places: Integers
         if lengths.dtype == np.uint64:
-            return uniform_below(lengths, randomness).view(np.int64) + self._starts.take(segment)
-        places = np.empty(segment.shape, object)
-        places[:] = [one_below(n, randomness.word) for n in lengths]
-        return places + self._starts.take(segment)
+            places = uniform_below(lengths, randomness).view(np.int64)
+        else:
+            places = np.empty(segment.shape, object)
+            places[:] = [one_below(n, randomness.word) for n in lengths]
+        places += self._starts.take(segment)
+        return places
 
 
 class OneStaircase:

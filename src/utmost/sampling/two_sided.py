@@ -5,7 +5,8 @@ import numpy as np
 from utmost.exact import Interval
 from utmost.sampling.bits import Randomness, Word
 from utmost.sampling.geometric import Real
-from utmost.sampling.marked import Integers, ManyMarked, OneMarked, Plan
+from utmost.sampling.marked import ManyMarked, OneMarked, Plan
+from utmost.sampling.wide import Integers
 
 
 def signs(ratio: Real) -> tuple[Real, Real]:
@@ -31,7 +32,8 @@ class ManyTwoSided:
     def draw(self, count: int, randomness: Randomness) -> Integers:
         """``count`` independent draws."""
         k, sign = self._marked.draw(count, randomness)
-        return np.bitwise_xor(k, np.negative(sign).view(np.int8).astype(k.dtype, copy=False), out=k)
+        k ^= np.negative(sign).view(np.int8).astype(k.dtype, copy=False)
+        return k
 
 
 class OneTwoSided:

@@ -69,7 +69,9 @@ def _upper_half(words: NDArray[np.uint64], bounds: NDArray[np.uint64]) -> NDArra
     """floor(u n / 2^64) from products of halves; no sum below can pass 2^64."""
     upper, lower = words >> _HALF, words & _LOWER
     if int(bounds.max(initial=0)) <= int(_LOWER):
-        return (upper * bounds + (lower * bounds >> _HALF)) >> _HALF
+        short: NDArray[np.uint64] = (upper * bounds + (lower * bounds >> _HALF)) >> _HALF
+        return short
     high, low = bounds >> _HALF, bounds & _LOWER
     middle = upper * low + (lower * low >> _HALF)
-    return upper * high + (middle >> _HALF) + ((lower * high + (middle & _LOWER)) >> _HALF)
+    product: NDArray[np.uint64] = upper * high + (middle >> _HALF) + ((lower * high + (middle & _LOWER)) >> _HALF)
+    return product

@@ -1,1 +1,6 @@
 """Seeded randomness and strategies for tests; nothing here may touch a real release."""
+
+from utmost.testing.randomness import SeededRandomness
+from utmost.testing.seeded_release import seeded_release
+
+__all__ = ["SeededRandomness", "seeded_release"]

@@ -1,0 +1,134 @@
+r"""Sums over integers and integrals over reals of functions given as programs, to many digits in bounded time.
+
+A block is measured twice, coarsely and finely; the block with the largest difference is halved until all of them
+together are negligible. Long sums use Romberg's extrapolation, carried not to step 0, the integral, but to step 1, the
+sum itself: by Euler and Maclaurin the trapezoid sum of step h is a polynomial in h^2 up to a rapidly vanishing error.
+"""
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import Unsupported
+
+Function = Callable[[NDArray[Any]], NDArray[np.float64]]
+"""Takes an array of n points, returns an array whose first axis runs over them."""
+
+Block = tuple[Any, Any]
+Rule = Callable[[Block], tuple[NDArray[np.float64], float, tuple[Block, ...]]]
+"""The value of a block, an estimate of its error, and the halves to go on with (none where it is exact)."""
+
+_DIRECT = 64  # blocks of integers up to this size are summed term by term
+_LEVELS = 5  # Romberg's steps are h, 2h, ..., 2^5 h
+_SETTLED = 1e-6  # what the error must not exceed, relative to the value, when nothing more helps
+_FRUITLESS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value (an array) and an estimate of its error."""
+
+    value: NDArray[np.float64]
+    error: float
+
+
+def integer_sum(f: Function, blocks: list[tuple[int, int]], relative: float = 1e-13) -> Estimate:
+    """The sum of f over the integers of all blocks [low, high).
+
+    >>> float(integer_sum(lambda n: 1.0 / n**2.0, [(1, 10**6)]).value)
+    1.64493306684772...
+    """
+    return _adaptive(lambda block: _romberg(f, block), blocks, relative)
+
+
+def integral(f: Function, blocks: list[tuple[float, float]], relative: float = 1e-13) -> Estimate:
+    """The integral of f over all blocks [low, high].
+
+    >>> float(integral(np.sqrt, [(0.0, 1.0)]).value)
+    0.66666666666...
+    """
+    return _adaptive(lambda block: _gauss(f, block), blocks, relative)
+
+
+def _adaptive(rule: Rule, blocks: list[Block], relative: float, limit: int = 4000) -> Estimate:
+    order, fruitless = count(), 0
+    heap: list[tuple[float, int, Any, tuple[Block, ...]]] = []
+    total: Any = 0.0
+    error = 0.0
+
+    def measure(block: Block) -> float:
+        nonlocal total, error
+        value, doubt, halves = rule(block)
+        if not np.isfinite(value).all():
+            raise Unsupported(
+                "the expected cost must be finite and within the floats", mend="Use a cost that grows more slowly."
+            )
+        total, error = total + value, error + doubt
+        if halves and doubt > 0:
+            heapq.heappush(heap, (-doubt, next(order), value, halves))
+        return doubt
+
+    for block in blocks:
+        measure(block)
+    while heap and error > relative * float(np.abs(total).sum()) and fruitless < _FRUITLESS and next(order) < limit:
+        negative, _, value, halves = heapq.heappop(heap)
+        total, error = total - value, error + negative
+        if sum(measure(half) for half in halves) > -0.75 * negative:
+            fruitless += 1
+    if error > _SETTLED * float(np.abs(total).sum()):
+        raise Unsupported(
+            f"the cost must be summable to one part in {1 / _SETTLED:.0e}",
+            came=f"a relative doubt of {error / max(float(np.abs(total).sum()), 1e-300):.1e}",
+            mend="Use a cost with fewer jumps.",
+        )
+    return Estimate(np.asarray(total), max(error, 0.0))
+
+
+def _romberg(f: Function, block: tuple[int, int]) -> tuple[NDArray[np.float64], float, tuple[Block, ...]]:
+    low, high = block
+    if high - low <= _DIRECT:
+        return f(np.arange(low, high)).sum(axis=0), 0.0, ()
+    cells = 1 << _LEVELS
+    h = (high - 1 - low) // cells
+    nodes = low + h * np.arange(cells + 1)
+    rest = np.arange(low + h * cells + 1, high)
+    values = f(np.concatenate([nodes, rest]))
+    ends = (values[0] + values[cells]) / 2
+    sums = [(values[: cells + 1 : s].sum(axis=0) - ends) * float(h * s) for s in (2**n for n in range(_LEVELS, -1, -1))]
+    fine, coarse = (_extrapolated(sums[:n], [float(h) * 2.0 ** (_LEVELS - i) for i in range(n)]) for n in (6, 5))
+    middle = (low + high) // 2
+    value = fine + ends + values[cells + 1 :].sum(axis=0)
+    return value, float(np.abs(fine - coarse).sum()), ((low, middle), (middle, high))
+
+
+def _extrapolated(sums: list[Any], steps: list[float]) -> Any:
+    """Neville's value at h^2 = 1 of the polynomial in h^2 through the trapezoid sums."""
+    table = list(sums)
+    for width in range(1, len(table)):
+        for i in range(len(table) - width):
+            near, far = steps[i + width] ** 2 - 1, steps[i] ** 2 - 1
+            table[i] = table[i + 1] + (table[i + 1] - table[i]) * (near / (far - near))
+    return table[0]
+
+
+def _gauss(f: Function, block: tuple[float, float]) -> tuple[NDArray[np.float64], float, tuple[Block, ...]]:
+    low, high = block
+    half, middle = (high - low) / 2, (low + high) / 2
+    fine, coarse = _legendre(20), _legendre(10)
+    values = f(middle + half * np.concatenate([fine[0], coarse[0]]))
+    value = half * np.tensordot(fine[1], values[:20], axes=1)
+    doubt = float(np.abs(value - half * np.tensordot(coarse[1], values[20:], axes=1)).sum())
+    halves = ((low, middle), (middle, high)) if low < middle < high else ()
+    return np.asarray(value), doubt, halves
+
+
+@lru_cache(maxsize=4)
+def _legendre(n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    return np.asarray(nodes), np.asarray(weights)

@@ -1,0 +1,107 @@
+r"""Reading a cost that is given as a function: arrays or single numbers, and the shape that theorems require."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import NotALoss, NotMonotone
+from utmost.noise.costs import Cost, Moment
+
+# Two floats of one cost may differ by its own rounding.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadCost:
+    """A cost as a function of arrays of sizes |x| >= 0; infinite where it exceeds the floats.
+
+    Attributes:
+        cost: the function.
+        integers: whether it may count on being asked about integers only.
+        vectorised: whether it takes arrays; if not, it is asked about one number at a time, an int on the integers.
+    """
+
+    cost: Cost
+    integers: bool
+    vectorised: bool
+
+    def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """L at each entry of an array of floats, none negative."""
+        if self.vectorised:
+            with np.errstate(all="ignore"):
+                return np.asarray(self.cost(x), dtype=np.float64)
+        values = [_one(self.cost, _whole(value) if self.integers else value) for value in x.ravel().tolist()]
+        return np.array(values).reshape(x.shape)
+
+
+def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
+    """Read a cost, after trying it at sizes around ``scale`` and at their negatives.
+
+    Raises:
+        NotALoss: when it is no function, or not even, finite and nonnegative at a size tried.
+        NotMonotone: when it falls from one size tried to a larger one.
+
+    >>> read_cost(lambda x: min(abs(x), 3), 5.0, integers=True).vectorised
+    False
+    """
+    if isinstance(cost, Moment):
+        return ReadCost(cost, integers, vectorised=True)
+    if not callable(cost):
+        raise NotALoss("a cost must be a function of the error", came=cost, mend="Pass costs.absolute, say.")
+    sizes = _sizes(scale, integers)
+    values = np.array([_one(cost, _whole(x) if integers else x) for x in sizes])
+    _check_values(sizes, values)
+    mirrored = np.array([_one(cost, -(_whole(x) if integers else x)) for x in sizes])
+    _check_evenness(sizes, values, mirrored)
+    return ReadCost(cost, integers, vectorised=_takes_arrays(cost, np.array(sizes), values))
+
+
+def _sizes(scale: float, integers: bool) -> list[float]:
+    """Sizes at which a cost is tried, ascending."""
+    sizes = {float(n) for n in range(9)} | {scale * n / 8 for n in (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32)}
+    return sorted({float(round(x)) for x in sizes} if integers else sizes)
+
+
+def _whole(x: float) -> int:
+    return int(x)
+
+
+def _one(cost: Cost, x: float) -> float:
+    """L(x) for a single number."""
+    try:
+        with np.errstate(all="ignore"):
+            return float(cost(x))
+    except OverflowError:
+        return float("inf")
+    except (TypeError, ValueError) as error:
+        raise NotALoss("a cost must give a number for every error", came=f"{error} at {x}") from error
+
+
+def _takes_arrays(cost: Cost, sizes: NDArray[np.float64], values: NDArray[np.float64]) -> bool:
+    """Whether the cost of an array is the array of costs."""
+    try:
+        with np.errstate(all="ignore"):
+            together: Any = np.asarray(cost(sizes.copy()), dtype=np.float64)
+    except Exception:
+        return False
+    return together.shape == sizes.shape and bool(np.all(abs(together - values) <= _ROUNDING * abs(values)))
+
+
+def _check_values(sizes: list[float], values: NDArray[np.float64]) -> None:
+    for x, value in zip(sizes, values.tolist(), strict=True):
+        if not 0 <= value < float("inf"):
+            raise NotALoss("a cost must be finite and not negative", came=f"{value} at {x}")
+    for i in range(1, len(sizes)):
+        if values[i] < values[i - 1] * (1 - _ROUNDING):
+            raise NotMonotone(
+                "a cost must not fall as |x| grows",
+                came=f"{values[i - 1]} at {sizes[i - 1]} but {values[i]} at {sizes[i]}",
+            )
+
+
+def _check_evenness(sizes: list[float], values: NDArray[np.float64], mirrored: NDArray[np.float64]) -> None:
+    for x, value, other in zip(sizes, values.tolist(), mirrored.tolist(), strict=True):
+        if abs(value - other) > _ROUNDING * abs(value):
+            raise NotALoss("a cost must be even", came=f"{value} at {x} but {other} at {-x}")

@@ -1,0 +1,61 @@
+r"""Where the folded cost M overtakes the expected cost V of the staircase that ends its first step there.
+
+V is a mean of M with weight 1 before the edge and b after it. M never falls, so sums over cells from the left ends and
+from the right ends enclose V, and where M lies outside that enclosure the sign of M - V is certain.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.noise.folded import Folded
+
+_ROUNDING = 1e-11  # far above the rounding of the sums, far below the width of the cells
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosure:
+    """Edges between which the crossing certainly lies: M < V at ``low`` or it is the first edge, M >= V at ``high``.
+
+    Where M >= V at no edge, ``high`` is the last one.
+    """
+
+    low: Any
+    high: Any
+
+
+def enclose_crossing(
+    folded: Folded, edges: NDArray[Any], last: NDArray[Any], normaliser: NDArray[np.float64], at_zero: float
+) -> Enclosure:
+    """Enclose the least edge with M >= V, using only that M never falls.
+
+    Args:
+        folded: the folded cost M.
+        edges: ascending, from 0 to the whole period, in units of the cost's argument.
+        last: the last point of each cell between neighbouring edges: the next edge on the reals, the integer before it
+            on the integers.
+        normaliser: half of N at each edge; NaN at an edge that is no candidate.
+        at_zero: what the atom at zero takes off, half of (1 - b) L(0); nothing on the reals.
+    """
+    values, b = _in_chunks(folded, edges), folded.powers.b
+    sizes = np.diff(edges).astype(np.float64)
+    bounds = []
+    for ends in (values[:-1], _in_chunks(folded, last)):
+        before = np.concatenate([[0.0], np.cumsum(sizes * ends)])
+        bounds.append((before * folded.powers.complement + b * before[-1] - at_zero) / normaliser)
+    below = np.flatnonzero(values < bounds[0] * (1 - _ROUNDING))
+    above = np.flatnonzero(values >= bounds[1] * (1 + _ROUNDING))
+    low = edges[below[-1]] if below.size else edges[0]
+    high = edges[above[0]] if above.size else edges[-1]
+    return Enclosure(low, high)
+
+
+def edge_count(folded: Folded) -> int:
+    """How many edges are worth their time: fewer where the cost is asked about one number at a time."""
+    return 4096 if folded.cost.vectorised else 256
+
+
+def _in_chunks(folded: Folded, edges: NDArray[Any]) -> NDArray[np.float64]:
+    return np.concatenate([folded(part) for part in np.array_split(edges, -(-edges.size // 512))])
