@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from utmost.errors import OutOfRange
 from utmost.exact import Interval, Level, nearest
@@ -63,8 +64,7 @@ class Path:
         """Whether the jump's epsilon is above the level's."""
         if level == self.start:
             return True
-        power = abs(jump.size)
-        reach = Quantity(lambda a, b: (b / a) ** power, (self.start, level)).enclosure(jump.clock.bits)
+        reach = _reach(self.start, level, abs(jump.size), jump.clock.bits)
         if reach.high <= jump.clock.low:
             return False
         if jump.clock.high <= reach.low:
@@ -73,3 +73,9 @@ class Path:
 
     def _epsilon(self, jump: Jump) -> float:
         return self.start.epsilon_float - math.log(max(nearest(jump.clock), 2.0**-1022)) / abs(jump.size)
+
+
+@lru_cache(maxsize=1 << 12)
+def _reach(start: Level, level: Level, power: int, bits: int) -> Interval:
+    """(alpha of level / alpha of start)^power."""
+    return Quantity(lambda a, b: (b / a) ** power, (start, level)).enclosure(bits)

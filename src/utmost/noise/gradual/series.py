@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.exact import Interval, Level, Number, exact, exact_integer
-from utmost.noise.law import IntegerLaw
+from utmost.noise.integer_law import IntegerLaw
 from utmost.noise.profile import Profile
 
 
