@@ -172,3 +172,15 @@ def test_a_path_at_a_tiny_level():
     assert path.at(level(epsilon=40)) in (-1, 0, 1)
     assert abs(path.at(level(epsilon="1e-12"))) < 10**14
     assert 10 < len(path.jumps) < 200
+
+
+def test_levels_so_loose_that_everything_is_certain():
+    """Probabilities such as e^-700 and 1 - e^-700 are drawn without fuss."""
+    strict, at, loose = level(epsilon=600), level(epsilon=700), level(epsilon=800)
+    for kernel in (Bridge(strict, at, loose), Bridge(strict, at, None)):
+        for method in ("constant", "table"):
+            drawn = bridge_noise(kernel, np.arange(-3, 4), randomness=SeededRandomness("certain"), method=method)
+            assert (drawn == 0).all()
+    for kernel in (Tightening(loose, strict), Tightening(loose, loose), Tightening(None, strict)):
+        drawn = tightening_noise(kernel, 100, randomness=SeededRandomness("certain"), method=None)
+        assert (drawn == 0).all()

@@ -10,6 +10,7 @@ from utmost.noise.gradual import Bridge, Tightening
 from utmost.sampling.bits import Randomness
 from utmost.sampling.categorical import Categorical
 from utmost.sampling.draw import CHUNK, Method, plan_for
+from utmost.sampling.geometric import Real
 from utmost.sampling.marked import ManyMarked, Plan
 from utmost.sampling.wide import Integers, add, joined
 
@@ -24,6 +25,8 @@ def tightening_noise(kernel: Tightening, count: int, *, randomness: Randomness, 
 
     Cost: about as much as a draw of geometric noise.
     """
+    if kernel.start == kernel.to:
+        return np.zeros(count, np.int64)
     sampler = _tightening(kernel, plan_for(method, count))
     sizes = (min(CHUNK, count - start) for start in range(0, count, CHUNK))
     return joined((sampler.draw(size, randomness) for size in sizes), count)
@@ -37,6 +40,8 @@ def bridge_noise(kernel: Bridge, given: Integers, *, randomness: Randomness, met
 
     Cost: two geometric draws and a few passes; under 60 ns each by table for 10^7.
     """
+    if given.dtype != object:
+        given = given.astype(object if given.size and int(given.min()) == -(1 << 63) else np.int64, copy=False)
     sampler = _bridge(kernel, plan_for(method, given.size))
     return joined(_parts(sampler, given, randomness), given.size)
 
@@ -45,14 +50,11 @@ class _ManyTightening:
     __slots__ = ("_marked",)
 
     def __init__(self, kernel: Tightening, plan: Plan) -> None:
-        change, ratio, stay = kernel.change, kernel.to.alpha_interval, kernel.stay
-        marks = (
-            lambda bits: change(bits) / (1 + ratio(bits)),
-            lambda bits: change(bits) - change(bits) / (1 + ratio(bits)),
-            stay,
-            lambda bits: Interval.of(0, bits),
-        )
-        self._marked = ManyMarked(ratio, marks, plan)
+        change, ratio = kernel.change, kernel.to.alpha_interval
+        plain = _probability(lambda bits: change(bits) / (1 + ratio(bits)))
+        turned = _probability(lambda bits: change(bits) * ratio(bits) / (1 + ratio(bits)))
+        nothing = _probability(lambda bits: Interval.of(0, bits))
+        self._marked = ManyMarked(ratio, (plain, turned, _probability(kernel.stay), nothing), plan)
 
     def draw(self, count: int, randomness: Randomness) -> Integers:
         k, mark = self._marked.draw(count, randomness)
@@ -65,7 +67,8 @@ class _ManyBridge:
     __slots__ = ("_idle", "_marked", "_rise")
 
     def __init__(self, kernel: Bridge, plan: Plan) -> None:
-        self._marked = ManyMarked(kernel.fall, (kernel.home, kernel.across, kernel.stay, kernel.leap), plan)
+        marks = [_probability(piece) for piece in (kernel.home, kernel.across, kernel.stay, kernel.leap)]
+        self._marked = ManyMarked(kernel.fall, marks, plan)
         self._rise = ManyMarked(kernel.rise, (lambda bits: Interval.of(1, bits),), plan)
         idle = kernel.idle
         self._idle = kernel.loose and Categorical(
@@ -85,6 +88,16 @@ class _ManyBridge:
             idle = self._idle.draw(at_zero.size, randomness).view(np.bool_)
             ahead[at_zero[idle]] = 0
         return np.where(given < 0, -ahead, ahead)
+
+
+def _probability(piece: Real) -> Real:
+    """The same number, in intervals that do not leave [0, 1]."""
+
+    def within(bits: int) -> Interval:
+        interval = piece(bits)
+        return Interval(max(interval.low, 0), min(interval.high, 1 << interval.bits), interval.bits)
+
+    return within
 
 
 def _parts(sampler: _ManyBridge, given: Integers, randomness: Randomness) -> Iterator[Integers]:

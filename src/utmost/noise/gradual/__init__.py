@@ -1,7 +1,7 @@
 """Noise at several levels at once: kernels between levels, joint laws, the process, and which laws allow it."""
 
 from utmost.noise.gradual.bridge import Bridge
-from utmost.noise.gradual.joint import correlation, expected_change, joint_pmf
+from utmost.noise.gradual.joint import correlation, expected_change, joint_pmf, largest_ratio
 from utmost.noise.gradual.laplace import (
     LaplaceRelaxing,
     LaplaceTightening,
@@ -59,5 +59,6 @@ __all__ = [
     "jump_pmf",
     "laplace_expected_jumps",
     "laplace_jump_intensity",
+    "largest_ratio",
     "no_jump_probability",
 ]

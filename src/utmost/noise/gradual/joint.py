@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from utmost.errors import OutOfRange
@@ -47,6 +48,26 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     for i, place in enumerate(order):
         mass = mass * Tightening(looser[i], levels[place]).pmf(values[i] - values[i + 1])
     return plain(mass)
+
+
+def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
+    """The largest P(v)/P(v + 1) or P(v + 1)/P(v) of the joint law over all noise v in -reach..reach: exp of its loss.
+
+    It is 1/alpha of the loosest level, attained: what all responses together give away about one step of the value.
+
+    Cost: (2 reach + 1)^m probabilities for m levels.
+
+    >>> from utmost.exact import level
+    >>> largest_ratio([level(alpha="1/2"), level(alpha="1/3"), level(alpha="2/3")], reach=1)
+    Fraction(3, 1)
+    """
+    is_rational = all(one.is_rational for one in levels)
+    axis = np.arange(-reach, reach + 1).astype(object if is_rational else np.int64)
+    noise = np.meshgrid(*[axis] * len(levels), indexing="ij")
+    here, there = joint_pmf(noise, levels), joint_pmf([one + 1 for one in noise], levels)
+    ratios = np.ravel(here / there)
+    largest: Fraction | float = max(*ratios, *(1 / ratios))
+    return largest
 
 
 def correlation(one: Level, other: Level) -> float:
