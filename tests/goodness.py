@@ -12,7 +12,7 @@ LEVEL = 1e-6
 
 
 def chi_square(draws: Any, cdf: Callable[[Any], Any], least: float = 20.0) -> float:
-    """The p-value of integers against a distribution function: unit bins around zero, tails joined to ``least`` each."""
+    """The p-value of integers against a distribution function, in bins where ``least`` draws or more are expected."""
     draws = np.asarray(draws)
     n = draws.size
     low, high = draws.min(), draws.max()

@@ -36,7 +36,7 @@ def in_a_child(fork, randomness):
 
 
 def repeats_after(fork, randomness):
-    """Whether a child draws anything that its parent or its sibling draws. This is the check the planted faults fail."""
+    """Whether a child draws anything that its parent or its sibling draws: what the planted faults do."""
     some_words(randomness)
     first, second = in_a_child(fork, randomness), in_a_child(fork, randomness)
     parent = some_words(randomness)
@@ -116,7 +116,7 @@ def test_instances_repeat_nothing():
 def test_state_is_not_copied(copied):
     randomness = SystemRandomness()
     randomness.word()
-    with pytest.raises(Unsupported, match="must not be copied.*Let each worker make its own"):
+    with pytest.raises(Unsupported, match=r"must not be copied.*Let each worker make its own"):
         copied(randomness)
 
 

@@ -46,7 +46,7 @@ def stage_one(categorical, reserved):
 @settings(max_examples=25)
 @given(weights, st.booleans())
 def test_both_stages_together_have_exactly_the_law(masses, lookup):
-    """n_j / 2^16 + (share of the rest) r_j = p_j, the n_j counted over all words and the r_j enclosed by their cells."""
+    """n_j / 2^16 + (share of the rest) r_j = p_j: the n_j counted over all words, the r_j enclosed by their cells."""
     p, cuts = law_of(masses)
     found = stage_one(Categorical(cuts, word_bits=16, lookup=lookup), len(masses)).tolist()
     counts = np.bincount(found, minlength=len(masses) + 1).tolist()
@@ -142,8 +142,8 @@ def test_indices_without_mass_are_never_drawn():
     assert [mass > 0 for mass in p] == [False, True, False, False, True, False]
 
 
-@pytest.mark.parametrize(("word_bits", "lookup"), [(16, True), (16, False), (32, False)])
-@pytest.mark.parametrize("count", [3, 300, 70_000])
+@pytest.mark.parametrize(("word_bits", "lookup"), [(8, True), (8, False), (16, True), (16, False), (32, False)])
+@pytest.mark.parametrize("count", [3, 300, 10_000])
 def test_many_indices_fit_their_law(word_bits, lookup, count):
     """More indices than a byte holds, and more than there are words."""
     masses = [1 + j % 7 for j in range(count)]

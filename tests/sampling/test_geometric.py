@@ -24,7 +24,7 @@ def real(value):
 
 def masses(cuts):
     """The probabilities of a law as intervals."""
-    ends = [Interval.of(0, BITS), *cuts(BITS), Interval.of(1, BITS)]
+    ends = [Interval.of(0, BITS), *(cut.at(BITS) for cut in cuts(BITS)), Interval.of(1, BITS)]
     return [right - left for left, right in pairwise(ends)]
 
 
@@ -109,7 +109,7 @@ def test_a_tail_that_outgrows_its_type_widens():
     """From int8 through a tail of many rounds: the sum is right in whatever type."""
     many = ManyMarked(level(Fraction(1, 2**55)).alpha_interval, [real(Fraction(1))], CONSTANT)
     rounds = 40
-    top = [[2**32 - 1]] + [[2**64 - 1]]
+    top = [[2**32 - 1], [2**64 - 1]]
     zeros = [[0]] * (1 + len(many._groups))
     k, _ = many.draw(1, Written(arrays=top * rounds + zeros))
     assert k.tolist() == [rounds * many._values << many._shift]
@@ -131,11 +131,11 @@ def test_every_plan_draws_the_law(plan, epsilon):
     """Also the plans that run into the tail at every second draw."""
     ratio, a = level(epsilon).alpha_interval, float(np.exp(-float(epsilon)))
     k, mark = ManyMarked(ratio, [real(Fraction(1, 4)), real(Fraction(3, 4))], plan).draw(200_000, SeededRandomness(3))
-    signed = k.astype(np.int64) * 2 + mark
-    assert (
-        chi_square(signed, lambda x: 1 - a ** (x // 2 + 1.0) - np.where(x % 2, 0, 0.75 * (1 - a) * a ** (x // 2.0)))
-        > LEVEL
-    )
+
+    def cdf(x):
+        return 1 - a ** (x // 2 + 1.0) - np.where(x % 2, 0, 0.75 * (1 - a) * a ** (x // 2.0))
+
+    assert chi_square(k.astype(np.int64) * 2 + mark, cdf) > LEVEL
 
 
 def test_a_cut_tail_is_found(monkeypatch):

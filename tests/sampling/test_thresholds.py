@@ -85,7 +85,7 @@ LAWS = {
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("bits", [16, 64, 300])
 def test_cells_are_those_of_ball_arithmetic(epsilon, law, bits):
-    """Two routes to the same cells: our intervals, and Arb at five thousand bits. Near a bound, one cell more may be open."""
+    """Two routes to the same cells: our intervals, and Arb; beside a bound of cells, one more may be open."""
     flint = pytest.importorskip("flint")
     before, flint.ctx.prec = flint.ctx.prec, 5000
     try:

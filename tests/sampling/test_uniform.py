@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square
-from utmost.errors import NotANumber, OutOfRange
+from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.sampling import uniform
 from utmost.sampling.uniform import one_below, uniform_below
 from utmost.testing import SeededRandomness
@@ -19,14 +19,14 @@ words = st.integers(0, 2**64 - 1)
 
 @given(st.lists(st.tuples(bounds, words), min_size=1, max_size=8))
 def test_a_word_is_kept_exactly_when_its_value_would_else_be_too_likely(cells):
-    """u gives floor(u n / 2^64) unless (u n mod 2^64) < 2^64 mod n, when it is drawn again: floor(2^64/n) words each."""
+    """u gives floor(u n / 2^64), but is drawn again where (u n mod 2^64) < 2^64 mod n: floor(2^64/n) words each."""
     again = [i for i, (n, u) in enumerate(cells) if u * n % 2**64 < 2**64 % n]
-    bits = Written(arrays=[[u for _, u in cells], *([[2**63] * len(again)] if again else [])], then=2**63)
+    bits = Written(arrays=[[u for _, u in cells], *([[2**64 - 1] * len(again)] if again else [])], then=2**64 - 1)
     found = uniform_below(np.array([n for n, _ in cells], np.uint64), bits).tolist()
     kept = [i for i in range(len(cells)) if i not in again]
     assert [found[i] for i in kept] == [cells[i][1] * cells[i][0] >> 64 for i in kept]
     assert all(found[i] < cells[i][0] for i in again)
-    one = Written([cells[0][1]], then=2**63)
+    one = Written([cells[0][1]], then=2**64 - 1)
     assert one_below(cells[0][0], one.word) == found[0]
 
 
@@ -65,6 +65,13 @@ def test_a_biased_draw_is_found():
 def test_a_bound_of_one_and_no_draws():
     assert uniform(1, 3).tolist() == [0, 0, 0]
     assert uniform(5, 0).tolist() == []
+
+
+def test_the_operating_system_is_the_default_source():
+    assert sorted(set(uniform(3, 500).tolist())) == [0, 1, 2]
+    assert (uniform(2**60, 5) != uniform(2**60, 5)).any()
+    with pytest.raises(Unsupported, match="source of random words"):
+        uniform(3, 1, randomness=7)
 
 
 @pytest.mark.parametrize(("bound", "count"), [(0, 1), (-3, 1), (2, -1)])

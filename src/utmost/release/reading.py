@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotANumber
 from utmost.exact import exact
+from utmost.sampling.draw import CHUNK
 from utmost.sampling.grid import snapped
 from utmost.sampling.wide import Integers, narrowed
 
@@ -34,10 +35,6 @@ class Cells:
     integers: Callable[[int, int], Integers]
     shape: tuple[int, ...] | None
 
-    def shaped(self, released: NDArray[Any]) -> Any:
-        """What was released, in the shape of what came."""
-        return released.tolist()[0] if self.shape is None else released.reshape(self.shape)
-
 
 def integer_cells(values: Any) -> Cells:
     """The values for a law on the integers.
@@ -50,9 +47,14 @@ def integer_cells(values: Any) -> Cells:
     if kind == "O":
         flat = narrowed(_each(flat, shape, _integer))
     elif kind == "u":
-        flat = flat.astype(np.int64 if flat.max(initial=0) < 1 << 63 else object)
+        wide = object if flat.max(initial=0) >= 1 << 63 else np.int64
+        return Cells(flat.size, lambda start, stop: flat[start:stop].astype(wide), shape)
+    elif kind == "f" and flat.size:
+        raise _refusal(
+            flat, int(np.argmin(np.isfinite(flat) & (flat == np.floor(flat)))), shape, _NO_INTEGER, _USE_REALS
+        )
     elif kind != "i" and flat.size:
-        raise _refusal(flat, 0, shape, _NO_INTEGER, _USE_REALS if kind == "f" else None)
+        raise _refusal(flat, 0, shape, _NO_INTEGER, None)
     return Cells(flat.size, lambda start, stop: flat[start:stop], shape)
 
 
@@ -69,9 +71,10 @@ def real_cells(values: Any, exponent: int) -> Cells:
     if kind == "O":
         flat = _each(flat, shape, _real)
     elif kind == "f":
-        bad = np.flatnonzero(~np.isfinite(flat))
-        if bad.size:
-            raise _refusal(flat, int(bad[0]), shape, _NO_NUMBER, _REPLACE)
+        for start in range(0, flat.size, CHUNK):
+            bad = np.flatnonzero(~np.isfinite(flat[start : start + CHUNK]))
+            if bad.size:
+                raise _refusal(flat, start + int(bad[0]), shape, _NO_NUMBER, _REPLACE)
     elif kind not in "iu" and flat.size:
         raise _refusal(flat, 0, shape, _NO_NUMBER, None)
     return Cells(flat.size, lambda start, stop: snapped(flat[start:stop], exponent), shape)

@@ -10,8 +10,8 @@ from utmost.exact import Number
 from utmost.noise import IntegerLaw, Law
 from utmost.release.reading import Cells, integer_cells, real_cells
 from utmost.sampling.bits import Randomness, source
-from utmost.sampling.draw import CHUNK, Method, draws, on_grid
-from utmost.sampling.grid import unsnapped
+from utmost.sampling.draw import CHUNK, Method, draws, on_grid, sample
+from utmost.sampling.grid import unsnapped, unsnapped_one
 from utmost.sampling.wide import Integers, add, joined
 
 
@@ -69,14 +69,16 @@ def release(
 def noised(values: Any, law: Law, *, randomness: Randomness, method: Method | None, grid: Number | None) -> Any:
     """`release`, with whatever randomness is given."""
     lattice, exponent = on_grid(law, grid)
+    cells = integer_cells(values) if exponent is None else real_cells(values, exponent)
+    if cells.shape is None:
+        total = int(cells.integers(0, 1)[0]) + sample(lattice, randomness=randomness, method=method)
+        return total if exponent is None else unsnapped_one(total, exponent)
     if exponent is None:
-        cells = integer_cells(values)
-        return cells.shaped(joined(_sums(cells, lattice, randomness, method), cells.size))
-    cells = real_cells(values, exponent)
+        return joined(_sums(cells, lattice, randomness, method), cells.size).reshape(cells.shape)
     released = np.empty(cells.size, np.float64)
     for start, part in zip(range(0, cells.size, CHUNK), _sums(cells, lattice, randomness, method), strict=True):
         released[start : start + part.size] = unsnapped(part, exponent)
-    return cells.shaped(released)
+    return released.reshape(cells.shape)
 
 
 def _sums(cells: Cells, law: IntegerLaw, randomness: Randomness, method: Method | None) -> Iterator[Integers]:

@@ -114,10 +114,11 @@ def whole_cells(cuts: Cuts, word_bits: int) -> list[int]:
 def rest(cuts: Cuts, cells: list[int], word_bits: int) -> Cuts:
     """The law of what the whole cells leave over: thresholds (2^b T_j - n_0 - ... - n_(j-1)) / (2^b - n_0 - ...)."""
     taken = list(accumulate(cells))
-    share = Fraction(1, (1 << word_bits) - taken[-1])
+    left = (1 << word_bits) - taken[-1]
 
     def of_the_rest(bits: int) -> list[Interval]:
         inner = cuts(bits + word_bits + 4)
-        return [((cut * (1 << word_bits) - before) * share).at(bits) for cut, before in zip(inner, taken, strict=False)]
+        share = Interval.of(Fraction(1, left), inner[0].bits)
+        return [(cut * (1 << word_bits) - before) * share for cut, before in zip(inner, taken, strict=False)]
 
     return of_the_rest

@@ -81,8 +81,7 @@ def sample(law: Law, shape: Shape = (), *, randomness: Randomness | None = None,
 def draws(law: IntegerLaw, count: int, *, randomness: Randomness, method: Method | None) -> Iterator[Integers]:
     """``count`` independent draws of a law on the integers, in arrays of a bounded size, of whatever integer type."""
     sampler = _many(law.profile, plan_for(method, count))
-    for start in range(0, count, CHUNK):
-        yield sampler.draw(min(CHUNK, count - start), randomness)
+    return (sampler.draw(min(CHUNK, count - start), randomness) for start in range(0, count, CHUNK))
 
 
 def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | None]:
@@ -102,9 +101,7 @@ def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | Non
             raise OutOfRange("a law on the integers has no grid", came=grid, mend="Leave out grid=.")
         return law, None
     if not isinstance(law, Laplace | Staircase):
-        raise Unsupported(
-            "exact draws are known for laws on the integers, and for Laplace and Staircase", came=type(law).__name__
-        )
+        raise _no_sampler(law)
     width = Fraction(law.sensitivity)
     exponent = chosen_exponent(width, law.level) if grid is None else declared_exponent(grid)
     period = steps(width, exponent)
@@ -122,6 +119,10 @@ def plan_for(method: Method | None, count: int) -> Plan:
     if method not in plans:
         raise OutOfRange('method must be "constant" or "table"', came=method, mend="Leave out method=.")
     return plans[method]
+
+
+def _no_sampler(law: object) -> Unsupported:
+    return Unsupported("exact draws are known for laws on the integers, and for Laplace and Staircase", came=repr(law))
 
 
 def _floats(parts: Iterator[Integers], count: int, exponent: int) -> NDArray[np.float64]:
@@ -149,6 +150,8 @@ def _one(law: Law) -> Callable[[Word], int | float]:
     found = _known.get(id(law))
     if found is not None:
         return found[1]
+    if not isinstance(law, Law):
+        raise _no_sampler(law)
     made = _single(law)
     if len(_known) >= _KEPT:
         _known.clear()

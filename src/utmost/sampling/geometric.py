@@ -62,7 +62,7 @@ def digits(ratio: Real, bits_of_digit: int) -> Cuts:
         terms = _powers(ratio(inner), 1 << bits_of_digit)
         sums = list(accumulate(terms))
         share = 1 / sums[-1]
-        return [(partial * share).at(bits) for partial in sums[:-1]]
+        return [partial * share for partial in sums[:-1]]
 
     return cuts
 
@@ -78,12 +78,9 @@ def marked(ratio: Real, marks: Sequence[Real], values: int) -> Cuts:
         a = ratio(inner)
         below = [Interval.of(0, inner), *accumulate(mark(inner) for mark in marks[:-1])]
         powers = _powers(a, values + 1)
-        found = [
-            1 - power + power * share * (1 - a if q < values else 1)
-            for q, power in enumerate(powers)
-            for share in below
-        ]
-        return [cut.at(bits) for cut in found[1:]]
+        masses = [power * (1 - a) if q < values else power for q, power in enumerate(powers)]
+        found = [1 - power + mass * share for power, mass in zip(powers, masses, strict=True) for share in below]
+        return found[1:]
 
     return cuts
 

@@ -23,12 +23,12 @@ class Segments:
         plain   0..r-1, weight r          r..D-1, weight b (D-r)
         turned  0..r-2, weight r-1        r-1..D-1, weight b (D-r+1)
 
-    for the 2D values -D..D-1 of the first period carry a (r + b(D-r) + r-1 + b(D-r+1)) (1-b)^-1 = 1 in all.
+    in parts of their sum N = 2r-1 + b (2D-2r+1): the 2D values -D..D-1 carry a N = 1 - b in all, and k shifts them out.
 
     Attributes:
         starts, lengths: of the four segments; a segment of weight zero has length zero and is never met.
 
-    Source: Geng & Viswanath (2012), equations (79) and (80).
+    Source: [geng2012], (79)-(80); the segments are derived here.
     """
 
     __slots__ = ("_ratio", "lengths", "starts")
@@ -58,7 +58,7 @@ class Segments:
 class ManyStaircase:
     """Arrays of discrete staircase draws.
 
-    Cost: under 15 ns a draw for any period below 2^62, whether the period is 1 or 10^9.
+    Cost: at epsilon = 1 about 12 ns a draw by table and 16 ns constant-time, for any period up to 2^32.
     """
 
     __slots__ = ("_lengths", "_marked", "_period", "_starts")

@@ -10,7 +10,7 @@ from utmost.sampling.bits import Word
 
 Cuts = Callable[[int], Sequence[Interval]]
 """The law of an index 0..k-1 by its k - 1 cumulative probabilities P(index < 1), ..., P(index < k-1), each known to any
-precision: the intervals shrink to the true numbers as the bits asked for grow."""
+precision: asked for b bits, intervals of some one precision, b bits or more, and some units of 2^-b wide at most."""
 
 # Intervals this much finer than the cells leave hardly more than the one cell in which a threshold lies.
 _GUARD = 16
