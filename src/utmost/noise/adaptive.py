@@ -9,7 +9,6 @@ import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,8 @@ Rule = Callable[[Block], tuple[NDArray[np.float64], float, tuple[Block, ...]]]
 _DIRECT = 64  # blocks of integers up to this size are summed term by term
 _LEVELS = 5  # Romberg's steps are h, 2h, ..., 2^5 h
 _SETTLED = 1e-6  # what the error must not exceed, relative to the value, when nothing more helps
-_FRUITLESS = 32
+_FRUITLESS = 32  # halvings that hardly helped, before the rest is taken for rounding
+_LIMIT = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,56 +38,72 @@ class Estimate:
     error: float
 
 
-def integer_sum(f: Function, blocks: list[tuple[int, int]], relative: float = 1e-13) -> Estimate:
+def integer_sum(f: Function, blocks: list[tuple[int, int]], relative: float = 1e-13, scale: float = 0.0) -> Estimate:
     """The sum of f over the integers of all blocks [low, high).
+
+    Args:
+        f: takes an array of n integers.
+        blocks: ranges of integers, where the function's scale differs.
+        relative: the error aimed at, relative to the value, or to ``scale`` where that is larger.
+        scale: the size of what the value will be added to.
+
+    Raises:
+        Unsupported: when a value is not finite, or the error stays above one part in 10^6.
 
     >>> float(integer_sum(lambda n: 1.0 / n**2.0, [(1, 10**6)]).value)
     1.64493306684772...
     """
-    return _adaptive(lambda block: _romberg(f, block), blocks, relative)
+    return _Adaptive(lambda block: _romberg(f, block), scale).measured(blocks, relative)
 
 
-def integral(f: Function, blocks: list[tuple[float, float]], relative: float = 1e-13) -> Estimate:
-    """The integral of f over all blocks [low, high].
+def integral(f: Function, blocks: list[tuple[float, float]], relative: float = 1e-13, scale: float = 0.0) -> Estimate:
+    """The integral of f over all blocks [low, high]; arguments and errors as for `integer_sum`.
 
     >>> float(integral(np.sqrt, [(0.0, 1.0)]).value)
     0.66666666666...
     """
-    return _adaptive(lambda block: _gauss(f, block), blocks, relative)
+    return _Adaptive(lambda block: _gauss(f, block), scale).measured(blocks, relative)
 
 
-def _adaptive(rule: Rule, blocks: list[Block], relative: float, limit: int = 4000) -> Estimate:
-    order, fruitless = count(), 0
-    heap: list[tuple[float, int, Any, tuple[Block, ...]]] = []
-    total: Any = 0.0
-    error = 0.0
+class _Adaptive:
+    """Blocks by decreasing doubt, and the sums of their values and doubts."""
 
-    def measure(block: Block) -> float:
-        nonlocal total, error
-        value, doubt, halves = rule(block)
+    def __init__(self, rule: Rule, scale: float) -> None:
+        self.rule, self.scale = rule, scale
+        self.total: Any = 0.0
+        self.error = 0.0
+        self.count = 0
+        self.doubtful: list[tuple[float, int, Any, tuple[Block, ...]]] = []
+
+    def measured(self, blocks: list[Block], relative: float) -> Estimate:
+        for block in blocks:
+            self._measure(block)
+        fruitless = 0
+        while self.doubtful and self.error > relative * self._size() and fruitless < _FRUITLESS and self.count < _LIMIT:
+            negative, _, value, halves = heapq.heappop(self.doubtful)
+            self.total, self.error = self.total - value, self.error + negative
+            fruitless += sum([self._measure(half) for half in halves]) > -0.75 * negative
+        if self.error > _SETTLED * self._size():
+            raise Unsupported(
+                f"the cost must be summable to one part in {1 / _SETTLED:.0e}",
+                came=f"a relative doubt of {self.error / max(self._size(), 1e-300):.1e}",
+                mend="Use a cost with fewer jumps.",
+            )
+        return Estimate(np.asarray(self.total), max(self.error, 0.0))
+
+    def _measure(self, block: Block) -> float:
+        value, doubt, halves = self.rule(block)
         if not np.isfinite(value).all():
             raise Unsupported(
                 "the expected cost must be finite and within the floats", mend="Use a cost that grows more slowly."
             )
-        total, error = total + value, error + doubt
+        self.total, self.error, self.count = self.total + value, self.error + doubt, self.count + 1
         if halves and doubt > 0:
-            heapq.heappush(heap, (-doubt, next(order), value, halves))
+            heapq.heappush(self.doubtful, (-doubt, self.count, value, halves))
         return doubt
 
-    for block in blocks:
-        measure(block)
-    while heap and error > relative * float(np.abs(total).sum()) and fruitless < _FRUITLESS and next(order) < limit:
-        negative, _, value, halves = heapq.heappop(heap)
-        total, error = total - value, error + negative
-        if sum(measure(half) for half in halves) > -0.75 * negative:
-            fruitless += 1
-    if error > _SETTLED * float(np.abs(total).sum()):
-        raise Unsupported(
-            f"the cost must be summable to one part in {1 / _SETTLED:.0e}",
-            came=f"a relative doubt of {error / max(float(np.abs(total).sum()), 1e-300):.1e}",
-            mend="Use a cost with fewer jumps.",
-        )
-    return Estimate(np.asarray(total), max(error, 0.0))
+    def _size(self) -> float:
+        return max(float(np.abs(self.total).sum()), self.scale)
 
 
 def _romberg(f: Function, block: tuple[int, int]) -> tuple[NDArray[np.float64], float, tuple[Block, ...]]:

@@ -4,6 +4,7 @@ V is a mean of M with weight 1 before the edge and b after it. M never falls, so
 from the right ends enclose V, and where M lies outside that enclosure the sign of M - V is certain.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from utmost.noise.folded import Folded
 
 _ROUNDING = 1e-11  # far above the rounding of the sums, far below the width of the cells
+_DOUBT = 4e-13  # M and V come from sums that are right to about this much, relatively
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,41 @@ def enclose_crossing(
     return Enclosure(low, high)
 
 
+def find_crossing(
+    excess: Callable[[Any], float], enclosure: Enclosure, trial: Callable[[Any, Any, float | None], Any | None]
+) -> Any:
+    """An edge at which the excess (M - V)/V vanishes up to rounding, else the upper end of where it changes sign.
+
+    False position with Illinois's remedy, and a halving wherever three steps did not halve the bracket.
+
+    Args:
+        excess: (M - V)/V at an edge; negative before the crossing.
+        enclosure: edges around the crossing.
+        trial: an edge strictly between two, at a share of the way, or in the middle for None; None where there is none.
+    """
+    low, high = enclosure.low, enclosure.high
+    left = right = 0.0  # excess at the ends, 0 where not known
+    width, steps, share = high - low, 0, None
+    while (here := trial(low, high, share)) is not None:
+        value = excess(here)
+        if abs(value) <= _DOUBT:
+            return here
+        if value > 0:
+            left, right, high = left / 2, value, here
+        else:
+            left, right, low = value, right / 2, here
+        steps += 1
+        if steps == 3:
+            stuck, width, steps = 2 * (high - low) > width, high - low, 0
+        else:
+            stuck = False
+        share = None if stuck or left == 0 or right == 0 else left / (left - right)
+    return high
+
+
 def edge_count(folded: Folded) -> int:
     """How many edges are worth their time: fewer where the cost is asked about one number at a time."""
-    return 4096 if folded.cost.vectorised else 256
+    return 1024 if folded.cost.vectorised else 128
 
 
 def _in_chunks(folded: Folded, edges: NDArray[Any]) -> NDArray[np.float64]:

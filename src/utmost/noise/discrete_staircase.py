@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number
+from utmost.noise.cost_reading import read_cost
 from utmost.noise.costs import Cost, absolute
 from utmost.noise.integer_law import IntegerLaw
 from utmost.noise.parameters import THEOREM_11, costs_to_name, law_level, law_text, least_cost, positive_integer
@@ -46,6 +47,7 @@ class DiscreteStaircase(IntegerLaw):
         object.__setattr__(self, "level", law_level(epsilon, alpha, "DiscreteStaircase"))
         object.__setattr__(self, "sensitivity", positive_integer(sensitivity, "sensitivity", "DiscreteStaircase"))
         object.__setattr__(self, "cost", cost)
+        read_cost(cost, float(self.sensitivity), integers=True)
         object.__setattr__(self, "step", self._step(step))
 
     @classmethod

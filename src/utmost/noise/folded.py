@@ -56,13 +56,13 @@ class Folded:
         self._check_tail(offsets, total)
         return total
 
-    def total(self, low: int, high: int) -> float:
-        """The sum of M(j) over the integers low <= j < high."""
-        return float(integer_sum(self, [(low, high)]).value) if high > low else 0.0
+    def total(self, low: int, high: int, scale: float = 0.0) -> float:
+        """The sum of M(j) over the integers low <= j < high, to be added to something of size ``scale``."""
+        return float(integer_sum(self, [(low, high)], scale=scale).value) if high > low else 0.0
 
-    def integral(self, low: float, high: float) -> float:
-        """The integral of M(u D) over low <= u <= high."""
-        return float(integral(lambda u: self(u * self.period), [(low, high)]).value) if high > low else 0.0
+    def integral(self, low: float, high: float, scale: float = 0.0) -> float:
+        """The integral of M(u D) over low <= u <= high, to be added to something of size ``scale``."""
+        return float(integral(lambda u: self(u * self.period), [(low, high)], scale=scale).value) if high > low else 0.0
 
     def _weights(self, k: NDArray[Any]) -> NDArray[np.float64]:
         return self.powers.power(k) * self.powers.complement

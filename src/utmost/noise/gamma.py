@@ -13,15 +13,12 @@ import numpy as np
 from utmost.exact import Level, Number, nearest
 from utmost.noise import polynomial
 from utmost.noise.costs import Cost, Moment, absolute, squared
-from utmost.noise.crossing import edge_count, enclose_crossing
+from utmost.noise.crossing import Enclosure, edge_count, enclose_crossing, find_crossing
 from utmost.noise.folded import Folded
 from utmost.noise.parameters import law_level, positive_number
 from utmost.noise.powers import FloatPowers
 from utmost.noise.refine import refined
 from utmost.noise.sign import sign
-
-# M and V come from sums that are right to about this much, relatively.
-_DOUBT = 4e-13
 
 
 def optimal_gamma(
@@ -44,7 +41,7 @@ def optimal_gamma(
     Source: [geng2012], Theorems 4 and 6, written so that nothing cancels.
 
     >>> optimal_gamma(1), optimal_gamma(1, cost=squared), optimal_gamma(1, cost=lambda x: abs(x))
-    (0.3775406687981454, 0.4167374349288..., 0.377540668798...)
+    (0.37754066879814546, 0.4167374349288..., 0.377540668798...)
     """
     level = law_level(epsilon, alpha, "optimal_gamma")
     period = positive_number(sensitivity, "sensitivity", "optimal_gamma")
@@ -56,7 +53,8 @@ def optimal_gamma(
     if isinstance(cost, Moment) and cost.is_integer:
         low, high = _moment_bracket(level, int(cost.order))
         return nearest((low + high) / 2)
-    return _searched(level, period, cost)
+    folded = Folded.of(level, nearest(period), cost, integers=False)
+    return _searched(folded, _enclosed(folded))
 
 
 def gamma_bracket(
@@ -80,7 +78,8 @@ def gamma_bracket(
     if isinstance(cost, Moment) and cost.is_integer:
         low, high = _moment_bracket(level, int(cost.order))
         return math.nextafter(nearest(low), 0.0), math.nextafter(nearest(high), 1.0)
-    return _enclosed(Folded.of(level, nearest(period), cost, integers=False))
+    bracket = _enclosed(Folded.of(level, nearest(period), cost, integers=False))
+    return bracket.low, bracket.high
 
 
 def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> float:
@@ -130,29 +129,32 @@ def _gains_nothing(level: Level, m: int, g: Fraction) -> bool:
     return sign(level, above) >= 0
 
 
-def _enclosed(folded: Folded) -> tuple[float, float]:
+def _enclosed(folded: Folded) -> Enclosure:
     n = edge_count(folded)
     small = np.geomspace(1e-30, 1.0 / n, n // 4)
     edges = np.concatenate([[0.0], small, np.arange(2, n + 1) / n])
     points, normaliser = edges * folded.period, edges + folded.powers.b * (1 - edges)
     bracket = enclose_crossing(folded, points, points[1:], normaliser * folded.period, 0.0)
-    return float(bracket.low / folded.period), float(min(bracket.high / folded.period, 1.0))
+    return Enclosure(float(bracket.low) / folded.period, min(float(bracket.high) / folded.period, 1.0))
 
 
-def _searched(level: Level, period: Fraction, cost: Cost) -> float:
-    folded = Folded.of(level, nearest(period), cost, integers=False)
-    b, (low, high) = folded.powers.b, _enclosed(folded)
-    before = folded.integral(0.0, low)
-    whole = before + folded.integral(low, high) + folded.integral(high, 1.0)
-    while high - low > _DOUBT * high:
-        middle = (low + high) / 2 if high < 4 * low or low == 0 else math.sqrt(low * high)
-        here = before + folded.integral(low, middle)
-        value = (here * folded.powers.complement + b * whole) / (middle + b * (1 - middle))
-        excess = float(folded(np.array([middle * folded.period]))[0]) - value
-        if abs(excess) <= _DOUBT * value:
-            return middle
-        if excess > 0:
-            high = middle
-        else:
-            low, before = middle, here
-    return high
+def _searched(folded: Folded, bracket: Enclosure) -> float:
+    """The optimal gamma inside a bracket, by integrals of M that are extended from the bracket's lower end."""
+    b = folded.powers.b
+    before = folded.integral(0.0, bracket.low)
+    whole = before + folded.integral(bracket.low, bracket.high) + folded.integral(bracket.high, 1.0)
+
+    def excess(g: float) -> float:
+        here = before + folded.integral(bracket.low, g, b * whole)
+        value = (here * folded.powers.complement + b * whole) / (g + b * (1 - g))
+        return float(folded(np.array([g * folded.period]))[0]) / value - 1
+
+    return float(find_crossing(excess, bracket, _trial))
+
+
+def _trial(low: float, high: float, share: float | None) -> float | None:
+    if high - low <= 1e-13 * high:
+        return None
+    if share is not None:
+        return min(max(low + share * (high - low), math.nextafter(low, 1.0)), math.nextafter(high, 0.0))
+    return math.sqrt(low * high) if 0 < 4 * low < high else (low + high) / 2

@@ -12,7 +12,7 @@ from utmost.noise.costs import Cost, Moment
 from utmost.noise.folded import Folded
 from utmost.noise.law import Law, read_confidence
 from utmost.noise.points import Points
-from utmost.noise.powers import ExactPowers, FloatPowers, IntervalPowers
+from utmost.noise.powers import ExactPowers, FloatPowers, IntervalPowers, cleared_bits
 from utmost.noise.profile import Profile
 from utmost.noise.quantile import integer_quantiles
 from utmost.noise.refine import refined
@@ -113,13 +113,13 @@ class IntegerLaw(Law):
 
     def pmf_interval(self, k: Number, bits: int = 128) -> Interval:
         """An interval around P(X = k), a few units of ``2**-bits`` wide."""
-        powers = IntervalPowers(self.profile.level, bits + _GUARD)
+        powers = self._interval_powers(bits)
         result: Interval = self.profile.mass(powers, abs(exact_integer(k, "k")))
         return result.at(bits)
 
     def cdf_interval(self, k: Number, bits: int = 128) -> Interval:
         """An interval around P(X <= k), a few units of ``2**-bits`` wide."""
-        powers, n = IntervalPowers(self.profile.level, bits + _GUARD), exact_integer(k, "k")
+        powers, n = self._interval_powers(bits), exact_integer(k, "k")
         result: Interval = self.profile.tail(powers, -n) if n < 0 else 1 - self.profile.tail(powers, n + 1)
         return result.at(bits)
 
@@ -137,6 +137,9 @@ class IntegerLaw(Law):
 
         return Points.of(x).answer(many, self._exactly(one))
 
+    def _interval_powers(self, bits: int) -> IntervalPowers:
+        return IntervalPowers(self.profile.level, bits + _GUARD + self.profile.period.bit_length())
+
     def _exactly(self, formula: Callable[[ExactPowers, int], Fraction]) -> Callable[[int], Fraction] | None:
         level = self.profile.level
         return (lambda n: formula(ExactPowers(level), n)) if level.is_rational else None
@@ -145,4 +148,5 @@ class IntegerLaw(Law):
         profile = self.profile
         if profile.level.is_rational:
             return Fraction(profile.moment(ExactPowers(profile.level), order))
-        return refined(lambda bits: profile.moment(IntervalPowers(profile.level, bits), order))
+        first = 128 + (order + 1) * cleared_bits(profile.level)
+        return refined(lambda bits: profile.moment(IntervalPowers(profile.level, bits), order), first)

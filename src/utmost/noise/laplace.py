@@ -13,7 +13,7 @@ from utmost.noise.adaptive import integral
 from utmost.noise.costs import Cost, Moment
 from utmost.noise.folded import Folded
 from utmost.noise.parameters import law_level, law_text, positive_number
-from utmost.noise.powers import FloatPowers
+from utmost.noise.powers import FloatPowers, cleared_bits
 from utmost.noise.real_law import RealLaw
 
 
@@ -61,7 +61,7 @@ class Laplace(RealLaw):
 
     def moment_interval(self, order: int, bits: int = 128) -> Interval:
         """An interval around m! / rate^m."""
-        size = 64 + bits
+        size = bits + 64 + (order + 1) * cleared_bits(self.rate)
         return (math.factorial(order) / self.rate.epsilon_interval(size) ** order).at(bits)
 
     def __repr__(self) -> str:

@@ -5,6 +5,7 @@ A law writes each formula once, in terms of b = alpha, 1 - b and b^k, and asks t
 where it is 1e-300.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -125,7 +126,15 @@ class FloatPowers:
 
     def exponent(self, k: Any) -> NDArray[np.float64]:
         """log(alpha^k) = -k epsilon."""
-        return np.asarray(-(self.epsilon * Doubled.of(k)).high)
+        numbers = np.asarray(k)
+        if numbers.dtype == object:
+            numbers = np.array([nearest(n) for n in numbers.ravel()]).reshape(numbers.shape)
+        return np.asarray(numbers * -self.epsilon.high)
+
+
+def cleared_bits(level: Level) -> int:
+    """How many bits of 1 - alpha are leading zeros: what a division by it costs in precision."""
+    return max(0, 2 - math.frexp(level.epsilon_float)[1])
 
 
 @lru_cache(maxsize=256)

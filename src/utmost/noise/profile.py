@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import Level
-from utmost.noise.powers import FloatPowers, Powers
+from utmost.exact import Interval, Level, log_interval
+from utmost.noise.powers import FloatPowers, IntervalPowers, Powers, cleared_bits
 from utmost.noise.sign import sign
 from utmost.noise.sums import geometric_moment, power_sum
 
@@ -110,14 +110,20 @@ class Profile:
         return _least(lambda i: self.compare_tail(i, q) < 0, near) - 1
 
     def _near(self, q: Fraction) -> int:
-        """Where T is about q; only the speed of the exact search depends on it."""
-        powers, D = FloatPowers(self.level), self.period
-        epsilon = float(powers.epsilon.high)
-        log_q = math.log(q.numerator) - math.log(q.denominator)
-        depth = (math.log(D) - math.log(self.normaliser(powers)) - log_q) / epsilon
-        k = math.floor(depth)
-        j = D * -math.expm1(-epsilon * (depth - k)) / powers.complement
-        return max(0, k * D + int(j) - (D - self.step))
+        """Where T is about q: solved in intervals fine enough for the last digit, so that the search is short."""
+        D = self.period
+        bits = 128 + 2 * (D.bit_length() + cleared_bits(self.level) + q.denominator.bit_length())
+        powers = IntervalPowers(self.level, bits)
+        scaled = q * _middle(self.normaliser(powers))
+        k = math.floor(_middle(log_interval(D / scaled, bits)) / _middle(self.level.epsilon_interval(bits)))
+        if k < 0:
+            return 0
+        j = (D - scaled / _middle(powers.power(k))) / _middle(powers.complement)
+        return max(0, k * D + math.floor(j) - (D - self.step))
+
+
+def _middle(interval: Interval) -> Fraction:
+    return (interval.lower + interval.upper) / 2
 
 
 def _least(holds: Any, near: int) -> int:

@@ -11,6 +11,7 @@ x >= 0, with x/D + 1 - g = k + t, 0 <= t < 1,
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -50,16 +51,26 @@ class RealProfile:
         k = math.floor(u)
         return k, u - k
 
+    def steps(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """k for an array of floats x >= 0, where x is past an edge from the float nearest to that edge on."""
+        return self._located(x, lambda edge: edge.high <= x)
+
     def places(self, x: NDArray[np.float64]) -> tuple[Any, Any, Any]:
-        """(k, 1 - t, t) for an array of floats x >= 0, where x counts as past an edge from its nearest float on."""
-        period = nearest(self.period)
-        x = np.minimum(x, period * _FARTHEST)
-        k = np.maximum(np.floor(x / period + (1.0 - nearest(self.gamma))), 0.0)
-        k = np.where(self._edge(k).high <= x, k + 1, k)
-        k = np.where((k > 0) & (self._edge(k - 1).high > x), k - 1, k)
-        here = Doubled.of(x)
-        low, high = here - self._edge(k - 1), self._edge(k) - here
-        return k, np.maximum(high.high / period, 0.0), np.maximum(low.high / period, 0.0)
+        """(k, 1 - t, t) for an array of floats x >= 0, with 1 - t and t right to the last bits beside the edges too."""
+        here, period = Doubled.of(np.minimum(x, self._farthest())), nearest(self.period)
+        k = self._located(x, lambda edge: (here - edge).high >= 0)
+        up, low = self._edge(k) - here, here - self._edge(k - 1)
+        return k, np.maximum(up.high / period, 0.0), np.maximum(low.high / period, 0.0)
+
+    def _located(self, x: NDArray[np.float64], is_past: Callable[[Doubled], Any]) -> NDArray[np.float64]:
+        """How many edges x is past: a quotient of floats, which may be one off, and a look at the edges around it."""
+        quotient = np.minimum(x, self._farthest()) / nearest(self.period)
+        k = np.maximum(np.floor(quotient + (1.0 - nearest(self.gamma))), 0.0)
+        k = np.where(is_past(self._edge(k)), k + 1, k)
+        return np.where((k > 0) & ~is_past(self._edge(k - 1)), k - 1, k)
+
+    def _farthest(self) -> float:
+        return nearest(self.period) * _FARTHEST
 
     def _edge(self, k: NDArray[np.float64]) -> Doubled:
         """(k + g) D to twice the working precision."""
@@ -84,7 +95,7 @@ class RealProfile:
         first = (0.5 - q) * (2 * normaliser / powers.complement)
         k = np.maximum(np.floor(-np.log(2 * normaliser * q) / epsilon), 1.0)
         t = np.clip((1 - 2 * normaliser * q / powers.power(k)) / powers.complement, 0.0, 1.0)
-        return np.asarray(period * np.where(first <= gamma, first, (k - 1) + (gamma + t)))
+        return np.asarray(period * np.where(2 * normaliser * q >= powers.b, first, (k - 1) + (gamma + t)))
 
     def moment(self, powers: Powers, order: int) -> Any:
         r"""E|X|^m = D^m / ((m + 1)(g + b(1 - g))) sum_i C(m+1, i) E[G^i] (b + (1 - b) g^(m+1-i)), G geometric."""

@@ -8,8 +8,8 @@ from utmost.exact import Interval, nearest
 _RELATIVE = 1 << 60
 
 
-def refined(value: Callable[[int], Interval]) -> float:
-    """A positive real as a float, from intervals of growing precision: relative error about 2^-53.
+def refined(value: Callable[[int], Interval], bits: int = 128) -> float:
+    """A positive real as a float, from intervals of growing precision, ``bits`` at first: relative error about 2^-53.
 
     Raises:
         Unsupported: when the number exceeds the largest float.
@@ -18,7 +18,6 @@ def refined(value: Callable[[int], Interval]) -> float:
     >>> refined(lambda bits: exp_interval(-600, bits))
     2.65039655300431...e-261
     """
-    bits = 128
     while True:
         interval = value(bits)
         if (interval.high - interval.low) * _RELATIVE <= interval.low:

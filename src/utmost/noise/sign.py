@@ -26,13 +26,14 @@ def sign(level: Level, coefficients: Mapping[int, Fraction | int]) -> int:
     >>> sign(level(alpha="1/4"), {0: -1, 1: 2, 2: 8}), sign(level(epsilon=1), {0: 19, 1: -51})
     (0, 1)
     """
-    terms = {n: Fraction(c) for n, c in coefficients.items() if c}
+    least = min((n for n, c in coefficients.items() if c), default=0)  # alpha^least > 0 does not matter
+    terms = {n - least: Fraction(c) for n, c in coefficients.items() if c}
     bits, tested = 128, False
     while terms:
         value = _value(level, terms, bits)
         if value.low > 0 or value.high < 0:
             return 1 if value.low > 0 else -1
-        if bits > 512 and not tested:
+        if bits > 128 and not tested:
             if is_zero(level, terms):
                 return 0
             tested = True

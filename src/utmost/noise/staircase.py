@@ -8,13 +8,16 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.exact import Interval, Level, Number, exact, nearest
+from utmost.noise.cost_reading import read_cost
 from utmost.noise.costs import Cost, absolute
 from utmost.noise.folded import Folded
 from utmost.noise.gamma import optimal_gamma
 from utmost.noise.parameters import costs_to_name, law_level, law_text, least_cost, positive_number
-from utmost.noise.powers import FloatPowers, IntervalPowers
+from utmost.noise.powers import FloatPowers, IntervalPowers, cleared_bits
 from utmost.noise.real_law import RealLaw
 from utmost.noise.real_profile import RealProfile
+
+_LEAST_WIDTH = 1e-280
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -60,7 +63,15 @@ class Staircase(RealLaw):
         object.__setattr__(self, "sensitivity", positive_number(sensitivity, "sensitivity", "Staircase"))
         object.__setattr__(self, "cost", cost)
         chosen = optimal_gamma(self.level, self.sensitivity, cost) if gamma is None else _read_gamma(gamma)
+        read_cost(cost, nearest(self.sensitivity), integers=False)
         object.__setattr__(self, "gamma", chosen)
+        if float(self.profile.normaliser(FloatPowers(self.level))) * min(1.0, nearest(self.sensitivity)) < _LEAST_WIDTH:
+            raise OutOfRange(
+                "the first step must be wide enough for floats",
+                came=f"{self.level} and gamma={chosen}",
+                where="Staircase",
+                mend="Use a DiscreteStaircase on a grid.",
+            )
 
     @classmethod
     def half_step(
@@ -85,7 +96,8 @@ class Staircase(RealLaw):
 
     def moment_interval(self, order: int, bits: int = 128) -> Interval:
         """An interval around E|X|^order, for an integer order >= 1."""
-        result: Interval = self.profile.moment(IntervalPowers(self.level, bits + 64), order)
+        guard = 64 + (order + 1) * cleared_bits(self.level)
+        result: Interval = self.profile.moment(IntervalPowers(self.level, bits + guard), order)
         return result.at(bits)
 
     def __repr__(self) -> str:
@@ -93,11 +105,11 @@ class Staircase(RealLaw):
 
     def _density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         profile = self.profile
-        return np.asarray(profile.density(FloatPowers(self.level), profile.places(x)[0]))
+        return np.asarray(profile.density(FloatPowers(self.level), profile.steps(x)))
 
     def _log_density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         profile = self.profile
-        return profile.log_density(profile.places(x)[0])
+        return profile.log_density(profile.steps(x))
 
     def _tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         profile = self.profile

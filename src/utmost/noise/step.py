@@ -13,15 +13,12 @@ import numpy as np
 from utmost.exact import Level, Number
 from utmost.noise import polynomial
 from utmost.noise.costs import Cost, Moment, absolute
-from utmost.noise.crossing import edge_count, enclose_crossing
+from utmost.noise.crossing import Enclosure, edge_count, enclose_crossing, find_crossing
 from utmost.noise.folded import Folded
 from utmost.noise.parameters import law_level, positive_integer
 from utmost.noise.profile import Profile
 from utmost.noise.sign import sign
 from utmost.noise.sums import power_sum
-
-# M and V come from sums that are right to about this much, relatively.
-_DOUBT = 4e-13
 
 
 def optimal_step(
@@ -53,8 +50,7 @@ def optimal_step(
         order = int(cost.order)
         return _least(0, D, lambda r: _gains_nothing(level, D, r, order))
     folded = Folded.of(level, D, cost, integers=True)
-    low, high = _enclosed(folded, D)
-    return _searched(folded, D, low, high)
+    return _searched(folded, D, _enclosed(folded, D))
 
 
 def step_bracket(
@@ -74,8 +70,8 @@ def step_bracket(
     if isinstance(cost, Moment) and cost.is_integer:
         step = optimal_step(level, D, cost)
         return step, step
-    low, high = _enclosed(Folded.of(level, D, cost, integers=True), D)
-    return low + 1, high
+    bracket = _enclosed(Folded.of(level, D, cost, integers=True), D)
+    return bracket.low + 1, bracket.high
 
 
 def _gains_nothing(level: Level, D: int, r: int, m: int) -> bool:
@@ -88,8 +84,7 @@ def _gains_nothing(level: Level, D: int, r: int, m: int) -> bool:
     return sign(level, above) >= 0
 
 
-def _enclosed(folded: Folded, D: int) -> tuple[int, int]:
-    """(low, high) with M < V at low, or low = 0, and M >= V at high, or high = D."""
+def _enclosed(folded: Folded, D: int) -> Enclosure:
     n, b = edge_count(folded), folded.powers.b
     spread = np.arange(D + 1) if n >= D else np.concatenate([np.linspace(0, D, n), np.geomspace(1, D, n // 4)])
     edges = np.unique(np.rint(spread).astype(np.int64))
@@ -97,22 +92,26 @@ def _enclosed(folded: Folded, D: int) -> tuple[int, int]:
     normaliser[0] = np.nan
     atom = folded.powers.complement * folded.at_zero / 2
     bracket = enclose_crossing(folded, edges, edges[1:] - 1, normaliser, atom)
-    return int(bracket.low), int(bracket.high)
+    return Enclosure(int(bracket.low), int(bracket.high))
 
 
-def _searched(folded: Folded, D: int, low: int, high: int) -> int:
-    """The least r in low+1..high with M(r) >= V(r), by sums of M that are extended from edge to edge."""
-    before = folded.total(0, low)
-    whole = before + folded.total(low, high) + folded.total(high, D)
-    while high - low > 1:
-        middle = (low + high) // 2
-        here = before + folded.total(low, middle)
-        value = Profile(folded.powers.level, D, middle).folded_cost(here, whole - here, folded.at_zero)
-        if float(folded(np.array([middle]))[0]) >= value * (1 - _DOUBT):
-            high = middle
-        else:
-            low, before = middle, here
-    return high
+def _searched(folded: Folded, D: int, bracket: Enclosure) -> int:
+    """The optimal step inside a bracket, by sums of M that are extended from the bracket's lower end."""
+    before = folded.total(0, bracket.low)
+    whole = before + folded.total(bracket.low, bracket.high) + folded.total(bracket.high, D)
+
+    def excess(r: int) -> float:
+        here = before + folded.total(bracket.low, r, folded.powers.b * whole)
+        value = Profile(folded.powers.level, D, r).folded_cost(here, whole - here, folded.at_zero)
+        return float(folded(np.array([r]))[0]) / value - 1 if value > 0 else 0.0
+
+    return int(find_crossing(excess, bracket, _trial))
+
+
+def _trial(low: int, high: int, share: float | None) -> int | None:
+    if high - low <= 1:
+        return None
+    return (low + high) // 2 if share is None else min(max(low + round(share * (high - low)), low + 1), high - 1)
 
 
 def _least(low: int, high: int, holds: Callable[[int], bool]) -> int:

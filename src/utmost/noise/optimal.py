@@ -1,0 +1,92 @@
+r"""The least noise for a level, a sensitivity and a cost, and what it gains over the usual noise."""
+
+from typing import Literal
+
+from utmost.errors import OutOfRange
+from utmost.exact import Level, Number
+from utmost.noise.cost_reading import read_cost
+from utmost.noise.costs import Cost, absolute
+from utmost.noise.discrete_staircase import DiscreteStaircase
+from utmost.noise.geometric import Geometric
+from utmost.noise.integer_law import IntegerLaw
+from utmost.noise.laplace import Laplace
+from utmost.noise.law import Law
+from utmost.noise.parameters import positive_integer
+from utmost.noise.real_law import RealLaw
+from utmost.noise.staircase import Staircase
+
+
+def optimal_noise(
+    epsilon: Number | Level | None = None,
+    sensitivity: Number = 1,
+    cost: Cost = absolute,
+    domain: Literal["integers", "reals"] = "integers",
+    *,
+    alpha: Number | None = None,
+) -> Geometric | DiscreteStaircase | Staircase:
+    """The epsilon-DP law of additive noise with the least expected cost.
+
+    On the integers it is the geometric law for sensitivity 1, whatever the cost, else a staircase with its optimal
+    step; on the reals a staircase with its optimal gamma. ``theorem`` of the law says by which theorem.
+
+    Args:
+        epsilon: the privacy level, or alpha = exp(-epsilon) instead.
+        sensitivity: how much one individual can change the query; an integer >= 1 on the integers.
+        cost: L(x), even and nondecreasing in |x|.
+        domain: where the query takes its values, "integers" or "reals".
+
+    Raises:
+        NotALevel, OutOfRange: for a level, a sensitivity or a domain that is none.
+        NotALoss, NotMonotone, Unsupported: for a cost outside the theorems' hypotheses or beyond the floats.
+
+    Source: [geng2012], Theorems 3, 11 and 12.
+
+    >>> optimal_noise(1), optimal_noise(1, 5), optimal_noise(1, 5, domain="reals")
+    (Geometric(epsilon=1, sensitivity=1), DiscreteStaircase(epsilon=1, sensitivity=5, step=2),
+     Staircase(epsilon=1, sensitivity=5, gamma=0.37754066879814546))
+    """
+    if domain == "reals":
+        return Staircase(epsilon, sensitivity, cost, alpha=alpha)
+    if domain != "integers":
+        raise OutOfRange('domain must be "integers" or "reals"', came=domain, where="optimal_noise")
+    if positive_integer(sensitivity, "sensitivity", "optimal_noise") == 1:
+        read_cost(cost, 1.0, integers=True)
+        return Geometric(epsilon, alpha=alpha)
+    return DiscreteStaircase(epsilon, sensitivity, cost, alpha=alpha)
+
+
+def gain(law: Law, over: Law | Literal["laplace", "geometric"] = "laplace", cost: Cost | None = None) -> float:
+    """How many times larger the expected cost of another law is: E L(other) / E L(law).
+
+    Args:
+        law: the law praised.
+        over: the other law; "laplace" and "geometric" stand for theirs at the same level and sensitivity.
+        cost: L; by default the one that the law was made for, the absolute error where it was made for none.
+
+    Raises:
+        OutOfRange: when the other law is none, or the expected cost is zero.
+        NotANumber: for a geometric law with a sensitivity that is no integer.
+
+    Source: [geng2012], Figure 2.
+
+    >>> gain(optimal_noise(10, domain="reals")), gain(Geometric(1))
+    (14.840642..., 1.175201...)
+    """
+    other = _other(law, over)
+    chosen = cost if cost is not None else getattr(law, "cost", absolute)
+    least = law.expected_cost(chosen)
+    if least <= 0:
+        raise OutOfRange("the expected cost must be positive", came=least, where="gain")
+    return float(other.expected_cost(chosen) / least)
+
+
+def _other(law: Law, over: Law | str) -> Law:
+    if isinstance(over, Law):
+        return over
+    if not isinstance(law, IntegerLaw | RealLaw):
+        raise OutOfRange("gain needs a law of noise", came=law)
+    if over == "laplace":
+        return Laplace(law.level, law.sensitivity)
+    if over == "geometric":
+        return Geometric(law.level, law.sensitivity)
+    raise OutOfRange('the other law must be "laplace", "geometric" or a law', came=over, where="gain")

@@ -1,0 +1,43 @@
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from utmost.errors import NotANumber, OutOfRange
+from utmost.noise.costs import absolute, moment, squared
+
+
+def test_named_costs_are_the_first_two_moments():
+    """absolute = |x|, squared = x^2."""
+    assert moment(1) == absolute
+    assert moment("2") == squared
+    assert (absolute(-3), squared(-3), moment(3)(-2)) == (3, 9, 8)
+
+
+def test_each_number_world_keeps_to_itself():
+    assert absolute(Fraction(-1, 3)) == Fraction(1, 3)
+    assert isinstance(squared(3), int)
+    assert squared(np.array([-2, 3])).tolist() == [4, 9]
+    assert squared(np.array([Fraction(-1, 2)], dtype=object))[0] == Fraction(1, 4)
+    assert moment(1.5)(-4.0) == 8.0
+
+
+def test_costs_print_hash_and_pickle():
+    for cost, text in ((absolute, "absolute"), (squared, "squared"), (moment(5), "moment(5)")):
+        assert repr(cost) == text
+        assert pickle.loads(pickle.dumps(cost)) == cost
+    assert repr(moment("5/2")) == "moment('5/2')"
+    assert len({absolute, squared, moment(1)}) == 2
+
+
+@pytest.mark.parametrize("order", [0, -1, "0"])
+def test_an_order_must_be_positive(order):
+    with pytest.raises(OutOfRange, match="positive"):
+        moment(order)
+
+
+@pytest.mark.parametrize("order", [True, float("nan"), "three", None])
+def test_an_order_must_be_a_number(order):
+    with pytest.raises(NotANumber):
+        moment(order)

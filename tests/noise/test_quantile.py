@@ -1,0 +1,134 @@
+"""Quantiles and radii on the integers: decided exactly, ties included."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utmost.errors import NotANumber, OutOfRange
+from utmost.exact import exact, level
+from utmost.noise import DiscreteStaircase, Geometric
+
+alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
+probabilities = st.fractions(min_value=Fraction(1, 10**6), max_value=1 - Fraction(1, 10**6))
+
+
+@st.composite
+def laws(draw):
+    D = draw(st.integers(1, 6))
+    return DiscreteStaircase(alpha=draw(alphas), sensitivity=D, step=draw(st.integers(1, D)))
+
+
+@given(laws(), probabilities)
+def test_a_quantile_is_the_least_integer_with_that_much_below(law, p):
+    """cdf(k) >= p > cdf(k - 1)."""
+    k = law.icdf(p)
+    assert law.cdf(k) >= p > law.cdf(k - 1)
+    k = law.iccdf(p)
+    assert law.ccdf(k) <= p < law.ccdf(k - 1)
+
+
+@given(laws(), st.integers(-30, 30))
+def test_a_tie_goes_to_the_integer_that_attains_it(law, k):
+    """icdf(cdf(k)) = k, and the least more needs k + 1."""
+    assert law.icdf(law.cdf(k)) == k
+    assert law.icdf(law.cdf(k) + Fraction(1, 10**40)) == k + 1
+    assert law.iccdf(law.ccdf(k)) == k
+
+
+@given(laws(), st.integers(0, 30))
+def test_a_radius_covers_and_no_smaller_one_does(law, t):
+    """radius(P(|X| <= t)) = t, ties included, and the least more needs t + 1."""
+    covered = 1 - 2 * law.ccdf(t)
+    assert law.radius(covered) == t
+    assert law.radius(covered + (1 - covered) / 10**40) == t + 1
+
+
+def test_a_tie_at_an_irrational_alpha_is_seen():
+    """b = 3^(-1/2), D = 2, r = 1: T(2) = b (1 + b)/(1 + 3 b) = 1/3, a rational although b is not."""
+    law = DiscreteStaircase(level(alpha="1/3").scaled("1/2"), 2, step=1)
+    assert law.cdf_interval(-2, 400).contains(Fraction(1, 3))
+    assert law.radius(Fraction(1, 3)) == 1
+    assert law.radius(Fraction(1, 3) + Fraction(1, 10**300)) == 2
+    assert law.icdf(Fraction(1, 3)) == -2
+    assert law.icdf(Fraction(1, 3) + Fraction(1, 10**300)) == -1
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        Geometric("1e-6", 10**9),
+        Geometric(50),
+        DiscreteStaircase("1e-6", 10**9),
+        DiscreteStaircase(1, 10**9),
+        DiscreteStaircase(50, 1000),
+        Geometric("1e-40", 10**90),
+    ],
+)
+@pytest.mark.parametrize("c", ["1e-9", 0.5, 0.95, "0.999999999", Fraction(10**300 - 1, 10**300)])
+def test_radii_hold_at_every_level_and_sensitivity(law, c):
+    """P(|X| <= t) >= c by intervals, and P(|X| <= t - 1) < c."""
+    t, c = law.radius(c), exact(c)
+    bits = 1100
+    assert (1 - 2 * law.cdf_interval(-t - 1, bits)).upper >= c
+    assert (2 * law.cdf_interval(-t - 1, bits)).lower <= 1 - c
+    if t:
+        assert (2 * law.cdf_interval(-t, bits)).upper > 1 - c
+
+
+@given(
+    st.sampled_from([Geometric(1), DiscreteStaircase("1/10", 7), Geometric("1e-6", 10**9), DiscreteStaircase(3, 10**9)])
+)
+def test_arrays_agree_with_single_numbers(law):
+    """Floats settle what they can, exact arithmetic the rest: the same answers one by one."""
+    p = np.array([1e-300, 1e-20, 0.01, 0.25, 0.4999999, 0.5, 0.500001, 0.75, 0.999, 1 - 1e-15])
+    for method in (law.icdf, law.iccdf):
+        together = method(p)
+        assert together.dtype == np.int64
+        assert together.tolist() == [method(float(one)) for one in p]
+        assert method(p.reshape(2, 5)).tolist() == together.reshape(2, 5).tolist()
+
+
+def test_many_quantiles_invert_the_cdf():
+    law, rng = DiscreteStaircase("1/3", 11), np.random.default_rng(1)
+    p = rng.random(20_000)
+    k = law.icdf(p)
+    assert (law.cdf(k) >= p).all()
+    assert (law.cdf(k - 1) < p).all()
+
+
+def test_the_ends_are_infinite():
+    law = Geometric(1)
+    assert (law.icdf(0), law.icdf(1), law.iccdf(0), law.iccdf(1)) == (-math.inf, math.inf, math.inf, -math.inf)
+    assert law.icdf(np.array([0.0, 0.5, 1.0])).tolist() == [-math.inf, 0, math.inf]
+    assert law.icdf(np.array([], float)).shape == (0,)
+
+
+def test_a_float_is_read_as_the_decimal_it_prints():
+    """cdf(0) = 9/10 exactly; the float 0.9 is a little above it and means 9/10."""
+    law = Geometric(alpha="1/9")
+    assert law.cdf(0) == Fraction(9, 10)
+    assert law.icdf(0.9) == 0
+    assert law.icdf(np.array([0.9])).tolist() == [0]
+    assert law.radius(0.8) == 0
+
+
+@pytest.mark.parametrize("p", [-0.1, 1.1, [0.5, 2.0], Fraction(3, 2)])
+def test_probabilities_lie_between_zero_and_one(p):
+    with pytest.raises(OutOfRange):
+        Geometric(1).icdf(p)
+
+
+@pytest.mark.parametrize("p", [True, float("nan"), "x", None, [0.5, float("nan")]])
+def test_probabilities_are_numbers(p):
+    with pytest.raises(NotANumber):
+        Geometric(1).icdf(p)
+
+
+@pytest.mark.parametrize("c", [0, 1, -1, 2, 1.0])
+def test_a_confidence_lies_strictly_between_zero_and_one(c):
+    with pytest.raises(OutOfRange, match="confidence"):
+        Geometric(1).radius(c)
