@@ -150,7 +150,7 @@ class GradualRelease:
         self._columns |= columns
 
     def __repr__(self) -> str:
-        count = sum(column.cells.size for column in self._columns.values())
+        count = sum(column.values.size for column in self._columns.values())
         return f"GradualRelease({count} cells, spent={self.spent})"
 
     def __reduce__(self) -> NoReturn:

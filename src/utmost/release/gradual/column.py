@@ -11,7 +11,6 @@ from utmost.exact import Level
 from utmost.exact import level as level_of
 from utmost.release.gradual.history import History, gathered
 from utmost.release.gradual.unit import Unit
-from utmost.release.reading import Cells
 from utmost.sampling.bits import Randomness
 from utmost.sampling.draw import Method
 from utmost.sampling.wide import Integers, add
@@ -22,13 +21,13 @@ class Column:
     """Values in steps, and the histories of their cells, which between them hold each cell once.
 
     Attributes:
-        cells: the shape and kind of what came.
+        shape: of what came; None for a bare number.
         values: in steps, in a row.
         unit: of the noise.
         histories: of cells answered at the same levels.
     """
 
-    cells: Cells
+    shape: tuple[int, ...] | None
     values: Integers
     unit: Unit
     histories: tuple[History, ...]
@@ -37,7 +36,7 @@ class Column:
     def of(cls, values: Any, unit: Unit) -> "Column":
         """A column that has never been answered; the values are copied."""
         cells = unit.read(values)
-        return cls(cells, unit.steps(cells), unit, (History(np.arange(cells.size), None, {}),))
+        return cls(cells.shape, unit.steps(cells), unit, (History(np.arange(cells.size), None, {}),))
 
     @property
     def levels(self) -> set[Level]:
@@ -58,16 +57,16 @@ class Column:
             for part, level in _parts(history, which, chosen):
                 histories.append(part.extended(level, self.unit, randomness, method))
                 pieces.append((part.where, histories[-1].noise(level, self.unit)))
-        released = add(self.values, gathered(pieces, self.cells.size))
-        return replace(self, histories=tuple(histories)), self.unit.write(self.cells, released)
+        released = add(self.values, gathered(pieces, self.values.size))
+        return replace(self, histories=tuple(histories)), self.unit.write(self.shape, released)
 
     def _chosen(self, levels: Any, name: str) -> tuple[NDArray[np.intp] | None, list[Level]]:
         """Which of a list of levels each cell gets; None where there is but one."""
         if not isinstance(levels, list | tuple | np.ndarray) or np.ndim(levels) == 0:
             return None, [_read(levels, name)]
         array = np.asarray(levels, dtype=object)
-        if array.shape != self.cells.shape:
-            raise OutOfRange(f"levels by cell must have the shape {self.cells.shape} of the values", came=array.shape)
+        if array.shape != self.shape:
+            raise OutOfRange(f"levels by cell must have the shape {self.shape} of the values", came=array.shape)
         read: dict[Any, int] = {}
         flat = array.reshape(-1).tolist()
         which = np.array([read.setdefault(one, len(read)) for one in flat], dtype=np.intp)

@@ -54,7 +54,7 @@ def tighten(
     read = unit.read(response)
     kernel = Tightening(unit.of(level(start)), unit.of(level(to)))
     noise = tightening_noise(kernel, read.size, randomness=bits, method=method)
-    return unit.write(read, add(unit.steps(read), unit.times(noise)))
+    return unit.write(read.shape, add(unit.steps(read), unit.times(noise)))
 
 
 def relax(
@@ -90,8 +90,8 @@ def relax(
     unit = unit_of(noise, sensitivity, cells, grid, half_step)
     read = unit.read(noise)
     place, coarse = unit.split(_on_grid(unit, read, noise))
-    moved = relaxed(coarse, unit.of(level(start)), unit.of(level(to)), bits, method)
-    return unit.write(read, add(place, unit.times(moved)))
+    moved = unit.times(relaxed(coarse, unit.of(level(start)), unit.of(level(to)), bits, method))
+    return unit.write(read.shape, moved if place is None else add(place, moved))
 
 
 def bridge(
@@ -136,7 +136,7 @@ def bridge(
     if unit.block > 1 and (apart != unit.times(coarse)).any():
         raise OutOfRange("responses of one half-step release differ by multiples of the sensitivity")
     levels = (unit.of(level(start)), unit.of(level(at)), unit.of(level(to)))
-    return unit.write(loose, add(below, unit.times(bridged(coarse, *levels, bits, method))))
+    return unit.write(loose.shape, add(below, unit.times(bridged(coarse, *levels, bits, method))))
 
 
 def relaxed(noise: Integers, start: Level, to: Level, randomness: Randomness, method: Method | None) -> Integers:
@@ -161,7 +161,7 @@ def _on_grid(unit: Unit, read: Cells, values: Any) -> Integers:
     """The values in steps, all of which must lie on the grid."""
     integers = unit.steps(read)
     if unit.exponent is not None:
-        back = np.asarray(unit.write(read, integers), dtype=object).reshape(-1)
+        back = np.asarray(unit.write(read.shape, integers), dtype=object).reshape(-1)
         off = np.flatnonzero(back != np.asarray(values, dtype=object).reshape(-1))
         if off.size:
             raise OutOfRange(

@@ -10,7 +10,7 @@ import numpy as np
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, exact, exact_integer, level
 from utmost.release.reading import Cells, integer_cells, real_cells
-from utmost.sampling.grid import chosen_exponent, declared_exponent, steps, unsnapped
+from utmost.sampling.grid import chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.sampling.wide import Integers, add, narrowed
 
 # The grid is chosen once, before anyone knows how far the level will be relaxed; so fine a one serves up to epsilon 16.
@@ -51,14 +51,20 @@ class Unit:
         row = cells.integers(0, cells.size)
         return row.copy() if row.dtype == object else row.astype(np.int64)
 
-    def write(self, cells: Cells, released: Integers) -> Any:
-        """What was released, in the shape and kind of what came."""
-        return cells.shaped(released if self.exponent is None else unsnapped(released, self.exponent))
+    def write(self, shape: tuple[int, ...] | None, released: Integers) -> Any:
+        """What was released, in the shape and kind of what came; the shape None is that of a bare number."""
+        if shape is None:
+            one = released.tolist()[0]
+            return one if self.exponent is None else unsnapped_one(one, self.exponent)
+        return (released if self.exponent is None else unsnapped(released, self.exponent)).reshape(shape)
 
-    def split(self, noise: Integers) -> tuple[Integers, Integers]:
-        """Noise as (place in the block, steps of the geometric part): noise = place + block * steps."""
+    def split(self, noise: Integers) -> tuple[Integers | None, Integers]:
+        """Noise as (place in the block, steps of the geometric part): noise = place + block * steps.
+
+        The place is None where there are no blocks.
+        """
         if self.block == 1:
-            return np.zeros(noise.shape, np.int64), noise
+            return None, noise
         half = self.block // 2
         wide = noise.astype(object) if self.block >= 1 << 62 else noise
         coarse = (wide + half) // self.block
@@ -66,6 +72,8 @@ class Unit:
 
     def times(self, coarse: Integers) -> Integers:
         """block * steps, never wrapped."""
+        if self.block == 1:
+            return coarse
         largest = max(abs(int(coarse.max())), abs(int(coarse.min()))) if coarse.size else 0
         return coarse * self.block if largest * self.block < 1 << 63 else coarse.astype(object) * self.block
 
