@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 from math import gcd, isqrt
 
 import numpy as np
@@ -69,11 +70,13 @@ class Powers:
         """The images of the powers in a prime field: zero there for every combination that is zero."""
         return self._each(exponents, field.power, np.int64)
 
-    def field(self, prime_above: int, seed: int) -> "Field":
+    def field(self, prime_above: int) -> "Field":
         """A prime field with an image for each generator of the powers.
 
-        A rational alpha has its residue, a root of one its root; exp(-epsilon) is transcendental, and the powers with
-        different square roots are treated as independent, so these get residues of no relation.
+        alpha has its residue if it is rational or a root of a rational; every other generator gets a residue without
+        relation to the rest. That is what such numbers are: exp(-epsilon sqrt(r)) for rational epsilon and different r
+        are algebraically independent (Lindemann and Weierstrass); for rational alpha a single alpha^sqrt(r) is
+        transcendental (Gelfond and Schneider), and that several are independent is believed and unproved.
         """
         base, power = self.level.base, self.level.power
         p = prime_above
@@ -82,7 +85,7 @@ class Powers:
             rational = None if base is None else _root_residue(base, power, p)
             if base is None or rational is not None:
                 break
-        free = [pow(3 + seed, 7919 * (k + 1) + seed, p) for k in range(len(self.roots))]
+        free = [int.from_bytes(sha256(f"{p} {root}".encode()).digest()) % p for root in self.roots]
         if rational is not None and self.roots[0] == 1:
             free[0] = rational
         return Field(p, tuple(free))
