@@ -4,15 +4,17 @@ from utmost.exact.arrays import Array, as_array, fractions, frozen, is_exact, on
 from utmost.exact.elementary import exp_interval, log_interval
 from utmost.exact.interval import Interval
 from utmost.exact.level import Level, level
-from utmost.exact.number import Number, exact, exact_integer
+from utmost.exact.number import Number, exact, exact_integer, natural
 from utmost.exact.product import product
 from utmost.exact.rounding import nearest, round_down, round_up
+from utmost.exact.surd import Surd
 
 __all__ = [
     "Array",
     "Interval",
     "Level",
     "Number",
+    "Surd",
     "as_array",
     "exact",
     "exact_integer",
@@ -22,6 +24,7 @@ __all__ = [
     "is_exact",
     "level",
     "log_interval",
+    "natural",
     "nearest",
     "one_world",
     "product",

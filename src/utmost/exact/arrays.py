@@ -13,7 +13,7 @@ from utmost.exact.number import exact
 Array = NDArray[Any]
 """A read-only array in one of the two worlds: dtype float64, or dtype object with a `Fraction` in every place."""
 
-# Fraction(int) costs ten times a lookup; losses, priors and distances are made of few small integers.
+# A Fraction costs ten times a lookup to make; losses and distances are full of small integers.
 _SMALL = tuple(Fraction(k) for k in range(1025))
 
 
@@ -29,25 +29,25 @@ def as_array(values: object, name: str = "array", ndim: int | None = None) -> Ar
         ndim: how many dimensions it must have.
 
     Raises:
-        NotANumber: for booleans, NaN, infinities, None and every other type, with the position; and for a ragged list
-            or another number of dimensions.
+        NotANumber: for booleans, NaN, infinities, None and every other type, with the position; for a ragged list, and
+            for another number of dimensions.
 
     >>> as_array([1, "1/2"]).tolist(), as_array([1, 0.5]).tolist()
     ([Fraction(1, 1), Fraction(1, 2)], [1.0, 0.5])
     """
     raw = _raw(values, name)
     if ndim is not None and raw.ndim != ndim:
-        raise NotANumber(f"{name} must have {ndim} dimension{'s' if ndim > 1 else ''}", came=f"shape {raw.shape}")
+        raise NotANumber(f"the {name} must have {ndim} dimension{'s' * (ndim > 1)}", came=f"shape {raw.shape}")
+    if raw.size == 0:
+        return frozen(np.empty(raw.shape, dtype=object))
     if raw.dtype.kind in "iu":
-        array = fractions(raw)
-    elif raw.dtype == np.float64 or raw.dtype in (np.float32, np.float16):
+        return frozen(fractions(raw))
+    if raw.dtype.kind == "f" and raw.dtype.itemsize <= 8:
         array = raw.astype(np.float64)
     elif raw.dtype.kind in "OUT":
         array = _from_objects(raw.astype(object), name)
-    elif raw.size == 0:
-        array = np.empty(raw.shape, dtype=object)
     else:
-        raise NotANumber(f"{name} must hold numbers", came=f"dtype {raw.dtype}")
+        raise NotANumber(f"the {name} must hold numbers", came=f"dtype {raw.dtype}")
     if not is_exact(array):
         _check_finite(array, name)
     return frozen(array)
@@ -90,16 +90,24 @@ def frozen(array: Array) -> Array:
 def _raw(values: object, name: str) -> Array:
     try:
         raw = np.asarray(values)
-        if raw.dtype.kind in "bf" and not isinstance(values, np.ndarray):
-            raw = np.asarray(values, dtype=object)  # NumPy reads [True, 0.5] as floats: look at the elements
-    except ValueError as error:
-        raise NotANumber(f"{name} must be a rectangular array of numbers", came=values) from error
-    if raw.dtype == object and any(isinstance(x, Iterable) and not isinstance(x, str) for x in raw.flat):
-        raise NotANumber(f"{name} must be a rectangular array of numbers", came=values)
+        if raw.dtype.kind in "bfU" and not isinstance(values, np.ndarray):
+            raw = np.asarray(values, dtype=object)  # NumPy reads [True, 0.5] as floats and [0.5, "1/2"] as text
+    except (ValueError, TypeError, OverflowError):
+        raise NotANumber(f"the {name} must be a rectangular array of numbers", came=values) from None
+    if raw.dtype == object and not _holds_only_fractions(raw):
+        for x in raw.flat:
+            if isinstance(x, Iterable) and not isinstance(x, str):
+                raise NotANumber(f"the {name} must be a rectangular array of numbers", came=values)
     return raw
 
 
+def _holds_only_fractions(raw: Array) -> bool:
+    return set(map(type, raw.flat)) <= {Fraction}
+
+
 def _from_objects(raw: Array, name: str) -> Array:
+    if _holds_only_fractions(raw):
+        return raw.copy()
     flat = raw.ravel()
     has_float = any(isinstance(x, float | np.floating) for x in flat)
     numbers = np.empty(flat.size, dtype=np.float64 if has_float else object)
@@ -108,14 +116,13 @@ def _from_objects(raw: Array, name: str) -> Array:
             numbers[k] = x if isinstance(x, float | np.floating) else exact(x)
         except NotANumber as error:
             position = tuple(int(p) for p in np.unravel_index(k, raw.shape))
-            raise NotANumber(_at(name, position), came=x, mend=error.mend) from None
+            raise NotANumber(_at(name, position), came=repr(x), mend=error.mend) from None
     return numbers.reshape(raw.shape)
 
 
 def _check_finite(array: Array, name: str) -> None:
-    bad = np.argwhere(~np.isfinite(array))
-    if bad.size:
-        position = tuple(int(p) for p in bad[0])
+    for bad in np.argwhere(~np.isfinite(array))[:1]:
+        position = tuple(bad.tolist())
         raise NotANumber(_at(name, position), came=float(array[position]))
 
 

@@ -1,14 +1,12 @@
 """The line of results of a count query."""
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import OutOfRange
-from utmost.exact import exact_integer
+from utmost.exact import natural
 from utmost.spaces.metric import Metric
 from utmost.spaces.space import Space
 
@@ -30,19 +28,16 @@ class LineMetric(Metric):
         left = np.arange(self.n)
         return np.column_stack([left, left + 1])
 
-    def key(self) -> Hashable:  # noqa: D102
-        return ("line", self.n)
-
 
 def counts(n: int) -> Space:
-    """The possible results {0, ..., n} of a count query on n rows, with d(i, j) = |i - j|.
+    """The possible results {0, ..., n} of a count over n >= 0 rows, with d(i, j) = |i - j|.
+
+    Two databases that differ in one row have results at distance at most 1, so a channel on this space keeps a level
+    exactly when the count is released at that level.
 
     Source: [ghosh2009], section 2.1.
 
     >>> counts(3).edges.tolist()
     [[0, 1], [1, 2], [2, 3]]
     """
-    size = exact_integer(n, "n")
-    if size < 0:
-        raise OutOfRange("n must be at least 0", came=n, where="counts")
-    return Space(LineMetric(size))
+    return Space(LineMetric(natural(n, "n")))
