@@ -37,7 +37,7 @@ class Automorphisms:
         2
         """
         kinds = np.unique(distances, return_inverse=True)[1].reshape(distances.shape)
-        profiles = [tuple(sorted(row)) for row in kinds.tolist()]
+        profiles = [tuple(int(kind) for kind in np.sort(row)) for row in kinds]
         n = len(kinds)
         return cls(n, tuple(_transversal(kinds, profiles, i) for i in range(n)))
 

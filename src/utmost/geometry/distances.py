@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt, lcm
-from typing import Any
+from math import gcd, isqrt, lcm
 
 import numpy as np
-from numpy.typing import NDArray
 
-from utmost.exact import Array, exact, frozen
+from utmost.exact import Array, Surd, exact, frozen
 from utmost.spaces import Space
 
 
@@ -31,21 +29,24 @@ class Distances:
 
     @classmethod
     def of(cls, space: Space) -> "Distances":
-        """The distances of a space; those of a Euclidean grid as square roots, floats as the decimals they print.
+        """The distances of a space, as they are known; floats are read as the decimals they print.
 
-        >>> from utmost.spaces import counts
-        >>> Distances.of(counts(1)).coefficients[..., 0].tolist()
-        [[0, 1], [1, 0]]
+        >>> from utmost.spaces import grid
+        >>> corners = Distances.of(grid(2, 2))
+        >>> corners.roots, corners.coefficients[0].tolist()
+        ((1, 2), [[0, 0], [1, 0], [1, 0], [0, 1]])
         """
-        squares = getattr(space.metric, "squares", None)
-        if squares is not None:
-            return _from_squares(np.asarray(squares()))
-        table = space.distances
-        if table.dtype.kind in "iu":
-            return _from_whole(table.astype(object), Fraction(1))
-        values = np.array([[exact(d) for d in row] for row in table], dtype=object)
-        scale = lcm(*(d.denominator for d in values.flat))
-        return _from_whole(np.array([[int(d * scale) for d in row] for row in values], dtype=object), Fraction(1, scale))
+        secrets = np.arange(space.size)
+        table = np.asarray(space.metric.lengths(secrets[:, None], secrets[None, :]), dtype=object)
+        terms = {d: _terms(d) for d in set(table.ravel().tolist())}
+        roots = tuple(sorted({root for known in terms.values() for root in known})) or (1,)
+        scale = lcm(*(c.denominator for known in terms.values() for c in known.values()))
+        common = gcd(*(int(c * scale) for known in terms.values() for c in known.values())) or 1
+        coefficients = np.zeros((*table.shape, len(roots)), dtype=object)
+        for d, known in terms.items():
+            whole = [int(known.get(root, Fraction(0)) * scale) // common for root in roots]
+            coefficients[table == d] = whole
+        return cls(frozen(_narrowed(coefficients, 4 * space.size)), roots, Fraction(common, scale))
 
     @property
     def size(self) -> int:
@@ -79,40 +80,18 @@ class Distances:
         return 1 << len({prime for root in self.roots for prime in _primes(root)})
 
 
-def _from_whole(table: Array, unit: Fraction) -> Distances:
-    common = int(np.gcd.reduce(table.ravel())) if table.size > 1 else 1
-    reduced = table // max(common, 1)
-    return Distances(frozen(_narrowed(reduced, 4 * len(table))[..., None]), (1,), unit * max(common, 1))
-
-
-def _from_squares(squares: NDArray[Any]) -> Distances:
-    """sqrt(m^2 r) = m sqrt(r) with r square-free."""
-    split = {int(s): _square_free(int(s)) for s in np.unique(squares)}
-    roots = tuple(sorted({root for s, (_, root) in split.items() if s})) or (1,)
-    coefficients = np.zeros((*squares.shape, len(roots)), dtype=np.int64)
-    for s, (multiple, root) in split.items():
-        if s:
-            coefficients[squares == s, roots.index(root)] = multiple
-    if roots == (1,):
-        return _from_whole(coefficients[..., 0].astype(object), Fraction(1))
-    return Distances(frozen(coefficients), roots, Fraction(1))
+def _terms(distance: object) -> dict[int, Fraction]:
+    """The coefficient of each square root in a distance."""
+    if isinstance(distance, Surd):
+        return dict(distance.terms)
+    value = exact(distance)
+    return {1: value} if value else {}
 
 
 def _narrowed(values: Array, headroom: int) -> Array:
     """As int64 where sums of ``headroom`` entries certainly fit, else as Python integers."""
     largest = int(np.abs(values).max()) if values.size else 0
     return values.astype(np.int64) if largest * headroom < 2**62 else values.astype(object)
-
-
-def _square_free(s: int) -> tuple[int, int]:
-    """m and r with s = m^2 r, r square-free."""
-    multiple, rest, p = 1, s, 2
-    while p * p <= rest:
-        while rest and rest % (p * p) == 0:
-            rest //= p * p
-            multiple *= p
-        p += 1
-    return multiple, rest
 
 
 def _primes(n: int) -> set[int]:

@@ -38,7 +38,7 @@ def kernels_by_double_description(vertices: Vertices) -> list[tuple[int, ...]]:
     >>> from utmost.privacy import PrivacyType
     >>> from utmost.spaces import counts
     >>> kernels_by_double_description(vertices(PrivacyType(counts(2), alpha="1/2")))
-    [(0, 3), (0, 1, 2)]
+    [(1, 2), (0, 1, 3)]
     """
 
     def compute(bits: int) -> list[_Ray]:

@@ -39,7 +39,7 @@ def height_functions(graph: BipartiteGraph, rows: int = 1 << 16) -> Iterator[Hei
 
 
 def _with_next(known: Heights, reach: NDArray[np.int16]) -> Heights:
-    """Every function that gives the next secret a height within reach of all heights known; it has a known neighbour."""
+    """Every function with one more height, within reach of all that are known; one of these belongs to a neighbour."""
     lowest, highest = (known - reach).max(axis=1), (known + reach).min(axis=1)
     free = lowest < highest
     heights = np.concatenate([lowest, highest[free]])

@@ -1,9 +1,11 @@
-"""alpha to the exponents that distances give: as rationals, as floats with an error bound, as residues, as intervals."""
+"""alpha to the exponents that distances give: as rationals, nearest floats, residues and intervals."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from math import gcd, isqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +51,7 @@ class Powers:
             total = total + Interval(low, low + (low * low != root << 2 * guard), guard) * c
         return exp_interval(-(total * self.level.epsilon_interval(guard)), bits)
 
-    def float(self, exponent: tuple[int, ...]) -> float:
+    def number(self, exponent: tuple[int, ...]) -> float:
         """The power, at most one unit in the last place off."""
         bits = 64
         while (near := self.interval(exponent, bits)).low < 1 << 60:
@@ -58,9 +60,24 @@ class Powers:
                 return 0.0
         return nearest(near)
 
+    def difference(self, one: tuple[int, ...], two: tuple[int, ...]) -> float:
+        """(alpha^one - alpha^two) / (1 - alpha), to the nearest float but for one unit in the last place or two."""
+        if one == two:
+            return 0.0
+        unit = (1,) + (0,) * (len(self.roots) - 1)
+        bits = 128
+        while True:
+            gap = self.interval(one, bits) - self.interval(two, bits)
+            below = 1 - self.interval(unit, bits)
+            if min(abs(gap.low), abs(gap.high), below.low) >> 64:
+                return nearest(gap / below)
+            if bits > 1 << 12:
+                return 0.0
+            bits *= 2
+
     def floats(self, exponents: Array) -> NDArray[np.float64]:
         """The powers of an (..., K) array of exponents."""
-        return self._each(exponents, self.float, np.float64)
+        return self._each(exponents, self.number, np.float64)
 
     def fractions(self, exponents: Array) -> Array:
         """The powers of an (..., K) array of exponents, exactly."""
@@ -90,11 +107,12 @@ class Powers:
             free[0] = rational
         return Field(p, tuple(free))
 
-    def _each(self, exponents: Array, value: object, dtype: object) -> Array:
+    def _each(self, exponents: Array, value: Callable[[tuple[int, ...]], Any], dtype: Any) -> Array:
         flat = exponents.reshape(-1, exponents.shape[-1])
         different, which = np.unique(flat, axis=0, return_inverse=True)
-        values = np.array([value(tuple(int(c) for c in row)) for row in different], dtype=dtype)  # type: ignore
-        return values[which.reshape(-1)].reshape(exponents.shape[:-1])
+        values = np.array([value(tuple(int(c) for c in row)) for row in different], dtype=dtype)
+        table: Array = values[which.reshape(-1)].reshape(exponents.shape[:-1])
+        return table
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +131,10 @@ class Field:
 
 
 def _root_residue(base: Fraction, power: Fraction, p: int) -> int | None:
-    """base**power modulo p, for p = 3 modulo 4: the squares have odd order, where roots are unique; None if it has none."""
+    """base**power modulo p; None where a root is wanted and there is none.
+
+    For p = 3 modulo 4 the squares form a group of odd order, in which roots are unique.
+    """
     half = (p - 1) // 2
     residue = base.numerator * pow(base.denominator, -1, p) % p
     if power.denominator > 1 and pow(residue, half, p) != 1:

@@ -71,9 +71,7 @@ def _plan(graph: BipartiteGraph) -> list[_Step]:
     return steps
 
 
-def _visit(
-    step: _Step, states: States, counts: NDArray[Any], modulus: int, bits: int
-) -> tuple[States, NDArray[Any]]:
+def _visit(step: _Step, states: States, counts: NDArray[Any], modulus: int, bits: int) -> tuple[States, NDArray[Any]]:
     """Every state continued by every label of the node that differs by one from its visited neighbours' labels."""
     if not step.near:
         return states, counts
@@ -82,7 +80,9 @@ def _visit(
     for move in (1, modulus - 1):
         label = (seen[0] + np.uint64(move)) % np.uint64(modulus)
         gaps = [(label + np.uint64(modulus) - other) % np.uint64(modulus) for other in seen[1:]]
-        fits = np.all([(gap == 1) | (gap == modulus - 1) for gap in gaps], axis=0) if gaps else np.full(len(states), True)
+        fits = (
+            np.all([(gap == 1) | (gap == modulus - 1) for gap in gaps], axis=0) if gaps else np.full(len(states), True)
+        )
         parts.append((states[fits] | label[fits] << np.uint64(step.slot * bits), counts[fits]))
     return np.concatenate([s for s, _ in parts]), np.concatenate([c for _, c in parts])
 

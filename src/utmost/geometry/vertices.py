@@ -62,6 +62,10 @@ class Vertices:
         weights = self.weights
         return frozen(weights / weights.sum(axis=0))
 
+    def chosen(self, indices: object) -> "Vertices":
+        """Some of the vertices, in the order given."""
+        return Vertices(frozen(self.exponents[np.asarray(indices)]), self.distances, self.powers)
+
     def _weights(self, exponents: Array) -> Array:
         return self.powers.fractions(exponents) if self.is_exact else self.powers.floats(exponents)
 
@@ -80,7 +84,7 @@ def vertices(ptype: PrivacyType) -> Vertices:
     >>> from utmost.spaces import counts
     >>> listed = vertices(PrivacyType(counts(2), alpha="1/2"))
     >>> len(listed), [str(p) for p in listed[0]]
-    (4, ['4/7', '2/7', '1/7'])
+    (4, ['1/7', '2/7', '4/7'])
     """
     parts = [block.exponents for block in vertex_blocks(ptype)]
     return _vertices(ptype, Distances.of(ptype.space), np.concatenate(parts))
@@ -115,15 +119,6 @@ def count_vertices(where: PrivacyType | Space) -> int:
     return prod(_count_block(table[np.ix_(block, block)]) for block in blocks(space.size, essential_edges(table)))
 
 
-def is_vertex(column: Array, ptype: PrivacyType) -> bool:
-    """Whether an exact column (n,), up to scale, is a vertex: its tight pairs join all secrets.
-
-    Raises:
-        Unsupported: where alpha to a distance is irrational, so that no exact column can be tight.
-    """
-    raise NotImplementedError
-
-
 def _count_block(table: Array) -> int:
     if len(table) == 2:
         return 2
@@ -153,7 +148,8 @@ def _exponent_blocks(distances: Distances, rows: int) -> Iterator[NDArray[np.int
 
 
 def _grounded(heights: NDArray[Any]) -> NDArray[np.int64]:
-    return heights.astype(np.int64) - heights.min(axis=1, keepdims=True)
+    grounded: NDArray[np.int64] = heights.astype(np.int64) - heights.min(axis=1, keepdims=True)
+    return grounded
 
 
 def _is_discrete(table: Array) -> bool:

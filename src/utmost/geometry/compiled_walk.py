@@ -1,145 +1,17 @@
-"""The hot loop of the kernel search, compiled by numba: a depth-first walk over sets of independent columns.
+"""The compiled kernel search: a depth-first walk over sets of independent columns.
 
-A tableau is kept twice: in floating point with a running error bound, and in prime fields. An entry that is nonzero in
-a field is nonzero; one that is zero in all of them is taken as zero and set to zero in floating point too; the sign of
-any other is read off where it exceeds the bound. A set whose signs stay open is left to the caller and exact numbers.
+A set of n - 2 columns is completed by pairs all at once. What neither floating point nor prime fields decide is left to
+the caller and exact numbers.
 """
 
-from typing import Any, NamedTuple
-
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-_ROUNDING = 2.0**-52
-_LOW = np.uint64(0xFFFFFFFF)
-_HALF = np.uint64(32)
-_ZERO = np.uint64(0)
+from utmost.geometry.compiled import compiled
+from utmost.geometry.compiled_tableau import ROUNDING, ZERO, Walk, largest_row, minus, pivot, times
 
 
-class Walk(NamedTuple):
-    """All that the walk knows, so that it can stop anywhere and go on. Level l has l columns chosen.
-
-    ``tableau`` (n-1, n, m+1): level, row, column; the last column is the target, the vector of ones.
-    ``error``, ``size`` (n-1, m+1): bounds on the error and the magnitude of a column's entries.
-    ``residues`` (n-1, F, n, m+1): the tableau in F fields, rows up to factors. ``primes``, ``inverses`` (F,): below
-    2^31, and -1/p modulo 2^32. ``chosen``, ``rows`` (n,): the chosen columns; their pivot rows from rows[2] on, and in
-    rows[0], rows[1] the last two unpivoted ones. ``used`` (n,): which rows are pivoted. ``coming`` (n,): the column to
-    try next on each level; ``level`` (1,). ``rays`` (m, n), ``fog`` (m, 2): see `_cast_rays`. ``sizes`` (n+1, n+1):
-    kernels by size and by how many of their columns are among the first ``lead``. ``found``, ``doubt``: kernels and
-    open sets, with ``filled`` (2,) rows in use.
-    """
-
-    tableau: NDArray[np.float64]
-    error: NDArray[np.float64]
-    size: NDArray[np.float64]
-    residues: NDArray[np.uint64]
-    primes: NDArray[np.uint64]
-    inverses: NDArray[np.uint64]
-    chosen: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    used: NDArray[np.bool_]
-    coming: NDArray[np.int64]
-    level: NDArray[np.int64]
-    rays: NDArray[np.float64]
-    fog: NDArray[np.float64]
-    sizes: NDArray[np.int64]
-    found: NDArray[np.int16]
-    doubt: NDArray[np.int16]
-    filled: NDArray[np.int64]
-    lead: int
-    keep: bool
-
-
-@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
-def _times(a: Any, b: Any, p: Any, inverse: Any) -> Any:
-    """a b / 2^32 modulo p (Montgomery's product): the factor is the same for all terms of a sum, and harmless."""
-    t = a * b
-    r = (t + ((t & _LOW) * inverse & _LOW) * p) >> _HALF
-    return r - p if r >= p else r
-
-
-@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
-def _minus(a: Any, b: Any, p: Any) -> Any:
-    return a - b if a >= b else a + p - b
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _largest_row(column: NDArray[np.float64], used: NDArray[np.bool_]) -> int:
-    best = -1
-    for row in range(len(column)):
-        if not used[row] and (best < 0 or abs(column[row]) > abs(column[best])):
-            best = row
-    return best
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _pivot(walk: Walk, k: int, j: int, row: int) -> None:
-    """Level k + 1: column j becomes a unit column; columns after j and the target are brought up to date."""
-    _pivot_floats(walk.tableau[k], walk.tableau[k + 1], walk.error, walk.size, k, j, row)
-    for f in range(len(walk.primes)):
-        _pivot_residues(walk.residues[k, f], walk.residues[k + 1, f], walk.primes[f], walk.inverses[f], j, row)
-    _clear_zeros(walk.tableau[k + 1], walk.error[k + 1], walk.residues[k + 1], j + 1)
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _pivot_floats(
-    old: NDArray[np.float64], new: NDArray[np.float64], error: Any, size: Any, k: int, j: int, row: int
-) -> None:
-    n, m = old.shape[0], old.shape[1] - 1
-    head, head_error, head_size = old[row, j], error[k, j], size[k, j]
-    certain = abs(head) - head_error
-    for i in range(j + 1, m + 1):
-        f = old[row, i] / head
-        off = np.inf if certain <= 0 else (error[k, i] + abs(f) * head_error) / certain + _ROUNDING * abs(f)
-        grown = size[k, i] + head_size * abs(f)
-        size[k + 1, i] = abs(f)
-        bound = error[k, i] + head_size * off + head_error * (abs(f) + off) + 4 * _ROUNDING * grown
-        error[k + 1, i] = max(bound, off)
-        new[row, i] = f
-    for other in range(n):
-        if other != row:
-            factor = old[other, j]
-            for i in range(j + 1, m + 1):
-                value = old[other, i] - factor * new[row, i]
-                new[other, i] = value
-                size[k + 1, i] = max(size[k + 1, i], abs(value))
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _pivot_residues(
-    old: NDArray[np.uint64], new: NDArray[np.uint64], p: np.uint64, inverse: np.uint64, j: int, row: int
-) -> None:
-    n, m = old.shape[0], old.shape[1] - 1
-    head = old[row, j]
-    for other in range(n):
-        factor = old[other, j]
-        if other == row:
-            for i in range(j + 1, m + 1):
-                new[other, i] = old[other, i]
-        else:
-            for i in range(j + 1, m + 1):
-                new[other, i] = _minus(_times(head, old[other, i], p, inverse), _times(factor, old[row, i], p, inverse), p)
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _clear_zeros(tableau: NDArray[np.float64], error: NDArray[np.float64], residues: Any, start: int) -> None:
-    n, m = tableau.shape[0], tableau.shape[1] - 1
-    for row in range(n):
-        for i in range(start, m + 1):
-            if abs(tableau[row, i]) <= error[i] and _is_zero(residues, row, i):
-                tableau[row, i] = 0.0
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _is_zero(residues: NDArray[np.uint64], row: int, i: int) -> bool:
-    for f in range(len(residues)):
-        if residues[f, row, i] != _ZERO:
-            return False
-    return True
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _is_hopeless(walk: Walk, k: int, start: int) -> bool:
     """Whether some row shows that no columns from ``start`` on complete the chosen ones.
 
@@ -168,7 +40,7 @@ def _is_hopeless(walk: Walk, k: int, start: int) -> bool:
     return False
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _record(walk: Walk, k: int, verdict: int) -> None:
     """The first k chosen columns written down as a kernel (1) or an open set (2)."""
     if verdict == 0:
@@ -187,7 +59,7 @@ def _record(walk: Walk, k: int, verdict: int) -> None:
         store[place, c] = walk.chosen[c] if c < k else -1
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _spanning_verdict(walk: Walk, k: int) -> int:
     """Of k chosen columns that span the target: 1 if its coefficients are all positive, 0 if not, 2 if that is open."""
     tableau, bound = walk.tableau[k], walk.error[k, -1]
@@ -201,7 +73,7 @@ def _spanning_verdict(walk: Walk, k: int) -> int:
     return answer
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _cast_rays(walk: Walk, k: int, start: int) -> bool:
     """What each column from ``start`` on can add to n - 2 chosen ones: a ray; False where the target is too small.
 
@@ -217,57 +89,57 @@ def _cast_rays(walk: Walk, k: int, start: int) -> bool:
     if abs(u) <= 16 * off:
         return False
     w = tableau[two, m] / u
-    w_off = 1.1 * off * (1 + abs(w)) / abs(u) + _ROUNDING * abs(w)
+    w_off = 1.1 * off * (1 + abs(w)) / abs(u) + ROUNDING * abs(w)
     for j in range(start, m):
         t = tableau[one, j]
         s = tableau[two, j] - w * t
-        s_off = error[j] * (1 + abs(w)) + w_off * (abs(t) + error[j]) + 4 * _ROUNDING * (abs(s) + abs(w * t))
+        s_off = error[j] * (1 + abs(w)) + w_off * (abs(t) + error[j]) + 4 * ROUNDING * (abs(s) + abs(w * t))
         rays[j, n - 1], fog[j, 1] = s, s_off
         if abs(s) <= 16 * s_off:
             continue
         unit = 1 / abs(s)
-        relative = s_off * unit + off / abs(u) + 4 * _ROUNDING
+        relative = s_off * unit + off / abs(u) + 4 * ROUNDING
         scaled = t * unit / u
         scaled_off = 2 * (error[j] * unit / abs(u) + abs(scaled) * relative)
         others = size[m] * scaled_off + off * abs(scaled) + 2 * unit * (error[j] + size[j] * relative)
         rays[j, 0] = scaled
-        fog[j, 0] = max(scaled_off, others + 4 * _ROUNDING * (size[m] * abs(scaled) + unit * size[j]))
+        fog[j, 0] = max(scaled_off, others + 4 * ROUNDING * (size[m] * abs(scaled) + unit * size[j]))
         for c in range(n - 2):
             rays[j, c + 1] = tableau[walk.rows[c + 2], m] * scaled - tableau[walk.rows[c + 2], j] * unit
     return True
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _s_is_zero(walk: Walk, k: int, j: int) -> bool:
     m = walk.tableau.shape[2] - 1
     one, two = walk.rows[0], walk.rows[1]
     for f in range(len(walk.primes)):
         r, p, inverse = walk.residues[k, f], walk.primes[f], walk.inverses[f]
-        if _times(r[one, m], r[two, j], p, inverse) != _times(r[two, m], r[one, j], p, inverse):
+        if times(r[one, m], r[two, j], p, inverse) != times(r[two, m], r[one, j], p, inverse):
             return False
     return True
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
-    """Whether rays[i] + rays[j] vanishes in an entry, by residues; rows count up to a factor, so terms are homogeneous."""
+    """Whether rays[i] + rays[j] vanishes in an entry, by residues: rows are known up to a factor, so terms balance."""
     m = walk.tableau.shape[2] - 1
     one, two = walk.rows[0], walk.rows[1]
     for f in range(len(walk.primes)):
         r, p, v = walk.residues[k, f], walk.primes[f], walk.inverses[f]
-        s_i = _minus(_times(r[one, m], r[two, i], p, v), _times(r[two, m], r[one, i], p, v), p)
-        s_j = _minus(_times(r[one, m], r[two, j], p, v), _times(r[two, m], r[one, j], p, v), p)
-        total = _minus(_times(r[one, i], s_j, p, v), _times(r[one, j], s_i, p, v), p)
+        s_i = minus(times(r[one, m], r[two, i], p, v), times(r[two, m], r[one, i], p, v), p)
+        s_j = minus(times(r[one, m], r[two, j], p, v), times(r[two, m], r[one, j], p, v), p)
+        total = minus(times(r[one, i], s_j, p, v), times(r[one, j], s_i, p, v), p)
         if entry > 0:
             row = walk.rows[entry + 1]
-            own = _minus(_times(r[row, i], s_j, p, v), _times(r[row, j], s_i, p, v), p)
-            total = _minus(_times(r[row, m], total, p, v), _times(r[one, m], own, p, v), p)
-        if total != _ZERO:
+            own = minus(times(r[row, i], s_j, p, v), times(r[row, j], s_i, p, v), p)
+            total = minus(times(r[row, m], total, p, v), times(r[one, m], own, p, v), p)
+        if total != ZERO:
             return False
     return True
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
     """Of two columns whose rays add up to entries that are positive or too small to tell: 0 if one is zero, else 2."""
     for c in range(k + 1):
@@ -276,7 +148,7 @@ def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
     return 2
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _single_verdict(walk: Walk, k: int, j: int) -> int:
     """Of a column with s = 0: 1 if it completes a kernel of size n - 1, 0 if it does not, 2 if a sign is open."""
     tableau, m = walk.tableau[k], walk.tableau.shape[2] - 1
@@ -286,8 +158,8 @@ def _single_verdict(walk: Walk, k: int, j: int) -> int:
     if abs(t) <= 16 * t_off:
         return 2
     x = u / t
-    relative = off / abs(u) + t_off / abs(t) + 4 * _ROUNDING
-    bound = off + 2 * x * (t_off + relative * walk.size[k, j]) + 4 * _ROUNDING * (walk.size[k, m] + x * walk.size[k, j])
+    relative = off / abs(u) + t_off / abs(t) + 4 * ROUNDING
+    bound = off + 2 * x * (t_off + relative * walk.size[k, j]) + 4 * ROUNDING * (walk.size[k, m] + x * walk.size[k, j])
     answer = 1
     for c in range(k):
         row = walk.rows[c + 2]
@@ -301,17 +173,17 @@ def _single_verdict(walk: Walk, k: int, j: int) -> int:
     return answer
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _minor_is_zero(walk: Walk, k: int, row: int, j: int) -> bool:
     m, one = walk.tableau.shape[2] - 1, walk.rows[0]
     for f in range(len(walk.primes)):
         r, p, v = walk.residues[k, f], walk.primes[f], walk.inverses[f]
-        if _times(r[row, m], r[one, j], p, v) != _times(r[one, m], r[row, j], p, v):
+        if times(r[row, m], r[one, j], p, v) != times(r[one, m], r[row, j], p, v):
             return False
     return True
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDArray[np.int64]) -> None:
     """All kernels that consist of the k = n - 2 chosen columns and one or two from ``start`` on."""
     m, n = walk.tableau.shape[2] - 1, walk.tableau.shape[1]
@@ -350,7 +222,7 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
                 _record(walk, k + 2, verdict)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _doubt_all(walk: Walk, k: int, start: int, j: int) -> None:
     """Column j has a nonzero s of open sign: every pair with it is left open, once."""
     m, n = walk.tableau.shape[2] - 1, walk.tableau.shape[1]
@@ -361,14 +233,15 @@ def _doubt_all(walk: Walk, k: int, start: int, j: int) -> None:
             _record(walk, k + 2, 2)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def go_on(walk: Walk) -> bool:
     """Walk until the stores might overflow (True) or all is done (False)."""
     n, m = walk.tableau.shape[1], walk.tableau.shape[2] - 1
     ups, downs = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
-    room = min(len(walk.found), len(walk.doubt)) - m * m
+    room_found = len(walk.found) - m * m if walk.keep else 1
+    room_doubt = len(walk.doubt) - m * m
     while walk.level[0] >= 0:
-        if walk.filled[0] > room or walk.filled[1] > room:
+        if walk.filled[0] > room_found or walk.filled[1] > room_doubt:
             return True
         k = walk.level[0]
         j = walk.coming[k]
@@ -378,13 +251,13 @@ def go_on(walk: Walk) -> bool:
             if k > 0:
                 walk.used[walk.rows[k + 1]] = False
             continue
-        row = _largest_row(walk.tableau[k, :, j], walk.used)
+        row = largest_row(walk.tableau[k, :, j], walk.used)
         if walk.tableau[k, row, j] == 0.0:
             continue
         walk.chosen[k], walk.rows[k + 2] = j, row
         walk.used[row] = True
-        _pivot(walk, k, j, row)
-        walk.rows[0] = _largest_row(walk.tableau[k + 1, :, m], walk.used)
+        pivot(walk, k, j, row)
+        walk.rows[0] = largest_row(walk.tableau[k + 1, :, m], walk.used)
         if walk.tableau[k + 1, walk.rows[0], m] == 0.0:
             _record(walk, k + 1, _spanning_verdict(walk, k + 1))
         elif not _is_hopeless(walk, k + 1, j + 1):
@@ -393,7 +266,7 @@ def go_on(walk: Walk) -> bool:
                 walk.coming[k + 1] = j + 1
                 continue
             walk.used[walk.rows[0]] = True
-            walk.rows[1] = _largest_row(walk.tableau[k + 1, :, m], walk.used)
+            walk.rows[1] = largest_row(walk.tableau[k + 1, :, m], walk.used)
             walk.used[walk.rows[0]] = False
             _complete(walk, k + 1, j + 1, ups, downs)
         walk.used[row] = False
