@@ -70,7 +70,7 @@ def decompose(channel: Channel, ptype: PrivacyType) -> Decomposition:
     >>> tight, loose = PrivacyType(counts(2), alpha="1/2"), geometric_channel(2, alpha="3/4")
     >>> found = decompose(loose, tight)
     >>> len(found.kernels), found.verify(loose)
-    (2, True)
+    (1, True)
     """
     cone = RationalCone.of(channel, ptype)
     shares: dict[Exponents, dict[int, Fraction]] = {}
@@ -184,7 +184,7 @@ class RationalCone:
         c, v = np.array(column, dtype=object), np.array(vertex, dtype=object)
         room, use = c[None, :] - self.factors * c[:, None], v[None, :] - self.factors * v[:, None]
         bounds = [r / u for r, u in zip(room.ravel(), use.ravel(), strict=True) if u > 0]
-        return min(bounds, default=c[0] / v[0])
+        return min(bounds, default=column[0] / vertex[0])
 
 
 def _peel(

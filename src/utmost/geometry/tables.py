@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.geometry.compiled_tableau import ROUNDING, Walk
+from utmost.geometry.differences import scaled_differences
 from utmost.geometry.orbits import Indices
 from utmost.geometry.vertices import Vertices
 
@@ -44,7 +45,7 @@ class WalkTables:
             for field in fields
         ]
         primes = np.array([field.prime for field in fields], dtype=np.uint64)
-        return cls(_scaled_differences(vertices), np.array(residues, dtype=np.uint64), primes)
+        return cls(scaled_differences(vertices), np.array(residues, dtype=np.uint64), primes)
 
     def walk(self, columns: Indices, lead: int, rows: int) -> Walk:
         """A walk over some vertices, in the order given, that has not begun; ``rows`` is 0 for counting only."""
@@ -82,21 +83,6 @@ class WalkTables:
 
 def _differences(columns: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.vstack([columns[:1], columns[1:] - columns[:1]])
-
-
-def _scaled_differences(vertices: Vertices) -> NDArray[np.float64]:
-    """v(0) and (v(x) - v(0)) / (1 - alpha), (n, N), each number from intervals wide enough to keep its digits."""
-    powers = vertices.powers
-    pairs = np.concatenate(
-        [np.broadcast_to(vertices.exponents[:, :1], vertices.exponents.shape), vertices.exponents], 2
-    )
-    flat = pairs.reshape(-1, pairs.shape[-1])
-    different, which = np.unique(flat, axis=0, return_inverse=True)
-    half = different.shape[1] // 2
-    gaps = np.array([powers.difference(tuple(map(int, d[half:])), tuple(map(int, d[:half]))) for d in different])
-    table = gaps[which.reshape(-1)].reshape(pairs.shape[:2]).T.copy()
-    table[0] = powers.floats(vertices.exponents[:, 0])
-    return table
 
 
 def _fields_needed(vertices: Vertices) -> int:
