@@ -1,4 +1,4 @@
-"""The range-restricted geometric mechanism G on {0, ..., n}, as a structure and as a channel."""
+"""The range-restricted geometric mechanism G on {0, ..., n}, as a channel and as a structure with a cheap inverse."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -6,124 +6,153 @@ from typing import Any
 
 import numpy as np
 
-from utmost.channels.channel import Channel
+from utmost.channels.channel import Channel, stochastic
 from utmost.errors import OutOfRange
-from utmost.exact import Array, Level, Number, exact_integer, frozen, is_exact, level, to_floats
-
-
-@dataclass(frozen=True, slots=True)
-class GeometricMatrix:
-    r"""G[i, j] = c_j alpha^|i-j| on {0, ..., n}, with c = 1/(1+alpha) at both ends and (1-alpha)/(1+alpha) inside.
-
-    Two-sided geometric noise added to a count and clamped to {0, ..., n}. Its inverse is tridiagonal, so products with
-    G and with its inverse cost O(n m) for m columns, and G itself need not be stored.
-
-    Attributes:
-        n: the largest count.
-        level: the privacy level; exact arithmetic when its alpha is rational.
-
-    Source: [ghosh2009], section 5 (the matrix G).
-    """
-
-    n: int
-    level: Level
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether entries are Fractions: exactly when alpha is rational."""
-        return self.level.is_rational
-
-    @property
-    def alpha(self) -> Any:
-        """alpha in the number world of the matrix."""
-        return self.level.alpha
-
-    def scales(self) -> Array:
-        """c, of shape (n+1,)."""
-        ends: Any
-        inside: Any
-        if self.is_exact:
-            a = self.level.alpha_fraction()
-            ends, inside = 1 / (1 + a), (1 - a) / (1 + a)
-        else:
-            ends, inside = 1 / (1 + self.alpha), float(np.tanh(self.level.epsilon_float / 2))
-        c = np.full(self.n + 1, inside, dtype=object if self.is_exact else np.float64)
-        c[[0, -1]] = ends if self.n > 0 else ends / ends
-        return frozen(c)
-
-    def powers(self) -> Array:
-        """alpha^0, ..., alpha^n."""
-        if not self.is_exact:
-            return frozen(np.exp(-self.level.epsilon_float * np.arange(self.n + 1)))
-        a, power = self.level.alpha_fraction(), Fraction(1)
-        values = np.empty(self.n + 1, dtype=object)
-        for k in range(self.n + 1):
-            values[k] = power
-            power *= a
-        return frozen(values)
-
-    def matrix(self) -> Array:
-        """G as an (n+1, n+1) array."""
-        i = np.arange(self.n + 1)
-        return frozen(self.powers()[np.abs(i[:, None] - i)] * self.scales())
-
-    def product(self, columns: Array) -> Array:
-        """G @ columns by one sweep down and one sweep up, for an (n+1, m) array. Cost: O(n m)."""
-        a, scaled = self.alpha, self._same_world(columns) * self.scales()[:, None]
-        down, up = scaled.copy(), np.zeros_like(scaled)
-        if self.is_exact and is_exact(scaled):
-            up[:] = Fraction(0)
-        for i in range(1, self.n + 1):
-            down[i] += a * down[i - 1]
-        for i in range(self.n - 1, -1, -1):
-            up[i] = a * (up[i + 1] + scaled[i + 1])
-        return frozen(down + up)
-
-    def inverse_product(self, columns: Array) -> Array:
-        r"""G^{-1} @ columns, for an (n+1, m) array; G^{-1} = diag(1/c) T / (1 - alpha^2), T tridiagonal.
-
-        T has -alpha beside the diagonal, and on it 1 at both ends and 1 + alpha^2 inside. Cost: O(n m).
-        """
-        x = self._same_world(columns)
-        if self.n == 0:
-            return frozen(x.copy())
-        a = self.alpha
-        t = (1 + a * a) * x
-        t[[0, -1]] = x[[0, -1]]
-        t[1:] -= a * x[:-1]
-        t[:-1] -= a * x[1:]
-        return frozen(t / (self.scales()[:, None] * (1 - a * a)))
-
-    def determinant(self) -> Any:
-        """det G = (1-alpha)^(2n-1) / (1+alpha) for n >= 1."""
-        if self.n == 0:
-            return 1
-        return (1 - self.alpha) ** (2 * self.n - 1) / (1 + self.alpha)
-
-    def _same_world(self, columns: Array) -> Array:
-        if columns.ndim != 2 or len(columns) != self.n + 1:
-            raise OutOfRange(f"columns must have {self.n + 1} rows", came=f"shape {columns.shape}")
-        return to_floats(columns) if is_exact(columns) and not self.is_exact else columns
+from utmost.exact import Array, Level, Number, frozen, is_exact, level, natural, to_floats
 
 
 def geometric_channel(n: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     """The range-restricted geometric mechanism on {0, ..., n}: exact where alpha is rational, else float64.
 
+    G[i, j] = c_j alpha^|i-j| with c = 1/(1+alpha) at both ends and (1-alpha)/(1+alpha) inside: two-sided geometric
+    noise, clamped to the range. Float64 entries below the smallest float become 0.
+
     Args:
         n: the largest count, n >= 0.
         epsilon, alpha: the privacy level, one of them.
 
-    Source: [ghosh2009], section 5. Cost: O(n^2).
+    Cost: O(n^2); see `GeometricMatrix` for work with G that does not form it.
+
+    Source: [ghosh2009], section 5 (the matrix G).
 
     >>> geometric_channel(2, alpha="1/2").matrix[0].tolist()
     [Fraction(2, 3), Fraction(1, 6), Fraction(1, 6)]
     """
-    return Channel(GeometricMatrix(largest_count(n), level(epsilon, alpha)).matrix())
+    return stochastic(GeometricMatrix(natural(n, "n"), level(epsilon, alpha)).matrix())
 
 
-def largest_count(n: object) -> int:
-    """n as an int, at least 0."""
-    size = exact_integer(n, "n")
-    if size < 0:
-        raise OutOfRange("n must be at least 0", came=n)
-    return size
+@dataclass(frozen=True, slots=True)
+class GeometricMatrix:
+    r"""G of `geometric_channel` as a structure: products with G and with its inverse in O(n m), nothing stored.
+
+    G = E diag(c) with E[i, j] = alpha^|i-j|, and E^{-1} = T / (1 - alpha^2) is tridiagonal: T has -alpha beside the
+    diagonal, and on it 1 at both ends and 1 + alpha^2 inside. So G^{-1} = diag(1/c) T / (1 - alpha^2).
+
+    Products are exact where alpha is rational and the other factor is exact, else float64.
+
+    Attributes:
+        n: the largest count.
+        level: the privacy level.
+
+    Source: [gupte2010] for the inverse.
+
+    >>> g = GeometricMatrix(1, level(alpha="1/2"))
+    >>> g.inverse_product(g.matrix()).tolist(), g.determinant()
+    ([[Fraction(1, 1), Fraction(0, 1)], [Fraction(0, 1), Fraction(1, 1)]], Fraction(1, 3))
+    """
+
+    n: int
+    level: Level
+
+    def scales(self, floats: bool = False) -> Array:
+        """c, of shape (n+1,); as float64 if so asked, or where alpha is irrational."""
+        ends, inside = self._scale(floats)
+        c = np.full(self.n + 1, inside, dtype=np.float64 if isinstance(inside, float) else object)
+        c[[0, -1]] = ends
+        return frozen(c)
+
+    def powers(self, floats: bool = False) -> Array:
+        """alpha^0, ..., alpha^n; as float64 if so asked, or where alpha is irrational."""
+        if floats or not self.level.is_rational:
+            return frozen(np.exp(-self.level.epsilon_float * np.arange(self.n + 1)))
+        values = np.full(self.n + 1, Fraction(1), dtype=object)
+        values[1:] = self.level.alpha_fraction()
+        return frozen(np.multiply.accumulate(values))
+
+    def matrix(self, floats: bool = False) -> Array:
+        """G as an (n+1, n+1) array. Cost: O(n^2)."""
+        powers, (ends, inside) = self.powers(floats), self._scale(floats)
+        i = np.arange(self.n + 1)
+        gaps = np.abs(i[:, None] - i)
+        matrix = (inside * powers)[gaps]  # only n+1 products: equal entries share one Fraction
+        matrix[:, [0, -1]] = (ends * powers)[gaps[:, [0, -1]]]
+        return frozen(matrix)
+
+    def product(self, columns: Array) -> Array:
+        """G @ columns, for (n+1, m) or (n+1,). Cost: O(n m)."""
+        x = self._read(columns)
+        return frozen(self._sweep(x * _beside(self._scales_like(x), x)))
+
+    def transpose_product(self, columns: Array) -> Array:
+        """G.T @ columns, for (n+1, m) or (n+1,). Cost: O(n m)."""
+        x = self._read(columns)
+        return frozen(self._sweep(x) * _beside(self._scales_like(x), x))
+
+    def inverse_product(self, columns: Array) -> Array:
+        """G^{-1} @ columns, for (n+1, m) or (n+1,). Cost: O(n m)."""
+        x = self._read(columns)
+        return frozen(self._tridiagonal(x) / _beside(self._scales_like(x), x))
+
+    def inverse_transpose_product(self, columns: Array) -> Array:
+        """(G.T)^{-1} @ columns, for (n+1, m) or (n+1,). Cost: O(n m)."""
+        x = self._read(columns)
+        return frozen(self._tridiagonal(x / _beside(self._scales_like(x), x)))
+
+    def determinant(self) -> Fraction | float:
+        """det G = (1-alpha)^(2n-1) / (1+alpha) for n >= 1; G = [1] for n = 0."""
+        if self.n == 0:
+            return Fraction(1)
+        ends, inside = self._scale(floats=False)
+        determinant: Fraction | float = ends**2 * inside ** (self.n - 1) * self._gap(floats=False) ** self.n
+        return determinant
+
+    def _scale(self, floats: bool) -> tuple[Any, Any]:
+        """c at the ends and inside. For n = 0 both ends are one place, which catches everything."""
+        if floats or not self.level.is_rational:
+            e = self.level.epsilon_float
+            ends, inside = float(1 / (1 + np.exp(-e))), float(np.tanh(e / 2))
+            return (1.0 if self.n == 0 else ends), inside
+        a = self.level.alpha_fraction()
+        return (Fraction(1) if self.n == 0 else 1 / (1 + a)), (1 - a) / (1 + a)
+
+    def _gap(self, floats: bool) -> Any:
+        """1 - alpha^2, without cancellation."""
+        if floats or not self.level.is_rational:
+            return float(-np.expm1(-2 * self.level.epsilon_float))
+        return 1 - self.level.alpha_fraction() ** 2
+
+    def _alpha(self, x: Array) -> Any:
+        return self.level.alpha_fraction() if is_exact(x) else float(np.exp(-self.level.epsilon_float))
+
+    def _scales_like(self, x: Array) -> Array:
+        return self.scales(floats=not is_exact(x))
+
+    def _sweep(self, x: Array) -> Array:
+        """E @ x by one pass down, adding up what comes from above, and one pass up."""
+        a = self._alpha(x)
+        down, up = x.copy(), np.zeros_like(x) if not is_exact(x) else x * Fraction(0)
+        for i in range(1, self.n + 1):
+            down[i] += a * down[i - 1]
+        for i in range(self.n - 1, -1, -1):
+            up[i] = a * (up[i + 1] + x[i + 1])
+        return np.asarray(down + up)
+
+    def _tridiagonal(self, x: Array) -> Array:
+        """E^{-1} @ x = T @ x / (1 - alpha^2)."""
+        if self.n == 0:
+            return x.copy()
+        a = self._alpha(x)
+        t = (1 + a * a) * x
+        t[[0, -1]] = x[[0, -1]]
+        t[1:] -= a * x[:-1]
+        t[:-1] -= a * x[1:]
+        return np.asarray(t / self._gap(floats=not is_exact(x)))
+
+    def _read(self, columns: Array) -> Array:
+        if columns.ndim not in (1, 2) or len(columns) != self.n + 1:
+            raise OutOfRange(f"columns must have {self.n + 1} rows", came=f"shape {columns.shape}")
+        return columns if not is_exact(columns) or self.level.is_rational else to_floats(columns)
+
+
+def _beside(scales: Array, x: Array) -> Array:
+    return scales if x.ndim == 1 else scales[:, None]

@@ -99,7 +99,7 @@ def _steps(rows: Array, first: int, strict: bool) -> list[tuple[int, int, int]]:
     """The first (row, farther, nearer) with neighbouring answers on one side of i."""
     growth = rows[:, 1:] - rows[:, :-1]
     i, r = np.indices(growth.shape)
-    away = r >= i + first  # the step from r to r + 1 leads away from i
+    away: Array = np.asarray(r >= i + first)  # the step from r to r + 1 leads away from i
     fall = (growth <= 0) & away | (growth >= 0) & ~away if strict else (growth < 0) & away | (growth > 0) & ~away
     places: list[list[int]] = np.argwhere(fall)[:1].tolist()
     return [(row, col + 1, col) if away[row, col] else (row, col, col + 1) for row, col in places]
@@ -108,7 +108,7 @@ def _steps(rows: Array, first: int, strict: bool) -> list[tuple[int, int, int]]:
 def _mirrors(rows: Array, first: int) -> list[tuple[int, int, int]]:
     """The first (row, farther, nearer) with answers equally far above and below i."""
     i, r = np.indices(rows.shape)
-    opposite = 2 * (i + first) - r
+    opposite: Array = np.asarray(2 * (i + first) - r)
     inside = (opposite >= 0) & (opposite < rows.shape[1])
     other = np.take_along_axis(rows, np.where(inside, opposite, r), axis=1)
     places: list[list[int]] = np.argwhere(rows < other)[:1].tolist()
