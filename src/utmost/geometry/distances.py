@@ -38,14 +38,13 @@ class Distances:
         """
         secrets = np.arange(space.size)
         table = np.asarray(space.metric.lengths(secrets[:, None], secrets[None, :]), dtype=object)
-        terms = {d: _terms(d) for d in set(table.ravel().tolist())}
+        entries = table.ravel().tolist()
+        terms = {d: _terms(d) for d in set(entries)}
         roots = tuple(sorted({root for known in terms.values() for root in known})) or (1,)
         scale = lcm(*(c.denominator for known in terms.values() for c in known.values()))
         common = gcd(*(int(c * scale) for known in terms.values() for c in known.values())) or 1
-        coefficients = np.zeros((*table.shape, len(roots)), dtype=object)
-        for d, known in terms.items():
-            whole = [int(known.get(root, Fraction(0)) * scale) // common for root in roots]
-            coefficients[table == d] = whole
+        whole = {d: [int(known.get(r, Fraction(0)) * scale) // common for r in roots] for d, known in terms.items()}
+        coefficients = np.array([whole[d] for d in entries], dtype=object).reshape(*table.shape, len(roots))
         return cls(frozen(_narrowed(coefficients, 4 * space.size)), roots, Fraction(common, scale))
 
     @property

@@ -24,7 +24,7 @@ class Haul:
     """What a stretch of the walk has found.
 
     Attributes:
-        supports: (m, n) kernels as ascending vertex numbers, filled up with -1 in front.
+        supports: (m, n) kernels as ascending vertex numbers, filled up with -1.
         position: where the walk goes on; None when it is finished.
         done: the share of all sets of vertices that are done with, between 0 and 1.
     """

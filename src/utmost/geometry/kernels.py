@@ -28,7 +28,7 @@ class Kernels:
 
     Attributes:
         vertices: the vertices of the type.
-        supports: (N, n) int32: the vertices of each kernel, ascending, filled up with -1 in front.
+        supports: (N, n) int32: the vertices of each kernel, ascending, filled up with -1.
     """
 
     vertices: Vertices
@@ -154,7 +154,7 @@ def _hauls(listed: Vertices, rows: int = 1 << 16, start: Position | None = None)
     found = kernels_by_double_description(listed)
     supports = np.full((len(found), listed.distances.size), -1, dtype=np.int32)
     for row, support in zip(supports, found, strict=True):
-        row[len(row) - len(support) :] = support
+        row[: len(support)] = support
     yield Haul(frozen(supports), None, 1.0)
 
 

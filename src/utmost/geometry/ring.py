@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import lcm
 from typing import Any, TypeVar
 
@@ -81,14 +82,10 @@ def ring_columns(vertices: Vertices, bits: int) -> tuple[list[list[Number]], Num
     """
     if vertices.is_exact:
         return [_whole(column) for column in vertices.weights.T], 1
-    fields = tuple(vertices.powers.field(start) for start in _PRIMES_ABOVE)
-    numbers: dict[tuple[int, ...], Real] = {}
-    rows = [[tuple(int(c) for c in exponent) for exponent in vertex] for vertex in vertices.exponents]
-    for exponent in {exponent for row in rows for exponent in row}:
-        numbers[exponent] = _real(vertices.powers, fields, exponent, bits)  # type: ignore[arg-type]
-    zero = (0,) * len(vertices.powers.roots)
-    one = numbers.get(zero) or _real(vertices.powers, fields, zero, bits)  # type: ignore[arg-type]
-    return [[numbers[exponent] for exponent in row] for row in rows], one
+    columns = [
+        [_real(vertices.powers, tuple(exponent), bits) for exponent in vertex] for vertex in vertices.exponents.tolist()
+    ]
+    return columns, _real(vertices.powers, (0,) * len(vertices.powers.roots), bits)
 
 
 def decided(compute: Callable[[int], T], bits: int = 256) -> T:
@@ -127,9 +124,17 @@ def _whole(column: Any) -> list[Number]:
     return [int(x * scale) for x in column]
 
 
-def _real(powers: Powers, fields: tuple[Field, Field], exponent: tuple[int, ...], bits: int) -> Real:
+@lru_cache(maxsize=1 << 14)
+def _real(powers: Powers, exponent: tuple[int, ...], bits: int) -> Real:
+    fields = _fields(powers)
     residues = (fields[0].power(exponent), fields[1].power(exponent))
     return Real(powers.interval(exponent, bits), residues, fields)
+
+
+@lru_cache(maxsize=64)
+def _fields(powers: Powers) -> tuple[Field, Field]:
+    one, two = (powers.field(start) for start in _PRIMES_ABOVE)
+    return one, two
 
 
 def as_masks(supports: list[frozenset[int]], columns: int) -> Any:

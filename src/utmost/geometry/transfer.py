@@ -12,6 +12,9 @@ from utmost.geometry.essential import BipartiteGraph, neighbour_lists
 
 States = NDArray[np.uint64]
 
+# The 6-cube needs 3 * 10^6; beyond this a count would fill the memory rather than fail.
+_MOST_STATES = 1 << 25
+
 
 def count_height_functions(graph: BipartiteGraph) -> int:
     """How many functions with steps of 1 and -1 along every edge there are, modulo constants.
@@ -24,7 +27,7 @@ def count_height_functions(graph: BipartiteGraph) -> int:
     Cost: one step for each node and for each way to label the frontier (the visited nodes with an unvisited neighbour).
 
     Raises:
-        Unsupported: where the labels of a frontier do not fit in 64 bits.
+        Unsupported: where the labels of a frontier do not fit in 64 bits, or more than 2^25 of them are possible.
 
     >>> path = np.abs(np.arange(5)[:, None] - np.arange(5))
     >>> count_height_functions(BipartiteGraph.of(path))
@@ -34,11 +37,15 @@ def count_height_functions(graph: BipartiteGraph) -> int:
     bits = (modulus - 1).bit_length()
     states = np.zeros(1, dtype=np.uint64)
     counts: NDArray[Any] = np.ones(1, dtype=np.int64 if len(graph.order) < 63 else object)  # at most 2^(n-1) in all
-    for step in _plan(graph):
-        if (step.slot + 1) * bits > 64:
-            raise Unsupported("the labels of a frontier must fit in 64 bits", came=f"{step.slot + 1} nodes at once")
+    plan = _plan(graph)
+    widest = 1 + max(step.slot for step in plan)
+    if widest * bits > 64:
+        raise Unsupported("the labels of a frontier must fit in 64 bits", came=f"{widest} nodes at once")
+    for step in plan:
         states, counts = _visit(step, states, counts, modulus, bits)
         states, counts = _merged(states & _kept(step, bits), counts)
+        if len(states) > _MOST_STATES:
+            raise Unsupported(f"a frontier must have at most {_MOST_STATES} labellings", came=len(states))
     return int(counts.sum())
 
 

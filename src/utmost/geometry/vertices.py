@@ -116,6 +116,8 @@ def count_vertices(where: PrivacyType | Space) -> int:
     table = Distances.of(space).integers()
     if space.size == 1:
         return 1
+    if _is_discrete(table):
+        return _count_block(table)
     return prod(_count_block(table[np.ix_(block, block)]) for block in blocks(space.size, essential_edges(table)))
 
 
@@ -153,7 +155,7 @@ def _grounded(heights: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _is_discrete(table: Array) -> bool:
-    return bool((table + table[0, 1] * np.eye(len(table), dtype=np.int64) == table[0, 1]).all())
+    return bool((table[~np.eye(len(table), dtype=bool)] == table[0, 1]).all())
 
 
 def _coefficients(h: Array, table: Array, distances: Distances) -> NDArray[np.int64]:

@@ -99,15 +99,15 @@ def _tasks(vertices: Vertices) -> list[_Task]:
     members = [np.flatnonzero(orbits.labels == k) for k in range(len(orbits))]
     members.sort(key=lambda orbit: (-len(orbit), int(orbit[0])))
     return [
-        _Task(number, np.concatenate(members[number:]), len(orbit), _transversal(moves, int(orbit[0]), orbit))
+        _Task(number, np.concatenate(members[number:]), len(orbit), _transversal(moves, len(vertices), orbit))
         for number, orbit in enumerate(members)
     ]
 
 
-def _transversal(moves: list[Indices], start: int, orbit: Indices) -> list[Indices]:
-    """A product of moves that takes ``start`` to each member of its orbit, in the order of the orbit."""
-    size = len(moves[0]) if moves else int(orbit.max()) + 1
-    paths = {start: np.arange(size)}
+def _transversal(moves: list[Indices], count: int, orbit: Indices) -> list[Indices]:
+    """A product of moves that takes the orbit's first member to each of its members, in their order."""
+    start = int(orbit[0])
+    paths = {start: np.arange(count)}
     for reached in (queue := [start]):
         for move in moves:
             image = int(move[reached])
