@@ -8,7 +8,7 @@ from hypothesis import settings
 settings.register_profile("utmost", deadline=None, max_examples=60)
 settings.load_profile("utmost")
 
-_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def pytest_make_parametrize_id(val):

@@ -76,9 +76,7 @@ def test_the_forms_are_those_of_the_pairs():
 
 
 @pytest.mark.parametrize("epsilon", ["1/3", 1, 3])
-@pytest.mark.parametrize(
-    "cost", [np.abs, np.square, lambda x: np.minimum(np.abs(x), 3), lambda x: np.abs(x) >= 2], ids=str
-)
+@pytest.mark.parametrize("cost", [np.abs, np.square, lambda x: np.minimum(np.abs(x), 3), lambda x: np.abs(x) >= 2])
 def test_geometric_noise_is_the_best_under_metric_privacy(epsilon, cost):
     """Theorem 9 on a lattice: minimise the cost subject to p(v) <= e^epsilon p(v +- 1), geometric beyond 60."""
     a, M = math.exp(-level(epsilon).epsilon_float), 60
