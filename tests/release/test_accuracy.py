@@ -90,6 +90,7 @@ def test_decimals_and_their_places_are_inverse(place, digits):
         ({"cells": 0}, OutOfRange),
         ({"digits": 0}, OutOfRange),
         ({"radius": "1/4", "domain": "reals", "grid": 1}, Infeasible),
+        ({"radius": 0, "sensitivity": 3, "confidence": 1 - Fraction(1, 10**900)}, Infeasible),
     ],
     ids=str,
 )
