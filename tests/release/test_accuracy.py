@@ -92,7 +92,7 @@ def test_decimals_and_their_places_are_inverse(place, digits):
         ({"radius": "1/4", "domain": "reals", "grid": 1}, Infeasible),
         ({"radius": 0, "sensitivity": 3, "confidence": 1 - Fraction(1, 10**900)}, Infeasible),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", None) or "-".join(value),
 )
 def test_what_cannot_be_solved_is_refused(arguments, error):
     with pytest.raises(error):
