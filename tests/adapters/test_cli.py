@@ -104,6 +104,15 @@ def test_parquet_stays_parquet_and_prints_as_text(run, tmp_path):
     assert json.loads(shown)["table"] == expected
 
 
+def test_a_long_table_is_shown_by_its_first_rows(run, table, tmp_path):
+    path = table("place,admitted\n" + "".join(f"[b]{n},{n}\n" for n in range(40)))
+    code, out, _ = run("release", path, *SILENT, "--out", tmp_path / "out.csv")
+    assert code == 0
+    assert "and 28 more rows" in out
+    assert re.search(r"\[b\]11\s+11 ± 0", out)
+    assert "[b]12" not in out
+
+
 def test_reals_are_read_from_text_exactly(run, table):
     path = table("income\n0.1\n-2.5\n")
     silent = ["--columns", "income", "--epsilon", "200", "--sensitivity", "1", "--cells", "1", "--domain", "reals"]

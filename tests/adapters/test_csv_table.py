@@ -106,6 +106,14 @@ def test_tabs_separate_where_the_name_says_so(file):
     assert written(table, delimiter="\t") == "a\tb\n1\t2,5\n"
 
 
+def test_a_file_that_changed_before_it_was_read_is_refused(file):
+    path = file("a,b\n1,2\n3,4\n")
+    table = csv_table.read(path)
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(BadTable, match="must not change"):
+        door(table).column(table, "a")
+
+
 @pytest.mark.parametrize("text", ["a,b\n1,2\n", "a,b\n1,2\n3,4\n5,6\n"])
 def test_a_file_that_changed_meanwhile_is_refused(file, text):
     path = file("a,b\n1,2\n3,4\n")

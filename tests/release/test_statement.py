@@ -56,6 +56,15 @@ def test_a_statement_is_plain_data(promise):
     assert Fraction(said["per_cell"]["epsilon"]) * said["charged"] == 1
 
 
+def test_a_level_given_as_alpha_is_named_with_the_decimal_above_its_epsilon():
+    said = guarantee(plan_release(alpha="1/3", sensitivity=1, cells=1))
+    assert "at most 3 times" in said
+    assert "(epsilon = -log(1/3), below 1.099)" in said
+    part = guarantee(plan_release(level(alpha="1/2").scaled("1/3"), sensitivity=1, cells=1))
+    assert "at most 1.26 times" in part
+    assert "(epsilon = -1/3 log(1/2), below 0.2311)" in part
+
+
 def test_the_promise_names_the_relation_it_is_about():
     added, replaced = (
         guarantee(plan_release(1, sensitivity=1, cells=2, neighbours=name)) for name in ("add-remove", "change-one")

@@ -76,9 +76,9 @@ def _lower_bound(plan: Plan, wanted: Fraction) -> float:
     """The epsilon of the whole release below which no noise at all meets the wanted radius."""
     window = 2 * math.floor(wanted) + 1 if plan.law.domain == "integers" else 2 * wanted
     overlapping = math.ceil(window / plan.unit.sensitivity)
-    sure = plan.confidence
+    odds = (1 + plan.confidence) / (1 - plan.confidence)
     # 2 artanh(c) = log((1 + c) / (1 - c)); a thousandth is given away for its rounding.
-    return 0.999 * plan.unit.charged * math.log((1 + sure) / (1 - sure)) / overlapping
+    return 0.999 * plan.unit.charged * (math.log(odds.numerator) - math.log(odds.denominator)) / overlapping
 
 
 def _few_steps(plan: Plan) -> bool:
