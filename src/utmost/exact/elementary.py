@@ -58,7 +58,8 @@ def _exp(x: Fraction, bits: int, rounding: str) -> int:
     digits = int(bits * _LOG10_OF_2) + max(0, int(x * 44 // 100)) + len(str(abs(int(x)))) + 6
     context = _context(digits, rounding)
     near = context.divide(Decimal(x.numerator), Decimal(x.denominator))
-    return _scaled(_step(near.exp(_context(digits, rounding)), context, rounding), bits, rounding)
+    scaled = _scaled(_step(near.exp(context), context, rounding), bits, rounding)
+    return min(scaled, 1 << bits) if x < 0 else scaled
 
 
 def _log(x: Fraction, bits: int, rounding: str) -> int:

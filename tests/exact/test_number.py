@@ -1,0 +1,70 @@
+"""A number is read exactly as it was written, or refused aloud."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utmost.errors import NotANumber
+from utmost.exact import exact, exact_integer
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (3, Fraction(3)),
+        (0.1, Fraction(1, 10)),
+        (1e-6, Fraction(1, 10**6)),
+        ("1/3", Fraction(1, 3)),
+        (" 2.5 / 5 ", Fraction(1, 2)),
+        ("1e-3", Fraction(1, 1000)),
+        (Decimal("0.30"), Fraction(3, 10)),
+        (np.float64(0.1), Fraction(1, 10)),
+        (np.float32(0.1), Fraction(1, 10)),
+        (np.int8(-7), Fraction(-7)),
+        (Fraction(2, 6), Fraction(1, 3)),
+    ],
+)
+def test_a_number_is_the_rational_it_prints(written, meant):
+    assert exact(written) == meant
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_float_survives_the_round_trip(x):
+    """Reading a float as the decimal it prints loses nothing: that decimal rounds back to it."""
+    assert float(exact(x)) == x
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        True,
+        np.True_,
+        None,
+        "x",
+        "",
+        "1/0",
+        "1/2/3",
+        "nan",
+        "1e99999",
+        "-inf",
+        float("nan"),
+        float("inf"),
+        1j,
+        [1],
+        b"1",
+    ],
+)
+def test_everything_else_is_refused_with_its_name(bad):
+    with pytest.raises(NotANumber, match="epsilon must be a finite number"):
+        exact(bad, "epsilon")
+
+
+def test_an_integer_is_read_where_one_is_meant():
+    assert exact_integer("1e9") == 10**9
+    assert exact_integer(3.0) == 3
+    with pytest.raises(NotANumber, match="must be an integer"):
+        exact_integer(Fraction(7, 2))
