@@ -44,6 +44,11 @@ class Randomness(Protocol):
         """Single words of 64 bits, for one draw."""
         ...
 
+    @property
+    def ahead(self) -> dict[Any, Any]:
+        """Room for draws made ahead of their use. It must end where the stream ends: at a fork, and in a copy."""
+        ...
+
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
         """``count`` words of ``bits`` = 8, 16, 32 or 64 bits, in an array of its own."""
         ...
@@ -76,6 +81,11 @@ class SystemRandomness:
     def word(self) -> Word:
         """Single words of 64 bits, for one draw: whose stream they come from is settled here, not at each word."""
         return self._stream().word
+
+    @property
+    def ahead(self) -> dict[Any, Any]:
+        """Draws made ahead from this thread's stream."""
+        return self._stream().ahead
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
         """``count`` words of ``bits`` = 8, 16, 32 or 64 bits."""
@@ -111,7 +121,7 @@ def source(randomness: Randomness | None) -> Randomness:
     """
     if randomness is None:
         return SYSTEM
-    if all(hasattr(randomness, name) for name in ("is_secure", "word", "words")):
+    if all(hasattr(randomness, name) for name in ("is_secure", "word", "words", "ahead")):
         return randomness
     raise Unsupported(
         "randomness must be a source of random words",

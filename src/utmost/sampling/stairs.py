@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.exact import Interval
-from utmost.sampling.bits import Randomness, Word
+from utmost.sampling.bits import Randomness
 from utmost.sampling.geometric import Real
-from utmost.sampling.marked import ManyMarked, OneMarked, Plan
+from utmost.sampling.marked import ManyMarked, Plan
 from utmost.sampling.uniform import one_below, uniform_below
 from utmost.sampling.wide import Integers
 
@@ -91,20 +91,3 @@ class ManyStaircase:
             places[:] = [one_below(n, randomness.word) for n in lengths]
         places += self._starts.take(segment)
         return places
-
-
-class OneStaircase:
-    """Single discrete staircase draws."""
-
-    __slots__ = ("_marked", "_period", "_segments")
-
-    def __init__(self, ratio: Real, period: int, step: int) -> None:
-        self._period = period
-        self._segments = Segments(ratio, period, step)
-        self._marked = OneMarked(ratio, self._segments.probabilities())
-
-    def draw(self, word: Word) -> int:
-        """One draw."""
-        k, segment = self._marked.draw(word)
-        place = self._segments.starts[segment] + one_below(self._segments.lengths[segment], word)
-        return (place + k * self._period) ^ -(segment >> 1)
