@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from utmost.channels import Remap
-from utmost.design.checker import Bounds, check_private, edge_bound
+from utmost.design.checker import Bounds, check_private, edge_bound, edge_slacks
 from utmost.design.optimal import optimal_mechanism
 from utmost.errors import PromiseBroken
 from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, counts, discrete, hamming, losses, priors
+from utmost.spaces import Consumer, counts, discrete, grid, hamming, losses, priors
 
 LINE = PrivacyType(counts(4), alpha="1/3")
 FLAT = PrivacyType(discrete(3), alpha="1/3")
@@ -94,6 +94,32 @@ def test_negative_multipliers_are_refused():
     multipliers[0, 0, 0] = Fraction(-1)
     with pytest.raises(PromiseBroken, match="must not be negative"):
         edge_bound(FLAT, certificate.consumer, certificate.dual, multipliers, exactly=True)
+
+
+def test_the_slacks_of_edges_are_what_is_left_of_the_loss():
+    """sum (p l) X - sum mu = sum slack X + sum multiplier (X_x - alpha^d X_y), for every X with rows that sum to 1."""
+    rng = np.random.default_rng(4)
+
+    def random_fractions(*shape):
+        drawn = rng.integers(0, 9, size=shape).ravel().tolist()
+        return np.array([*(Fraction(x, 7) for x in drawn), None], dtype=object)[:-1].reshape(shape)
+
+    for ptype in (LINE, FLAT, PrivacyType(grid(2, 2, "manhattan"), alpha="1/3")):
+        n, edges = ptype.space.size, ptype.space.edges
+        consumer = Consumer(priors.uniform(n), losses.squared, actions=4)
+        X = random_fractions(n, 4) + Fraction(1, 9)
+        X = X / X.sum(axis=1)[:, None]
+        dual, multipliers = random_fractions(n), random_fractions(len(edges), 2, 4)
+        left = (consumer.prior[:, None] * consumer.loss * X).sum() - dual.sum()
+        slack = edge_slacks(ptype, consumer, dual, multipliers, exactly=True)
+        right = (slack * X).sum()
+        for e, (x, y) in enumerate(edges.tolist()):
+            factor = Fraction(1, 3) ** int(ptype.space.metric.distance(x, y))
+            right += (multipliers[e, 0] * (X[x] - factor * X[y]) + multipliers[e, 1] * (X[y] - factor * X[x])).sum()
+        assert left == right
+        floats = edge_slacks(ptype, consumer.to_floats(), dual.astype(float), multipliers.astype(float), exactly=False)
+        assert (floats <= slack.astype(float)).all()
+        assert np.allclose(floats, slack.astype(float), atol=1e-12)
 
 
 def test_the_dual_of_edges_is_weak_duality_on_random_channels():

@@ -241,6 +241,8 @@ def test_the_hypotheses_are_told_apart():
     assert theorem_for(Consumer(priors.uniform(5), losses.nib)) is None
     falling_modes = [[0, 1, 2], [0, 1, 2], [2, 1, 0], [0, 1, 2]]
     assert theorem_for(Consumer(priors.uniform(4), falling_modes)) is None
+    crossing_modes = [[1, 0], [0, 1]]
+    assert theorem_for(Consumer(priors.uniform(2), crossing_modes)) is None
     two_valleys = [[0, 1, 0, 1]] * 4
     assert theorem_for(Consumer(priors.uniform(4), two_valleys)) is None
     assert theorem_for(Consumer(priors.uniform(4), losses.absolute, actions=9)) is not None

@@ -35,8 +35,11 @@ def test_the_interval_is_the_shortest_with_its_mass():
     for _ in range(60):
         n = rng.randint(0, 7)
         consumer, ptype = any_consumer(rng, n), random_type(rng, n)
-        share = Fraction(rng.randint(1, 99), 100)
-        reading = read_response(ptype.level, consumer, rng.randint(0, n), share)
+        response, share = rng.randint(0, n), Fraction(rng.randint(1, 99), 100)
+        if rng.random() < 0.5:  # a share that a run holds exactly
+            belief = read_response(ptype.level, consumer, response).posterior
+            share = min(share if belief[0] in (0, 1) else belief[0], Fraction(99, 100))
+        reading = read_response(ptype.level, consumer, response, share)
         runs = [(a, b) for a in range(n + 1) for b in range(a, n + 1) if reading.posterior[a : b + 1].sum() >= share]
         assert reading.interval == min(runs, key=lambda run: (run[1] - run[0], run[0]))
         assert reading.mass == reading.posterior[reading.interval[0] : reading.interval[1] + 1].sum()

@@ -1,5 +1,6 @@
 """The best private channel for one consumer, with the evidence."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -183,6 +184,7 @@ def _is_small(ptype: PrivacyType, consumer: Consumer) -> bool:
 
 
 def _digits(ptype: PrivacyType, consumer: Consumer) -> float:
-    """The work of an exact design: products, times the bits of alpha^n."""
+    """The work of an exact design: products, times the bits of alpha^n and of the prior's common denominator."""
     n, bits = consumer.secrets, ptype.level.alpha_fraction().denominator.bit_length()
-    return float(n) * consumer.actions * n * bits
+    common = math.lcm(*{p.denominator for p in consumer.prior.tolist()}).bit_length()
+    return float(n) * consumer.actions * (n * bits + common)
