@@ -57,7 +57,7 @@ def test_the_verdict_agrees_with_plain_deconvolution(D, data):
         )
     else:
         assert isinstance(verdict.witness, NegativeMass)
-        assert W[verdict.witness.at] - 1e-9 < verdict.witness.mass < W[verdict.witness.at] + 1e-4
+        assert verdict.witness.mass == pytest.approx(W[verdict.witness.at], abs=1e-8)
 
 
 @few

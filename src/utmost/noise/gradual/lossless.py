@@ -15,7 +15,7 @@ import numpy as np
 
 from utmost.errors import Unsupported
 from utmost.exact import Interval, Level, nearest, round_down, round_up
-from utmost.noise.gradual.quotient import Candidate, exact_candidate, near_candidate, polynomial_quotient
+from utmost.noise.gradual.quotient import Candidate, exact_candidate, near_candidates, polynomial_quotient
 from utmost.noise.gradual.series import Series, series
 
 # The last attempt takes 64 times the longest period, the first four times it; and bits enough for the tail there.
@@ -141,19 +141,18 @@ def _decision(one: Series, two: Series) -> Losslessness:
     """The verdict on two functions without a common block or stride."""
     quotient = polynomial_quotient(one, two)
     fall = 0.0 if one.level is None else one.level.epsilon_float / one.period
+    rough: Losslessness | None = None
     for attempt in range(_ATTEMPTS):
         reach = 4 * max(8, len(one.plain), len(two.plain), one.period, two.period) << attempt
-        bits = (128 << attempt) + math.ceil(3 * reach * fall)
-        if quotient is not None:
-            candidates = [exact_candidate(one, two, *quotient, bits)]
-        else:
-            flats = (True,) if one.level is None else (False, True)
-            found = (near_candidate(one, two, reach, bits, is_flat=flat) for flat in flats)
-            candidates = [candidate for candidate in found if candidate is not None]
-        for candidate in candidates:
-            verdict = _decided(one, two, candidate, bits)
-            if verdict is not None:
+        bits = 128 + 64 * attempt + math.ceil(3 * reach * fall)
+        exact = [exact_candidate(one, two, *quotient, bits)] if quotient is not None else None
+        for candidate in exact or near_candidates(one, two, reach, bits):
+            verdict, is_sharp = _decided(one, two, candidate, bits)
+            if verdict is not None and is_sharp:
                 return verdict
+            rough = rough if verdict is None else verdict
+    if rough is not None:
+        return rough
     raise Unsupported(
         "the two laws are too near the boundary of what can be decided", mend="Move one of the levels a little."
     )
@@ -168,19 +167,20 @@ def _spread_out(verdict: Losslessness, stride: int) -> Losslessness:
     return verdict
 
 
-def _decided(one: Series, two: Series, candidate: Candidate, bits: int) -> Losslessness | None:
-    """The verdict, where the candidate's coefficients have certain signs."""
-    values, scale = candidate.values, _scale(one, two, bits)
+def _decided(one: Series, two: Series, candidate: Candidate, bits: int) -> tuple[Losslessness | None, bool]:
+    """The verdict, where the candidate's coefficients have certain signs; and whether its masses are known to 2^-40."""
+    scale = _scale(one, two, bits)
+    values = [value * scale for value in candidate.values]
+    is_sharp = all(isinstance(value, Fraction) or (value.high - value.low) >> (bits - 40) == 0 for value in values)
     uppers = [value.high if isinstance(value, Interval) else value for value in values]
     if min(uppers) < 0:
         at = min(range(len(values)), key=uppers.__getitem__)
         at = at if uppers[~at] >= 0 else max(at, len(values) - 1 - at)  # of two mirrored ones the positive
-        mass = values[at] * scale
-        return Losslessness(None, NegativeMass(at - candidate.reach, round_up(mass)))
+        return Losslessness(None, NegativeMass(at - candidate.reach, round_up(values[at]))), is_sharp
     lowers = [value.low if isinstance(value, Interval) else value for value in values]
     if min(lowers) < 0 or not candidate.is_all:
-        return None
-    return Losslessness(Difference(tuple(value * scale for value in values), one.level, one.period), None)
+        return None, False
+    return Losslessness(Difference(tuple(values), one.level, one.period), None), is_sharp
 
 
 def _scale(one: Series, two: Series, bits: int) -> Interval | Fraction:

@@ -11,8 +11,10 @@ times that norm, and falls as fast as W itself, so that finitely many coefficien
 bound is weaker, but holds for every N_2 without zeros on the unit circle.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 from utmost.exact import Interval
@@ -68,29 +70,33 @@ def exact_candidate(one: Series, two: Series, quotient: list[Fraction], start: i
     return Candidate(_spread([core.get(i, 0 * b1) for i in range(-reach, reach + 1)], b1, one.period), True)
 
 
-def near_candidate(one: Series, two: Series, reach: int, bits: int, *, is_flat: bool) -> Candidate | None:
-    """W from a certified inverse of N_2 with coefficients up to ``reach``; None where the certificate fails.
+def near_candidates(one: Series, two: Series, reach: int, bits: int) -> Iterator[Candidate]:
+    """W from a certified inverse of N_2 with coefficients up to ``reach``, for each lambda whose certificate holds.
 
-    Args:
-        one, two: the laws.
-        reach, bits: how far and how fine.
-        is_flat: take lambda = 1, and learn nothing beyond the coefficients listed.
+    With lambda = 1 nothing is learnt beyond the coefficients listed.
     """
-    weight = Fraction(1) if is_flat else _weight(one)
     guess = inverse(two.core(bits), two.start, reach)
-    defect = guess.defect(weight)
-    if defect >= 1:
-        return None
     top, top_start = _numerator(one, two, bits)
-    error = _error(top, top_start, guess, weight, defect)
+    spread = None
+    for is_flat in (True,) if one.level is None else (False, True):
+        weight = Fraction(1) if is_flat else _weight(one)
+        defect = guess.defect(weight)
+        if defect < 1:
+            spread = spread or _approximate(one, top, top_start, guess)
+            error = _error(top, top_start, guess, weight, defect)
+            yield Candidate(_widened(one, spread, error, bits, is_flat), not is_flat)
+
+
+def _approximate(one: Series, top: list[Interval], top_start: int, guess: Inverse) -> list[Interval]:
+    """The coefficients of W with the near-inverse in the place of the inverse."""
+    bits = guess.bits
     middles = convolve([(c.low + c.high) >> 1 for c in top], guess.values)
     first = top_start + guess.start
     half = max(-first, first + len(middles) - 1)
     padded = [Interval(0, 0, bits)] * (2 * (half + one.period) + 1)
     for i, value in enumerate(middles):
         padded[first + i + half + one.period] = Interval(value >> bits, -(-value >> bits), bits)
-    spread = _spread(padded, one.ratio(bits), one.period)
-    return Candidate(_widened(one, spread, error, bits, is_flat), not is_flat)
+    return _spread(padded, one.ratio(bits), one.period)
 
 
 def _numerator(one: Series, two: Series, bits: int) -> tuple[list[Interval], int]:
@@ -126,14 +132,12 @@ def _widened(one: Series, values: list[Interval], error: Fraction, bits: int, is
     """Each coefficient widened by lambda^|i| times the error."""
     reach = len(values) // 2
     wide = -((-error.numerator << bits) // error.denominator)
-    out = []
-    for i, value in enumerate(values):
-        fall = 1 << bits
-        if not is_flat and i != reach and one.level is not None:
-            fall = one.level.scaled(Fraction(abs(i - reach), one.period)).alpha_interval(bits).high
-        by = -(-wide * fall >> bits)
-        out.append(Interval(value.low - by, value.high + by, bits))
-    return out
+    fall = 1 << bits
+    if not is_flat and one.level is not None:
+        fall = one.level.scaled(Fraction(1, one.period)).alpha_interval(bits).high
+    errors = list(accumulate([fall] * reach, lambda e, f: -(-e * f >> bits), initial=wide))
+    both = (errors[abs(i - reach)] for i in range(len(values)))
+    return [Interval(value.low - by, value.high + by, bits) for value, by in zip(values, both, strict=True)]
 
 
 def _weight(one: Series) -> Fraction:
