@@ -108,7 +108,7 @@ def _split(cell: Cell, costs: Array, planes: dict[Prior, int]) -> list[Cell]:
     if best.all(axis=0).any():
         return [cell]
     parts = []
-    for w in np.flatnonzero(best.any(axis=0)):
+    for w in range(costs.shape[1]):
         part: Cell | None = cell
         for other in range(costs.shape[1]):
             if part is not None and other != w:

@@ -7,8 +7,8 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.exact import Array
-from utmost.geometry.best_response import least_losses
 from utmost.geometry.cells import Complex, Prior, as_prior
+from utmost.geometry.least_loss import least_losses
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -126,9 +126,9 @@ class Tableau:
         """Artificial variables, all zero by now, leave the basis wherever another column can take their row."""
         at = self
         for row, j in enumerate(self.basis):
-            others = np.flatnonzero(at.rows[row, :m]) if j >= m else []
-            if len(others):
-                at = at._pivot(row, int(others[0]))
+            others = [c for c in range(m) if at.rows[row, c]] if j >= m else []
+            if others:
+                at = at._pivot(row, others[0])
         return at
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from utmost.channels import Channel
 from utmost.errors import PromiseBroken
 from utmost.exact import Array
-from utmost.geometry.best_response import Market
 from utmost.geometry.cells import Complex, Prior, as_prior
 from utmost.geometry.certificates import Conflict, Dominance, expected_loss
 from utmost.geometry.decomposition import RationalCone
+from utmost.geometry.least_loss import LeastLoss
 from utmost.geometry.simplex import Tableau, whole
 from utmost.privacy import PrivacyType
 
@@ -85,13 +85,13 @@ def is_universally_optimal(channel: Channel, loss: object, ptype: PrivacyType) -
     True
     """
     RationalCone.of(channel, ptype)
-    market = Market.of(ptype, loss)
-    certificate, worst = _dominance(market, channel, Fraction(0))
+    least = LeastLoss.of(ptype, loss)
+    certificate, worst = _dominance(least, channel, Fraction(0))
     if certificate is not None:
         return UniversalityVerdict(True, None, None, certificate)
     assert worst is not None
-    _, found = next(market.best((worst,)))
-    return UniversalityVerdict(False, as_prior(worst), market.channel(found.x), None)
+    _, found = next(least.at((worst,)))
+    return UniversalityVerdict(False, as_prior(worst), least.channel(found.x), None)
 
 
 def universal_mechanism(loss: object, ptype: PrivacyType) -> ExistenceVerdict:
@@ -111,16 +111,16 @@ def universal_mechanism(loss: object, ptype: PrivacyType) -> ExistenceVerdict:
     >>> bool(verdict), verdict.regret, verdict.certificate.verify(), verdict.conflict.verify()
     (False, Fraction(1, 24), True, True)
     """
-    market = Market.of(ptype, loss)
-    n = len(market.columns)
+    least = LeastLoss.of(ptype, loss)
+    n = len(least.columns)
     known: dict[Prior, Fraction] = {}
     worst: Prior | None = (1,) * n
     while True:
         assert worst is not None
-        known |= {prior: found.value for prior, found in market.best((worst,))}
-        regret, bundle, weights, multipliers = _master(market, known)
-        channel = market.channel(bundle)
-        certificate, worst = _dominance(market, channel, regret)
+        known |= {prior: found.value for prior, found in least.at((worst,))}
+        regret, bundle, weights, multipliers = _master(least, known)
+        channel = least.channel(bundle)
+        certificate, worst = _dominance(least, channel, regret)
         if certificate is not None:
             break
         if worst in known:
@@ -128,10 +128,10 @@ def universal_mechanism(loss: object, ptype: PrivacyType) -> ExistenceVerdict:
     if not regret:
         return ExistenceVerdict(True, channel, regret, (), certificate, None)
     against = [prior for prior in known if weights[prior]]
-    best = {prior: market.channel(found.x) for prior, found in market.best(tuple(against))}
+    best = {prior: least.channel(found.x) for prior, found in least.at(tuple(against))}
     conflict = Conflict(
-        market.columns,
-        market.loss,
+        least.columns,
+        least.loss,
         tuple(as_prior(prior) for prior in against),
         tuple(weights[prior] for prior in against),
         tuple(best[prior] for prior in against),
@@ -141,47 +141,42 @@ def universal_mechanism(loss: object, ptype: PrivacyType) -> ExistenceVerdict:
     return ExistenceVerdict(False, channel, regret, conflict.priors, certificate, conflict)
 
 
-def _dominance(market: Market, channel: Channel, slack: Fraction) -> tuple[Dominance | None, Prior | None]:
+def _dominance(least: LeastLoss, channel: Channel, slack: Fraction) -> tuple[Dominance | None, Prior | None]:
     """The proof that no prior gives the channel a regret above ``slack``, or the prior with the largest one."""
-    cells = Complex.of(channel.matrix, market.loss)
+    cells = Complex.of(channel.matrix, least.loss)
     duals, worst, largest = {}, None, slack
-    for prior, found in market.best(cells.priors):
+    for prior, found in least.at(cells.priors):
         duals[prior] = found.dual
-        regret = expected_loss(channel.matrix, market.loss, as_prior(prior)) - found.value
+        regret = expected_loss(channel.matrix, least.loss, as_prior(prior)) - found.value
         if regret > largest:
             worst, largest = prior, regret
     return (
-        (Dominance(market.columns, market.loss, channel, slack, cells, duals), None) if worst is None else (None, worst)
+        (Dominance(least.columns, least.loss, channel, slack, cells, duals), None) if worst is None else (None, worst)
     )
 
 
 def _master(
-    market: Market, known: dict[Prior, Fraction]
+    least: LeastLoss, known: dict[Prior, Fraction]
 ) -> tuple[Fraction, tuple[Fraction, ...], dict[Prior, Fraction], tuple[Fraction, ...]]:
     """min t with lambda >= 0, V lambda = 1 and sum_v lambda_v u_v(pi) - t <= f(pi) for every known prior.
 
     Returns:
         t, lambda, the dual weight of each prior, and the multipliers of the rows of V.
     """
-    n, count = market.columns.shape
+    n, count = least.columns.shape
     rows, right, factors = [], [], []
-    for k, (prior, least) in enumerate(known.items()):
+    for k, (prior, value) in enumerate(known.items()):
         slacks = [Fraction(int(j == k)) for j in range(len(known))]
-        row, denominator = whole([*self_priced(market, prior), Fraction(-1), *slacks, least])
+        row, denominator = whole([*least.scaled_prices(prior), Fraction(-1), *slacks, value])
         rows.append(row[:-1])
         right.append(row[-1])
         factors.append(denominator)
-    top = np.concatenate([market.scaled, np.zeros((n, 1 + len(known)), dtype=object)], axis=1)
+    top = np.concatenate([least.scaled, np.zeros((n, 1 + len(known)), dtype=object)], axis=1)
     matrix = np.concatenate([top, np.array(rows, dtype=object)])
     cost = np.zeros(matrix.shape[1], dtype=object)
     cost[count] = 1
     start = Tableau.feasible(matrix, np.array([1] * n + right, dtype=object))
     found, _ = start.minimise(cost)
-    bundle = tuple(x * scale for x, scale in zip(found.x[:count], market.scales, strict=True))
+    bundle = tuple(x * scale for x, scale in zip(found.x[:count], least.scales, strict=True))
     weights = {prior: -z * f for prior, z, f in zip(known, found.dual[n:], factors, strict=True)}
     return found.value, bundle, weights, found.dual[:n]
-
-
-def self_priced(market: Market, prior: Prior) -> list[Fraction]:
-    """The price of each scaled vertex at a prior."""
-    return list(market.prices(as_prior(prior)) * np.array(market.scales, dtype=object))

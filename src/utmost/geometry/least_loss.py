@@ -17,8 +17,8 @@ from utmost.spaces import Loss
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Market:
-    """The vertices of a type as columns with prices: a mechanism is a bundle of them with row sums 1.
+class LeastLoss:
+    """The least expected loss f(pi) over a privacy type: vertices have prices, a mechanism is a bundle with row sums 1.
 
     U(pi, M) = sum_v lambda_v min_w sum_x pi_x v(x) l(x, w) for M = sum_v lambda_v v, and the best mechanism for a
     prior is a linear program in lambda with one row for each secret.
@@ -36,8 +36,8 @@ class Market:
     start: Tableau
 
     @classmethod
-    def of(cls, ptype: PrivacyType, loss: object) -> "Market":
-        """The market of a type and a loss.
+    def of(cls, ptype: PrivacyType, loss: object) -> "LeastLoss":
+        """The least of a type and a loss.
 
         Raises:
             Unsupported: where some alpha^d is irrational, or the loss is float64.
@@ -52,7 +52,7 @@ class Market:
         return cls._of_vertices(listed, exact_loss(loss, ptype.space.size))
 
     @classmethod
-    def _of_vertices(cls, listed: Vertices, loss: Array) -> "Market":
+    def _of_vertices(cls, listed: Vertices, loss: Array) -> "LeastLoss":
         columns = listed.weights
         pairs = [whole(column) for column in columns.T]
         scaled = np.array([integers for integers, _ in pairs], dtype=object).T
@@ -63,11 +63,15 @@ class Market:
         """min_w sum_x pi_x v(x) l(x, w) for every vertex v; (N,) Fractions."""
         return least_losses(self.columns, self.loss, prior)
 
-    def best(self, priors: Iterator[Prior] | tuple[Prior, ...]) -> Iterator[tuple[Prior, Solution]]:
+    def scaled_prices(self, prior: Prior) -> Array:
+        """The prices of the scaled vertices at a prior."""
+        return np.asarray(self.prices(as_prior(prior)) * np.array(self.scales, dtype=object))
+
+    def at(self, priors: tuple[Prior, ...]) -> Iterator[tuple[Prior, Solution]]:
         """The best bundle for each prior, and the dual that proves it; each search starts where the last one ended."""
         at = self.start
         for prior in priors:
-            costs, denominator = whole(self.prices(as_prior(prior)) * np.array(self.scales, dtype=object))
+            costs, denominator = whole(self.scaled_prices(prior))
             found, at = at.minimise(costs)
             bundle = tuple(x * scale for x, scale in zip(found.x, self.scales, strict=True))
             dual = tuple(z / denominator for z in found.dual)
