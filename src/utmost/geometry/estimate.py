@@ -93,9 +93,7 @@ class _Completions:
         n, k = len(self.system), len(chosen)
         basis, triangle = np.linalg.qr(self.system[:, chosen], mode="complete")
         if k and np.abs(np.diagonal(triangle)).min() < _NEAR_ZERO:
-            return sum(
-                is_kernel_support(self.vertices, [*chosen, j]) for j in range(len(self.vertices)) if j not in chosen
-            )
+            return self._exactly(chosen, np.setdiff1d(np.arange(len(self.vertices)), chosen))
         rotated, target = basis.T @ self.system, basis.T[:, 0]
         over = rotated[k:]
         length = np.sqrt((over**2).sum(axis=0))
@@ -108,6 +106,8 @@ class _Completions:
         near[chosen] = False
         maybe = near | ((least > -_NEAR_ZERO) & (off < _NEAR_ZERO))
         sure = (least > _NEAR_ZERO) & ~near & (n - k == 1)
-        return int((maybe & sure).sum()) + sum(
-            is_kernel_support(self.vertices, [*chosen, j]) for j in np.flatnonzero(maybe & ~sure)
-        )
+        return int((maybe & sure).sum()) + self._exactly(chosen, np.flatnonzero(maybe & ~sure))
+
+    def _exactly(self, chosen: NDArray[np.int64], others: NDArray[np.int64]) -> int:
+        """How many of the others form a kernel with all of the chosen ones, by exact numbers."""
+        return sum(is_kernel_support(self.vertices, [*map(int, chosen), int(j)]) for j in others)
