@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange
 from utmost.exact import exact_integer
 from utmost.geometry.differences import scaled_differences
-from utmost.geometry.ring import decided, is_kernel_set, ring_columns
+from utmost.geometry.ring import is_kernel_support
 from utmost.geometry.vertices import Vertices, vertices
 from utmost.privacy import PrivacyType
 
@@ -55,7 +55,7 @@ def estimate_kernels(
     Cost: one linear system with N right-hand sides for each sample.
 
     >>> from utmost.spaces import counts
-    >>> found = estimate_kernels(PrivacyType(counts(4), alpha="1/2"), 2000, np.random.default_rng(1))
+    >>> found = estimate_kernels(PrivacyType(counts(4), alpha="1/2"), 500, np.random.default_rng(1))
     >>> found.low < 157 < found.high
     True
     """
@@ -93,7 +93,7 @@ class _Completions:
         n, k = len(self.system), len(chosen)
         basis, triangle = np.linalg.qr(self.system[:, chosen], mode="complete")
         if k and np.abs(np.diagonal(triangle)).min() < _NEAR_ZERO:
-            return sum(self._is_kernel(chosen, j) for j in range(len(self.vertices)) if j not in chosen)
+            return self._exactly(chosen, np.setdiff1d(np.arange(len(self.vertices)), chosen))
         rotated, target = basis.T @ self.system, basis.T[:, 0]
         over = rotated[k:]
         length = np.sqrt((over**2).sum(axis=0))
@@ -106,12 +106,8 @@ class _Completions:
         near[chosen] = False
         maybe = near | ((least > -_NEAR_ZERO) & (off < _NEAR_ZERO))
         sure = (least > _NEAR_ZERO) & ~near & (n - k == 1)
-        return int((maybe & sure).sum()) + sum(self._is_kernel(chosen, j) for j in np.flatnonzero(maybe & ~sure))
+        return int((maybe & sure).sum()) + self._exactly(chosen, np.flatnonzero(maybe & ~sure))
 
-    def _is_kernel(self, chosen: NDArray[np.int64], j: int | np.integer) -> bool:
-        support = self.vertices.chosen(np.append(chosen, j))
-
-        def compute(bits: int) -> bool:
-            return is_kernel_set(*ring_columns(support, bits))
-
-        return decided(compute)
+    def _exactly(self, chosen: NDArray[np.int64], others: NDArray[np.int64]) -> int:
+        """How many of the others form a kernel with all of the chosen ones, by exact numbers."""
+        return sum(is_kernel_support(self.vertices, [*map(int, chosen), int(j)]) for j in others)

@@ -13,7 +13,7 @@ from utmost.geometry.compiled_tableau import Walk, largest_row, pivot
 from utmost.geometry.compiled_walk import go_on
 from utmost.geometry.haul import Haul, Position
 from utmost.geometry.orbits import Indices, column_permutations, moved_supports, orbits_under
-from utmost.geometry.ring import decided, is_kernel_set, ring_columns
+from utmost.geometry.ring import is_kernel_support
 from utmost.geometry.tables import WalkTables
 from utmost.geometry.vertices import Vertices
 
@@ -133,16 +133,8 @@ def _walk(tables: WalkTables, task: _Task, coming: tuple[int, ...], rows: int) -
 def _settled(vertices: Vertices, task: _Task, walk: Walk) -> NDArray[np.int16]:
     """Those of the open sets that are kernels, by exact numbers."""
     open_sets = walk.doubt[: walk.filled[1]]
-
-    def is_kernel(support: Array) -> bool:
-        chosen = task.columns[support[support >= 0]]
-
-        def compute(bits: int) -> bool:
-            return is_kernel_set(*ring_columns(vertices.chosen(chosen), bits))
-
-        return decided(compute)
-
-    return open_sets[[is_kernel(support) for support in open_sets]] if len(open_sets) else open_sets
+    settled = [is_kernel_support(vertices, task.columns[support[support >= 0]]) for support in open_sets]
+    return open_sets[settled] if settled else open_sets
 
 
 def _share(tasks: list[_Task], n: int, position: Position | None) -> float:
