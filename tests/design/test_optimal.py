@@ -23,7 +23,7 @@ from utmost.design.optimal import optimal_mechanism
 from utmost.design.remap import bayes_remap, expected_loss, face_value_loss
 from utmost.errors import NotMonotone, OutOfRange, Unsupported
 from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, counts, discrete, losses, priors
+from utmost.spaces import Consumer, counts, discrete, grid, losses, priors
 
 
 def check_theorem(seed, count, largest):
@@ -244,3 +244,10 @@ def test_the_hypotheses_are_told_apart():
     two_valleys = [[0, 1, 0, 1]] * 4
     assert theorem_for(Consumer(priors.uniform(4), two_valleys)) is None
     assert theorem_for(Consumer(priors.uniform(4), losses.absolute, actions=9)) is not None
+
+
+def test_irrational_distances_leave_a_proven_interval():
+    """On a Euclidean grid alpha^sqrt(2) is irrational although alpha is rational: the dual is lowered until it holds."""
+    found = optimal_mechanism(PrivacyType(grid(2, 2), alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
+    assert 0 < found.gap < 1e-12
+    assert found.certificate.verify()
