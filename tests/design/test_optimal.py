@@ -247,7 +247,7 @@ def test_the_hypotheses_are_told_apart():
 
 
 def test_irrational_distances_leave_a_proven_interval():
-    """On a Euclidean grid alpha^sqrt(2) is irrational although alpha is rational: the dual is lowered until it holds."""
+    """On a Euclidean grid alpha^sqrt(2) is irrational although alpha is rational; the dual is lowered to hold."""
     found = optimal_mechanism(PrivacyType(grid(2, 2), alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
     assert 0 < found.gap < 1e-12
     assert found.certificate.verify()

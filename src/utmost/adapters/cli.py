@@ -11,6 +11,7 @@ import typer
 from utmost.adapters.commands.compare import compare
 from utmost.adapters.commands.epsilon_for import epsilon_for
 from utmost.adapters.commands.noise import noise
+from utmost.adapters.commands.read import read
 from utmost.adapters.commands.release import release
 from utmost.errors import NotALevel, NotANumber, OutOfRange, Unsupported, UtmostError
 from utmost.version import __version__
@@ -24,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (release, noise, compare, epsilon_for):
+for command in (release, read, noise, compare, epsilon_for):
     app.command()(command)
 
 
