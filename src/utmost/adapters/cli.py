@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from utmost.adapters.commands.compare import compare
+from utmost.adapters.commands.design import design
 from utmost.adapters.commands.epsilon_for import epsilon_for
 from utmost.adapters.commands.noise import noise
 from utmost.adapters.commands.read import read
@@ -25,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (release, read, noise, compare, epsilon_for):
+for command in (release, read, design, noise, compare, epsilon_for):
     app.command()(command)
 
 

@@ -14,11 +14,12 @@ def show_reading(report: dict[str, Any]) -> None:
     """Print a `reading_report`."""
     low, high = report["interval"]
     ties = ", ".join(map(str, report["ties"]))
-    exactly = report["expected_loss_exact"]
+    exactly = report["expected_loss_exact"] or ""
     shown = {
         "best answer": f"{report['answer']}" + (f" ({ties} are as good)" if ties else ""),
         "the count lies in": f"{low} to {high} with probability {percent(round(report['mass'], 4))}",
-        "expected loss": number(report["expected_loss"]) + (f" = {exactly}" if exactly and len(exactly) < 20 else ""),
+        "expected loss": number(report["expected_loss"])
+        + (f" = {exactly}" if "/" in exactly and len(exactly) < 20 else ""),
         "response": f"{report['response']}, geometric noise at epsilon = {report['epsilon']}",
         "consumer": f"prior {report['prior']} on 0..{report['n']}, loss {report['loss']}",
     }
