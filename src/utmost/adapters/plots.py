@@ -20,6 +20,9 @@ _TICKS, _ROWS_A_TICK = 5, 3
 
 FORMATS = (".svg", ".png", ".pdf")
 
+# What is believed less than this share of the most likely count is not drawn.
+_FAINT = 1e-3
+
 
 def braille(xs: Sequence[float], ys: Sequence[float], top: float, width: int, height: int) -> list[list[int]]:
     """One curve as ``height`` rows of ``width`` sets of dots, from the lowest x to the highest, from 0 to ``top``.
@@ -121,10 +124,11 @@ def posterior_figure(prior: Any, posterior: Any, response: int, file: BinaryIO, 
     canvas = extra("matplotlib.figure", "plot").Figure(figsize=(7, 3.6), layout="constrained")
     axes = canvas.subplots()
     counts = np.arange(len(before))
+    seen = np.flatnonzero(np.maximum(before, after) > _FAINT * after.max())
     axes.bar(counts, after, width=0.8, color="#2a78b5", label="after the response")
     axes.step(counts, before, where="mid", color="#444444", linewidth=1.5, label="before")
     axes.axvline(response, color="#d1495b", linewidth=1.5, linestyle="--", label=f"response {response}")
-    axes.set(xlabel="count", ylabel="probability", ylim=(0, None))
+    axes.set(xlabel="count", ylabel="probability", ylim=(0, None), xlim=(seen[0] - 1, seen[-1] + 1))
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
     # One picture, one file: without a date and with named marks the same numbers always give the same bytes.
