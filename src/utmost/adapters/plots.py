@@ -28,7 +28,7 @@ def braille(xs: Sequence[float], ys: Sequence[float], top: float, width: int, he
     """One curve as ``height`` rows of ``width`` sets of dots, from the lowest x to the highest, from 0 to ``top``.
 
     >>> braille([0, 1], [0, 1], 1.0, 2, 1)
-    [[96, 24]]
+    [[96, 10]]
     """
     across, up = 2 * width - 1, 4 * height - 1
     columns = np.arange(across + 1)
@@ -114,7 +114,7 @@ def figure(xs: Sequence[float], curves: Curves, file: BinaryIO, *, kind: str, x:
 
 
 def posterior_figure(prior: Any, posterior: Any, response: int, file: BinaryIO, path: Path) -> None:
-    """Draw what is believed of each count before and after a response, which an arrow marks.
+    """Draw what is believed of each count before and after a response, which a line marks.
 
     Raises:
         Unsupported: where matplotlib is not installed.
