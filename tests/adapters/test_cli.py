@@ -246,7 +246,7 @@ def test_a_closed_pipe_is_no_traceback(tmp_path):
     assert "Traceback" not in python("-c", code).stdout
 
 
-COMMANDS = ["release", "noise", "compare", "epsilon-for"]
+COMMANDS = ["release", "read", "design", "noise", "compare", "epsilon-for", "reproduce"]
 
 
 @pytest.mark.parametrize("command", [None, *COMMANDS])

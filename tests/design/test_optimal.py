@@ -16,14 +16,14 @@ from design.random_consumers import (
     strict_consumer,
     unimodal_consumer,
 )
-from utmost.channels import geometric_channel
+from utmost.channels import Channel, geometric_channel
 from utmost.design.checker import check_private
 from utmost.design.hypotheses import theorem_for
 from utmost.design.optimal import optimal_mechanism
 from utmost.design.remap import bayes_remap, expected_loss, face_value_loss
 from utmost.errors import NotMonotone, OutOfRange, Unsupported
 from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, counts, discrete, losses, priors
+from utmost.spaces import Consumer, counts, discrete, grid, losses, priors
 
 
 def check_theorem(seed, count, largest):
@@ -246,3 +246,13 @@ def test_the_hypotheses_are_told_apart():
     two_valleys = [[0, 1, 0, 1]] * 4
     assert theorem_for(Consumer(priors.uniform(4), two_valleys)) is None
     assert theorem_for(Consumer(priors.uniform(4), losses.absolute, actions=9)) is not None
+
+
+@pytest.mark.parametrize("alpha", ["1/2", "1/3", "9/10"])
+def test_irrational_distances_leave_a_proven_interval(alpha):
+    """On a Euclidean grid alpha^sqrt(2) is irrational although alpha is rational; the channel is private exactly."""
+    ptype = PrivacyType(grid(2, 3), alpha=alpha)
+    found = optimal_mechanism(ptype, Consumer(priors.uniform(6), losses.binary))
+    assert 0 < found.gap < 1e-12
+    assert found.certificate.verify()
+    assert ptype.contains(Channel(found.certificate.matrix))

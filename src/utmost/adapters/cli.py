@@ -9,9 +9,12 @@ from typing import Annotated
 import typer
 
 from utmost.adapters.commands.compare import compare
+from utmost.adapters.commands.design import design
 from utmost.adapters.commands.epsilon_for import epsilon_for
 from utmost.adapters.commands.noise import noise
+from utmost.adapters.commands.read import read
 from utmost.adapters.commands.release import release
+from utmost.adapters.commands.reproduce import reproduce
 from utmost.errors import NotALevel, NotANumber, OutOfRange, Unsupported, UtmostError
 from utmost.version import __version__
 
@@ -24,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (release, noise, compare, epsilon_for):
+for command in (release, read, design, noise, compare, epsilon_for, reproduce):
     app.command()(command)
 
 

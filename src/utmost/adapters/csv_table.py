@@ -50,10 +50,10 @@ def read(path: Path | str) -> CsvTable:
     """
     path = Path(path)
     rows = 0
-    records = _records(path)
-    _, header = next(records, (1, []))
+    found = records(path)
+    _, header = next(found, (1, []))
     _check_header(header, path)
-    for line, record in records:
+    for line, record in found:
         rows += 1
         if len(record) != len(header):
             raise BadTable(
@@ -154,12 +154,12 @@ def _number(text: str) -> Any:
 
 
 def _body(table: CsvTable) -> Iterator[tuple[int, list[str]]]:
-    records = _records(table.path)
-    next(records, None)
-    return records
+    found = records(table.path)
+    next(found, None)
+    return found
 
 
-def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
+def records(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Each record with the number of the line on which it starts; blank lines count only where a row has one cell."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=delimiter_of(path), strict=True)

@@ -47,11 +47,12 @@ def write(table: Any, file: BinaryIO, path: Path, watch: Watch | None = None) ->
 
 def write_text(table: Any, file: BinaryIO, delimiter: str = ",", watch: Watch | None = None) -> None:
     """Write any table as text."""
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-    try:
-        csv_table.write_rows(text, *_rows(table, watch), delimiter=delimiter)
-    finally:
-        text.detach()
+    _write_text(*_rows(table, watch), file, delimiter)
+
+
+def write_rows(names: list[str], rows: Iterable[list[str]], file: BinaryIO, path: Path) -> None:
+    """Write rows under their names as text into an open file that will have this name."""
+    _write_text(names, rows, file, csv_table.delimiter_of(path))
 
 
 def columns(table: Any) -> dict[str, list[Any]]:
@@ -82,6 +83,14 @@ def check_same_kind(source: Path, out: Path) -> None:
             raise Unsupported(
                 "a table is written as it was read", came=out.name, mend=f"Give a name that ends in {wanted}."
             )
+
+
+def _write_text(names: list[str], rows: Iterable[list[str]], file: BinaryIO, delimiter: str) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    try:
+        csv_table.write_rows(text, names, rows, delimiter=delimiter)
+    finally:
+        text.detach()
 
 
 def _rows(table: Any, watch: Watch | None) -> tuple[list[str], Iterable[list[str]]]:

@@ -33,4 +33,19 @@ Relaxable = Annotated[
     bool, typer.Option("--relaxable", help="Use noise that can later be relaxed to a larger epsilon without loss.")
 ]
 Confidence = Annotated[str, typer.Option(metavar="NUMBER", help="How surely an error bar must hold.")]
+Prior = Annotated[
+    str,
+    typer.Option(
+        metavar="PRIOR",
+        help="What is believed before: a .csv file of probabilities, or uniform, binomial:0.3 or poisson:4.",
+    ),
+]
+Loss = Annotated[
+    str,
+    typer.Option(
+        metavar="LOSS",
+        help="What an answer costs: absolute, squared, binary, power:1.5, asymmetric:OVER,UNDER, thresholded:T, "
+        "capped:LIMIT, or a .csv file with a row for each secret and a column for each answer.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]

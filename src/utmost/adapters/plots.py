@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -19,6 +19,9 @@ _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 _TICKS, _ROWS_A_TICK = 5, 3
 
 FORMATS = (".svg", ".png", ".pdf")
+
+# What is believed less than this share of the most likely count is not drawn.
+_FAINT = 1e-3
 
 
 def braille(xs: Sequence[float], ys: Sequence[float], top: float, width: int, height: int) -> list[list[int]]:
@@ -108,3 +111,27 @@ def figure(xs: Sequence[float], curves: Curves, file: BinaryIO, *, kind: str, x:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25)
     canvas.savefig(file, format=kind, dpi=160)
+
+
+def posterior_figure(prior: Any, posterior: Any, response: int, file: BinaryIO, path: Path) -> None:
+    """Draw what is believed of each count before and after a response, which a line marks.
+
+    Raises:
+        Unsupported: where matplotlib is not installed.
+    """
+    before, after = (np.array(belief, dtype=float) for belief in (prior, posterior))
+    matplotlib = extra("matplotlib", "plot")
+    canvas = extra("matplotlib.figure", "plot").Figure(figsize=(7, 3.6), layout="constrained")
+    axes = canvas.subplots()
+    counts = np.arange(len(before))
+    seen = np.flatnonzero(np.maximum(before, after) > _FAINT * after.max())
+    axes.bar(counts, after, width=0.8, color="#2a78b5", label="after the response")
+    axes.step(counts, before, where="mid", color="#444444", linewidth=1.5, label="before")
+    axes.axvline(response, color="#d1495b", linewidth=1.5, linestyle="--", label=f"response {response}")
+    axes.set(xlabel="count", ylabel="probability", ylim=(0, None), xlim=(seen[0] - 1, seen[-1] + 1))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    # One picture, one file: without a date and with named marks the same numbers always give the same bytes.
+    with matplotlib.rc_context({"svg.hashsalt": "utmost"}):
+        metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+        canvas.savefig(file, format=path.suffix[1:].lower(), dpi=160, metadata=metadata)

@@ -1,12 +1,10 @@
 """alpha^d of a privacy type as a rational: exact where it is rational, else a float just above or just below."""
 
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from utmost.exact import Level, round_down, round_up
+from utmost.exact import Surd, round_down, round_up
 from utmost.privacy import PrivacyType
+from utmost.privacy.ratios import Allowance
 
 _BITS = 2048  # more than the smallest float has places
 
@@ -22,8 +20,11 @@ def alpha_below(ptype: PrivacyType, i: int, j: int) -> Fraction:
 
 
 def _between(ptype: PrivacyType, i: int, j: int) -> tuple[Fraction, Fraction]:
-    distance: Any = ptype.space.metric.distance(i, j)
-    at: Level = ptype.level.scaled(int(distance) if isinstance(distance, np.integer) else distance)
+    length = ptype.space.length(i, j)  # irrational distances exactly: their nearest float may be too long
+    if isinstance(length, Surd):
+        low, high = Allowance(ptype.level, length).factors
+        return Fraction(round_down(low)), Fraction(round_up(high))
+    at = ptype.level.scaled(length)
     if at.is_rational:
         return at.alpha_fraction(), at.alpha_fraction()
     around = at.alpha_interval(_BITS)

@@ -11,6 +11,7 @@ from utmost.channels import Channel, GeometricMatrix, Remap
 from utmost.design.certificate import Certificate
 from utmost.design.closed_form import GeometricDesign, exact_design, float_design
 from utmost.design.hypotheses import theorem_for
+from utmost.design.levels import alpha_above, alpha_below
 from utmost.design.program import solve
 from utmost.design.repair import feasible_dual, private_matrix
 from utmost.design.user_program import split_duals, user_program
@@ -166,7 +167,7 @@ def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool) -> Certifica
     solution = solve_exactly(program) if exactly else solve(program)
     shape = (consumer.secrets, consumer.actions)
     dual, multipliers = split_duals(solution.duals, len(ptype.space.edges), consumer.actions)
-    rational = exactly and consumer.is_exact and ptype.level.is_rational
+    rational = exactly and consumer.is_exact and _has_rational_factors(ptype)
     found = solution.primal.reshape(shape)
     matrix = found if exactly else private_matrix(ptype, found)
     if rational:
@@ -174,6 +175,13 @@ def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool) -> Certifica
         return Certificate(ptype, consumer, dual, matrix=matrix, multipliers=None if is_line else multipliers)
     mu, kept = feasible_dual(ptype, consumer, dual.astype(np.float64), multipliers.astype(np.float64))
     return Certificate(ptype, consumer, mu, matrix=matrix, multipliers=kept)
+
+
+def _has_rational_factors(ptype: PrivacyType) -> bool:
+    """Whether alpha^d is rational along every edge: the distances of a Euclidean grid make it irrational."""
+    return ptype.level.is_rational and all(
+        alpha_below(ptype, x, y) == alpha_above(ptype, x, y) for x, y in ptype.space.edges.tolist()
+    )
 
 
 def _is_small(ptype: PrivacyType, consumer: Consumer) -> bool:

@@ -67,7 +67,7 @@ def read_response(level: Level, consumer: Consumer, response: int, confidence: N
     equal = np.flatnonzero(scores <= (least if is_exact(scores) else least * (1 + 2.0**-44)))
     first, last, mass = _shortest(belief, share)
     ties = tuple(int(r) for r in equal) if len(equal) > 1 else ()
-    return Reading(int(equal[0]), ties, belief, (first, last), mass, scores[equal[0]])
+    return Reading(int(equal[0]), ties, belief, (first, last), _plain(mass), _plain(scores[equal[0]]))
 
 
 def _posterior(level: Level, prior: Array, response: int) -> Array:
@@ -80,6 +80,11 @@ def _posterior(level: Level, prior: Array, response: int) -> Array:
         mend = "Give the prior exactly, as Fractions or text, and alpha as a rational."
         raise NotAPrior("the response must be possible under the prior in float64", came=response, mend=mend)
     return frozen(np.asarray(joint / total))
+
+
+def _plain(number: Any) -> Any:
+    """A number in its world, without NumPy's dress."""
+    return number if isinstance(number, Fraction) else float(number)
 
 
 def _product(belief: Array, loss: Array) -> Array:
