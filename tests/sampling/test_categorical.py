@@ -170,3 +170,18 @@ def test_a_wrong_bound_is_found():
     planted._bounds[0] += 1
     counts = np.bincount(stage_one(planted, 99).tolist(), minlength=100)
     assert counts[:18].tolist() != whole_cells(cuts, 16)
+
+
+def test_a_threshold_known_only_to_lie_around_zero_is_no_fault():
+    """Intervals around 0 and 1 may stick out of [0, 1]: their cells are decided exactly, in both stages."""
+
+    def cuts(bits):
+        return [
+            Interval(-3, 3, bits),
+            Interval.of(Fraction(1, 3), bits),
+            Interval((1 << bits) - 3, (1 << bits) + 3, bits),
+        ]
+
+    for lookup in (False, True):
+        drawn = Categorical(cuts, word_bits=16, lookup=lookup).draw(1 << 16, SeededRandomness(1))
+        assert set(drawn.tolist()) == {1, 2}

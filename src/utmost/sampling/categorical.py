@@ -86,7 +86,7 @@ class _Rest:
         self._thresholds = Thresholds(rest(cuts, cells, word_bits))
         first, last = self._thresholds.cells(64)
         # A threshold at 0 or 1 does not fit the word; kept inside, it merely sends one cell on to be decided exactly.
-        self._first = np.array([min(u, _LARGEST_WORD) for u in first], np.uint64)
+        self._first = np.array([min(max(u, 0), _LARGEST_WORD) for u in first], np.uint64)
         self._last = np.array([min(max(u, 0), _LARGEST_WORD) for u in last], np.uint64)
 
     def draw(self, count: int, randomness: Randomness) -> NDArray[np.intp]:
