@@ -4,9 +4,9 @@ import ast
 import inspect
 
 import pytest
-from running import python
 
 import utmost
+from running import python
 
 
 def test_the_list_of_names_is_sorted_and_without_repetition():
@@ -36,12 +36,12 @@ def test_release_is_the_function_and_not_its_room():
 
 def test_an_unknown_name_is_refused_as_python_does():
     with pytest.raises(AttributeError, match="no attribute 'optimum'"):
-        utmost.optimum
+        getattr(utmost, "optimum")  # noqa: B009
 
 
 def test_importing_loads_no_optional_package_and_no_room_that_a_release_does_not_need():
     code = (
-        "import sys, utmost; print(*(m for m in ('flint', 'scipy', 'pandas', 'polars', 'pyarrow', 'narwhals', 'highspy',"
-        " 'matplotlib', 'typer', 'rich', 'hypothesis', 'utmost.design', 'utmost.geometry') if m in sys.modules))"
+        "import sys, utmost; print(*(m for m in ('flint', 'scipy', 'pandas', 'polars', 'pyarrow', 'narwhals',"
+        " 'highspy', 'matplotlib', 'typer', 'rich', 'hypothesis', 'utmost.design', 'utmost.geometry') if m in sys.modules))"
     )
     assert python("-c", code).stdout.split() == []
