@@ -70,7 +70,10 @@ def _sizes(scale: float, integers: bool) -> list[float]:
 def _one(cost: Cost, x: float) -> float:
     """L(x) for a single number."""
     try:
-        return float(cost(x))
+        value = cost(x)
+        if isinstance(value, str | bytes):
+            raise NotALoss("a cost must give a number for every error", came=f"{value!r} at {x}")
+        return float(value)
     except OverflowError:
         return float("inf")
     except (TypeError, ValueError) as error:
