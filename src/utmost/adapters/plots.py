@@ -25,7 +25,7 @@ def braille(xs: Sequence[float], ys: Sequence[float], top: float, width: int, he
     """One curve as ``height`` rows of ``width`` sets of dots, from the lowest x to the highest, from 0 to ``top``.
 
     >>> braille([0, 1], [0, 1], 1.0, 2, 1)
-    [[96, 24]]
+    [[96, 10]]
     """
     across, up = 2 * width - 1, 4 * height - 1
     columns = np.arange(across + 1)
