@@ -92,7 +92,8 @@ class _Adaptive:
         return Estimate(np.asarray(self.total), max(self.error, 0.0))
 
     def _measure(self, block: Block) -> float:
-        value, doubt, halves = self.rule(block)
+        with np.errstate(over="ignore", invalid="ignore"):
+            value, doubt, halves = self.rule(block)
         if not np.isfinite(value).all():
             raise Unsupported(
                 "the expected cost must be finite and within the floats", mend="Use a cost that grows more slowly."

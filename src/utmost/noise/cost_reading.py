@@ -32,8 +32,10 @@ class ReadCost:
         if self.vectorised:
             with np.errstate(all="ignore"):
                 return np.asarray(self.cost(x), dtype=np.float64)
-        values = [_one(self.cost, _whole(value) if self.integers else value) for value in x.ravel().tolist()]
-        return np.array(values).reshape(x.shape)
+        points = x.ravel().tolist()
+        with np.errstate(all="ignore"):
+            values = [_one(self.cost, int(value) if self.integers else value) for value in points]
+        return np.array(values, dtype=np.float64).reshape(x.shape)
 
 
 def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
@@ -51,9 +53,10 @@ def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
     if not callable(cost):
         raise NotALoss("a cost must be a function of the error", came=cost, mend="Pass costs.absolute, say.")
     sizes = _sizes(scale, integers)
-    values = np.array([_one(cost, _whole(x) if integers else x) for x in sizes])
+    with np.errstate(all="ignore"):
+        values = np.array([_one(cost, int(x) if integers else x) for x in sizes])
+        mirrored = np.array([_one(cost, -(int(x) if integers else x)) for x in sizes])
     _check_values(sizes, values)
-    mirrored = np.array([_one(cost, -(_whole(x) if integers else x)) for x in sizes])
     _check_evenness(sizes, values, mirrored)
     return ReadCost(cost, integers, vectorised=_takes_arrays(cost, np.array(sizes), values))
 
@@ -64,15 +67,10 @@ def _sizes(scale: float, integers: bool) -> list[float]:
     return sorted({float(round(x)) for x in sizes} if integers else sizes)
 
 
-def _whole(x: float) -> int:
-    return int(x)
-
-
 def _one(cost: Cost, x: float) -> float:
     """L(x) for a single number."""
     try:
-        with np.errstate(all="ignore"):
-            return float(cost(x))
+        return float(cost(x))
     except OverflowError:
         return float("inf")
     except (TypeError, ValueError) as error:

@@ -19,7 +19,7 @@ from utmost.noise.cost_reading import ReadCost, read_cost
 from utmost.noise.costs import Cost
 from utmost.noise.powers import FloatPowers
 
-_DEEPEST = 700.0  # e^-700 is still a normal float
+_DEPTHS = np.concatenate([np.linspace(0.0, 30.0, 61), np.arange(32.0, 701.0, 4.0)])  # e^-700 is still a normal float
 _NEGLIGIBLE = 1e-12
 
 
@@ -30,11 +30,19 @@ class Folded:
     powers: FloatPowers
     period: float
     cost: ReadCost
+    last: int  # terms beyond this k do not matter
 
     @classmethod
     def of(cls, level: Level, period: float, cost: Cost, *, integers: bool) -> "Folded":
-        """Read the cost, and fold it; errors as in `read_cost`."""
-        return cls(FloatPowers(level), float(period), read_cost(cost, float(period), integers=integers))
+        """Read the cost, and fold it.
+
+        Raises:
+            NotALoss, NotMonotone: as in `read_cost`.
+            Unsupported: when the expectation is infinite, or its tail is too heavy for floats.
+        """
+        powers, width = FloatPowers(level), float(period)
+        read = read_cost(cost, width, integers=integers)
+        return cls(powers, width, read, _last_that_matters(powers, width, read))
 
     @property
     def at_zero(self) -> float:
@@ -45,16 +53,15 @@ class Folded:
         """M(y) for an array of y in [0, D].
 
         Raises:
-            Unsupported: when the expectation is infinite, or its tail is too heavy for floats.
+            Unsupported: when a term exceeds the floats.
         """
         offsets = np.asarray(y, dtype=np.float64)
 
         def terms(k: NDArray[Any]) -> NDArray[np.float64]:
-            return self._weights(k)[:, None] * self.cost(k[:, None] * self.period + offsets[None, :])
+            weights = self.powers.power(k) * self.powers.complement
+            return weights[:, None] * self.cost(k[:, None] * self.period + offsets[None, :])
 
-        total = integer_sum(terms, self._blocks(), 1e-14).value
-        self._check_tail(offsets, total)
-        return total
+        return integer_sum(terms, self._blocks(), 1e-14).value
 
     def total(self, low: int, high: int, scale: float = 0.0) -> float:
         """The sum of M(j) over the integers low <= j < high, to be added to something of size ``scale``."""
@@ -64,30 +71,40 @@ class Folded:
         """The integral of M(u D) over low <= u <= high, to be added to something of size ``scale``."""
         return float(integral(lambda u: self(u * self.period), [(low, high)], scale=scale).value) if high > low else 0.0
 
-    def _weights(self, k: NDArray[Any]) -> NDArray[np.float64]:
-        return self.powers.power(k) * self.powers.complement
-
-    def _last(self) -> int:
-        """The last k whose weight is a normal float."""
-        return min(math.ceil(_DEEPEST / float(self.powers.epsilon.high)), 1 << 61)
-
     def _blocks(self) -> list[tuple[int, int]]:
         """0..last in blocks that double, so that each sees the cost at one scale."""
         edges = [0, 64]
-        while edges[-1] <= self._last():
+        while edges[-1] <= self.last:
             edges.append(edges[-1] * 2)
-        edges[-1] = self._last() + 1
+        edges[-1] = self.last + 1
         return list(pairwise(edges))
 
-    def _check_tail(self, offsets: NDArray[np.float64], total: NDArray[np.float64]) -> None:
-        """The terms beyond the last, bounded by a geometric series, must not matter."""
-        stride = max(1, self._last() // 64)
-        k = np.array([self._last() - stride, self._last()])
-        before, last = self._weights(k) * self.cost(k * self.period + offsets.max(initial=0.0))
-        ratio = last / before if before > 0 else float(self.powers.power(stride))
-        if last > 0 and not (ratio < 1 and stride * last / (1 - ratio) <= _NEGLIGIBLE * float(total.max())):
-            raise Unsupported(
-                "the expected cost must be finite, and settled before exp(-epsilon k) underflows",
-                came="a cost that grows about as fast as the law falls",
-                mend="Use a cost that grows more slowly.",
-            )
+
+def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> int:
+    """A k beyond which the terms add less than one part in 10^17, by bounds that use only that the cost never falls.
+
+    From k to n they add at most b^k L((n + 1) D), and from k on at least b^k L(k D). Beyond b^k = e^-700 the terms are
+    taken to fall as they fall there.
+    """
+    k = np.unique(np.minimum(np.ceil(_DEPTHS / float(powers.epsilon.high)), 2.0**61).astype(np.int64))
+    weights = powers.power(k)
+    sizes: NDArray[np.float64] = k * np.float64(period)
+    with np.errstate(over="ignore", invalid="ignore"):
+        least = float(np.max(weights * cost(sizes)))
+        parts = weights[:-1] * cost(sizes[1:] + period)
+        before, last = (weights[-2:] * cost(sizes[-2:] + period)).tolist()
+    if not (math.isfinite(before + last) and _settles(before, last, least)):
+        raise Unsupported(
+            "the expected cost must be finite, and settled before exp(-epsilon k) underflows",
+            came="a cost that grows about as fast as the law falls",
+            mend="Use a cost that grows more slowly.",
+        )
+    beyond = np.append(np.cumsum(parts[::-1])[::-1], 0.0)
+    return int(k[np.argmax(beyond <= 1e-17 * least)])
+
+
+def _settles(before: float, last: float, least: float) -> bool:
+    """Whether a geometric series that goes on as from ``before`` to ``last`` is negligible beside ``least``."""
+    if last == 0 or before == 0:
+        return last <= _NEGLIGIBLE * least
+    return last < before and last / (1 - last / before) <= _NEGLIGIBLE * least

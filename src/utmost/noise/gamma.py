@@ -120,13 +120,14 @@ def _moment_bracket(level: Level, order: int) -> tuple[Fraction, Fraction]:
 
 
 def _gains_nothing(level: Level, m: int, g: Fraction) -> bool:
-    """Whether M(g) >= V(g) for |x|^m: a polynomial in b after multiplying by (m + 1)(g + b(1 - g))(1 - b)^m."""
-    above = polynomial.times(polynomial.shifted_moment_cleared(m, 1, g), {0: g * (m + 1), 1: (1 - g) * (m + 1)})
+    """Whether M(g) >= V(g) for |x|^m and g = p/q: times (m + 1)(g + b(1 - g))(1 - b)^m q^(m+1), integers in b."""
+    p, q = g.numerator, g.denominator
+    terms = polynomial.times(polynomial.shifted_moment_cleared(m, q, p), {0: p * (m + 1), 1: (q - p) * (m + 1)})
     for i in range(m + 1):
-        tail = g ** (m + 1 - i)
-        part = polynomial.times(polynomial.geometric_moment_cleared(i, m), {0: tail, 1: 1 - tail})
-        above = polynomial.plus(above, polynomial.scaled(part, -math.comb(m + 1, i)))
-    return sign(level, above) >= 0
+        first = p ** (m + 1 - i) * q**i
+        part = polynomial.times(polynomial.geometric_moment_cleared(i, m), {0: first, 1: q ** (m + 1) - first})
+        terms = polynomial.plus(terms, polynomial.scaled(part, -math.comb(m + 1, i)))
+    return sign(level, terms) >= 0
 
 
 def _enclosed(folded: Folded) -> Enclosure:

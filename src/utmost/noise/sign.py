@@ -55,10 +55,11 @@ def is_zero(level: Level, coefficients: Mapping[int, Fraction]) -> bool:
 
 
 def _value(level: Level, terms: Mapping[int, Fraction], bits: int) -> Interval:
-    total = Interval.of(0, bits)
-    for n, c in terms.items():
-        power = level.scaled(n).alpha_interval(bits) if n else Interval.of(1, bits)
-        total = total + power * c.numerator / c.denominator
+    total, power, reached = Interval.of(0, bits), Interval.of(1, bits), 0
+    alpha = level.alpha_interval(bits)
+    for n in sorted(terms):
+        power = power * alpha ** (n - reached) if n - reached < 64 else level.scaled(n).alpha_interval(bits)
+        total, reached = total + power * terms[n].numerator / terms[n].denominator, n
     return total
 
 

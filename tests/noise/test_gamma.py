@@ -1,0 +1,219 @@
+"""The optimal gamma: Theorems 4, 6 and 8, Corollaries 5 and 7, and the identity V = E L((G + gamma) D)."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
+from utmost.exact import level, nearest
+from utmost.noise import Laplace, Staircase, gamma_bracket, heuristic_gamma, optimal_gamma
+from utmost.noise.costs import absolute, moment, squared
+from utmost.noise.folded import Folded
+
+epsilons = st.sampled_from(["1e-6", "0.01", "0.3", 1, 2, 5, 10, 25, 50])
+
+
+def clipped(x):
+    return np.minimum(np.abs(x), 3.0)
+
+
+def beyond_two(x):
+    return (np.abs(x) >= 2) * 1.0
+
+
+def root(x):
+    return np.abs(x) ** 0.5
+
+
+def clipped_scalar(x):
+    return min(abs(x), 3)
+
+
+# The theorems
+
+
+@given(epsilons, st.sampled_from([1, "2.5", 10**9]))
+def test_theorem_4(epsilon, D):
+    """gamma* = 1/(1 + e^(eps/2)) and V = D/(2 sinh(eps/2)) for the absolute error."""
+    law, e = Staircase(epsilon, D), float(Fraction(str(epsilon)))
+    assert law.gamma == pytest.approx(1 / (1 + math.exp(e / 2)), rel=1e-15)
+    assert law.moment(1) == pytest.approx(float(Fraction(str(D))) / (2 * math.sinh(e / 2)), rel=2e-15)
+
+
+@given(epsilons, st.sampled_from([1, "2.5", 10**9]))
+def test_theorem_6(epsilon, D):
+    """V = D^2 (1 + cosh(eps/2)^(2/3))/(4 sinh(eps/2)^2) for the squared error."""
+    law, e, width = Staircase(epsilon, D, squared), float(Fraction(str(epsilon))), float(Fraction(str(D)))
+    expected = width**2 * (1 + math.cosh(e / 2) ** (2 / 3)) / (4 * math.sinh(e / 2) ** 2)
+    assert law.variance() == pytest.approx(expected, rel=1e-14)
+    b = math.exp(-e)
+    if e >= 1:
+        printed = -b / (1 - b) + (b - 2 * b**2 + 2 * b**4 - b**5) ** (1 / 3) / (2 ** (1 / 3) * (1 - b) ** 2)
+        assert law.gamma == pytest.approx(printed, rel=1e-9)
+
+
+@given(epsilons, st.integers(1, 7))
+def test_the_bracket_of_a_moment_is_decided_by_exact_signs(epsilon, m):
+    """The closed forms and the roots lie in brackets a few floats wide."""
+    low, high = gamma_bracket(epsilon, cost=moment(m))
+    assert low <= optimal_gamma(epsilon, cost=moment(m)) <= high
+    assert high - low <= 1e-15 * high
+
+
+@pytest.mark.parametrize("epsilon", ["1/1000", "1/100"])
+def test_corollary_5(epsilon):
+    """D/eps - V = eps/24 - 7 eps^3/5760 + 31 eps^5/967680 - ..., by intervals: both sides agree to eps^7."""
+    e, law = Fraction(epsilon), Staircase(epsilon)
+    series = e / 24 - 7 * e**3 / 5760 + 31 * e**5 / 967680
+    gap = 1 / e - law.moment_interval(1, 400).middle - series
+    assert gap == pytest.approx(float(-127 * e**7 / 154828800), rel=1e-3)
+
+
+@pytest.mark.parametrize("epsilon", ["1/1000", "1/100"])
+def test_corollary_7(epsilon):
+    """2/eps^2 - V = 1/12 - eps^2/720 - eps^4/18144 + eps^6/129600 ..."""
+    e, law = Fraction(epsilon), Staircase(epsilon, cost=squared)
+    gap = 2 / e**2 - law.moment_interval(2, 400).middle
+    assert abs(gap - (Fraction(1, 12) - e**2 / 720 - e**4 / 18144 + e**6 / 129600)) < e**8 / 10**5
+
+
+def test_low_privacy_costs_fall_exponentially():
+    """V ~ D e^(-eps/2) for the absolute error, 2^(-2/3) D^2 e^(-2 eps/3) for the squared one."""
+    assert Staircase(50, 3).moment(1) == pytest.approx(3 * math.exp(-25), rel=1e-12)
+    assert Staircase(90, 3, squared).variance() == pytest.approx(2 ** (-2 / 3) * 9 * math.exp(-60), rel=1e-9)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
+def test_theorem_8(m):
+    """gamma* -> 1/2 as eps -> 0, with slope -1/8 (m = 1) or -1/12; gamma* ~ (b/m)^(1/(m+1)) as eps -> infinity."""
+    slope = Fraction(-1, 8) if m == 1 else Fraction(-1, 12)
+    assert (optimal_gamma("1e-4", cost=moment(m)) - 0.5) / 1e-4 == pytest.approx(float(slope), rel=1e-3)
+    limit = (math.exp(-200) / m) ** (1 / (m + 1))
+    assert optimal_gamma(200, cost=moment(m)) == pytest.approx(limit, rel=1e-6)
+    assert Staircase(200, cost=moment(m)).moment(m) == pytest.approx((math.exp(-200) / m) ** (m / (m + 1)), rel=1e-6)
+
+
+@given(st.sampled_from(["0.05", 1, 4, 12]), st.integers(1, 5), st.sampled_from(["0.9", "1.1"]))
+def test_no_other_gamma_costs_less(epsilon, m, factor):
+    best = Staircase(epsilon, cost=moment(m))
+    other = Staircase(epsilon, gamma=Fraction(best.gamma) * Fraction(factor))
+    assert best.moment(m) < other.moment(m)
+
+
+@given(st.sampled_from(["0.01", 1, 4, 20]), st.integers(1, 5))
+def test_the_optimum_is_the_folded_cost_at_its_edge(epsilon, m):
+    """V(gamma*) = E L((G + gamma*) D), in closed form."""
+    law = Staircase(epsilon, 2, moment(m))
+    b, g, terms = float(law.alpha), law.gamma, range(60_000)
+    k = np.array(terms, dtype=float)
+    folded = np.sum((1 - b) * np.exp(-k * law.level.epsilon_float) * (2 * (k + g)) ** m)
+    assert law.moment(m) == pytest.approx(folded, rel=1e-9)
+
+
+# Any cost
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1, 5, 20])
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_a_function_leads_to_the_gamma_of_the_moment_it_is(epsilon, m):
+    found = optimal_gamma(epsilon, "2.5", lambda x: np.abs(x) ** float(m))
+    assert found == pytest.approx(optimal_gamma(epsilon, cost=moment(m)), rel=1e-10)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 4])
+@pytest.mark.parametrize("D", ["1.5", "7"])
+@pytest.mark.parametrize("cost", [clipped, beyond_two, root, clipped_scalar])
+def test_the_search_finds_the_least_cost(epsilon, D, cost):
+    """No gamma on a grid costs less, gamma lies in its certain bracket, and V = E L((G + gamma) D) unless M jumps."""
+    law = Staircase(epsilon, D, cost)
+    least = law.expected_cost(cost)
+    for g in np.linspace(0.02, 0.98, 9):
+        assert Staircase(epsilon, D, gamma=float(g)).expected_cost(cost) >= least * (1 - 1e-11)
+    low, high = gamma_bracket(epsilon, D, cost)
+    assert low - 1e-12 <= law.gamma <= high + 1e-12
+    folded = Folded.of(law.level, float(law.sensitivity), cost, integers=False)
+    beside = folded(np.array([law.gamma * (1 - 1e-9), law.gamma * (1 + 1e-9)]) * folded.period)
+    assert beside[0] * (1 - 1e-7) <= least <= beside[1] * (1 + 1e-7)
+
+
+def test_a_jump_of_the_folded_cost_is_found():
+    """D = 3/2 and L = 1{|x| >= 2}: M jumps where 2 = (1 + gamma) D, at gamma = 1/3, and there V turns."""
+    assert optimal_gamma(1, "3/2", beyond_two) == pytest.approx(1 / 3, rel=1e-12)
+
+
+def test_where_the_cost_does_not_depend_on_gamma_any_gamma_is_taken():
+    """D = 1 and L = 1{|x| >= 2}: every staircase has P(|X| >= 2) = b^2."""
+    law = Staircase(1, 1, beyond_two)
+    assert law.expected_cost(beyond_two) == pytest.approx(math.exp(-2), rel=1e-12)
+    assert Staircase(1, 1, gamma=0.9).expected_cost(beyond_two) == pytest.approx(math.exp(-2), rel=1e-12)
+
+
+@settings(max_examples=10)
+@given(st.sampled_from(["0.5", 2, 6]), st.sampled_from([1, 3]))
+def test_brackets_of_functions_hold_the_optimum(epsilon, D):
+    low, high = gamma_bracket(epsilon, D, lambda x: np.abs(x))
+    assert low <= optimal_gamma(epsilon) <= high
+    assert high - low < 0.01
+
+
+# The heuristic
+
+
+def test_the_heuristic_puts_a_third_on_the_first_step():
+    """P(|X| <= gamma D) = (1 - b)/(3 - b) for gamma = b/2."""
+    for epsilon in (0.5, 2, 8):
+        law = Staircase(epsilon, gamma=heuristic_gamma(epsilon))
+        b = float(law.alpha)
+        assert 1 - 2 * law.ccdf(law.gamma) == pytest.approx((1 - b) / (3 - b), rel=1e-12)
+
+
+def test_the_heuristic_does_not_perform_well_in_low_privacy():
+    """Erratum to Section V-B: E|X| tends to D/3 and E X^2 to 2 D^2/9, worse than Laplace from 1.6069 and 1.2151 on."""
+    law = Staircase(60, 3, gamma=heuristic_gamma(60))
+    assert law.moment(1) == pytest.approx(1.0, rel=1e-12)
+    assert law.variance() == pytest.approx(2.0, rel=1e-12)
+    for cost, threshold in ((absolute, 1.606857), (squared, 1.215050)):
+        for factor, sign in ((1 - 1e-6, 1), (1 + 1e-6, -1)):
+            e = threshold * factor
+            loss = Laplace(e).expected_cost(cost) - Staircase(e, gamma=heuristic_gamma(e)).expected_cost(cost)
+            assert loss * sign > 0
+
+
+def test_the_half_step_beats_laplace_until_far_lower_privacy():
+    for cost, threshold in ((absolute, 3.21223), (squared, 4.16105)):
+        for factor, sign in ((1 - 1e-5, 1), (1 + 1e-5, -1)):
+            e = threshold * factor
+            assert sign * (Laplace(e).expected_cost(cost) - Staircase.half_step(e).expected_cost(cost)) > 0
+
+
+# Refusals
+
+
+def test_costs_that_are_none_are_refused():
+    with pytest.raises(NotALoss, match="even"):
+        optimal_gamma(1, cost=lambda x: max(x, 0))
+    with pytest.raises(NotMonotone):
+        optimal_gamma(1, cost=lambda x: 1 / (1 + abs(x)))
+    with pytest.raises(NotALoss, match="function"):
+        Staircase(1, 1, "absolute")
+    with pytest.raises(NotALoss, match="function"):
+        Staircase(1, 1, "absolute", gamma=0.5)
+
+
+def test_an_infinite_cost_is_refused():
+    with pytest.raises(Unsupported, match="finite"):
+        optimal_gamma(1, cost=lambda x: np.exp(2 * np.abs(x)))
+
+
+def test_levels_and_sensitivities_are_checked():
+    with pytest.raises(OutOfRange):
+        optimal_gamma(1, 0)
+    with pytest.raises(OutOfRange):
+        gamma_bracket(1, -1)
+    with pytest.raises(OutOfRange):
+        heuristic_gamma("1e-60")
+    assert optimal_gamma(level(1)) == optimal_gamma(alpha=level(1).alpha) == nearest(Fraction(optimal_gamma(1)))

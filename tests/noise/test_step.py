@@ -1,0 +1,185 @@
+"""The optimal step: against full scans, the closed form, a linear program, and certain bounds."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
+
+from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
+from utmost.exact import level
+from utmost.noise import DiscreteStaircase, optimal_step, step_bracket
+from utmost.noise.costs import absolute, moment, squared
+
+epsilons = st.sampled_from(["1e-6", "0.01", "0.3", 1, 2, 5, 10, 50])
+alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
+
+
+def clipped(x):
+    return min(abs(x), 3)
+
+
+def beyond_two(x):
+    return abs(x) >= 2
+
+
+def three_halves(x):
+    return np.abs(x) ** 1.5
+
+
+FIVE_COSTS = [absolute, squared, clipped, beyond_two, three_halves]
+
+
+# The theorem
+
+
+@given(alphas, st.integers(1, 60), st.integers(1, 4))
+def test_no_step_costs_less_and_ties_go_to_the_least(alpha, D, m):
+    """A full scan in fractions."""
+    costs = [DiscreteStaircase(alpha=alpha, sensitivity=D, step=r).moment(m) for r in range(1, D + 1)]
+    assert optimal_step(alpha=alpha, sensitivity=D, cost=moment(m)) == 1 + costs.index(min(costs))
+
+
+@given(epsilons, st.integers(1, 10**9))
+def test_the_closed_form_of_the_absolute_error(epsilon, D):
+    """r = ceil(D/(1 + e^(eps/2))), decided by intervals."""
+    half = level(epsilon).scaled("1/2").alpha_interval(200)
+    quotient = D * half / (1 + half)
+    assert math.ceil(quotient.lower) == math.ceil(quotient.upper)
+    assert optimal_step(epsilon, D) == math.ceil(quotient.lower)
+
+
+def test_a_tie_is_seen():
+    """At eps = 2 ln((D - r)/r) the steps r and r + 1 cost the same; just beside it they do not."""
+    alpha = Fraction(4, 9)  # D = 5, r = 2: e^(-eps/2) = r/(D - r)
+    assert DiscreteStaircase(alpha=alpha, sensitivity=5, step=2).moment(1) == Fraction(
+        DiscreteStaircase(alpha=alpha, sensitivity=5, step=3).moment(1)
+    )
+    assert optimal_step(alpha=alpha, sensitivity=5) == 2
+    assert optimal_step(alpha=alpha + Fraction(1, 10**40), sensitivity=5) == 3
+    assert optimal_step(alpha=alpha, sensitivity=5 * 10**8) == 2 * 10**8
+
+
+@pytest.mark.parametrize("epsilon", ["1e-6", "0.01", "0.5", 1, 3, 10, 50])
+def test_sensitivity_two_always_takes_the_first_step(epsilon):
+    assert optimal_step(epsilon, 2, absolute) == optimal_step(epsilon, 2, squared) == 1
+
+
+@given(epsilons, st.integers(2, 10**9), st.integers(1, 4))
+def test_neighbouring_steps_cost_no_less_at_any_sensitivity(epsilon, D, m):
+    """By intervals of the closed forms: V(r) <= V(r - 1) and V(r) <= V(r + 1)."""
+    best = DiscreteStaircase(epsilon, D, moment(m))
+    for r in (best.step - 1, best.step + 1):
+        if 1 <= r <= D:
+            here, there = (_moment_interval(DiscreteStaircase(epsilon, D, step=s), m) for s in (best.step, r))
+            assert here.lower <= there.upper
+
+
+def _moment_interval(law, m):
+    from utmost.noise.powers import IntervalPowers
+
+    return law.profile.moment(IntervalPowers(law.level, 700), m)
+
+
+def test_the_step_follows_gamma():
+    """(r - 1/2)/D approaches gamma* of the same cost as D grows."""
+    from utmost.noise import optimal_gamma
+
+    for cost in (absolute, squared, moment(3)):
+        r = optimal_step(2, 10**9, cost)
+        assert (r - 0.5) / 1e9 == pytest.approx(optimal_gamma(2, cost=cost), abs=1e-8)
+
+
+# Any cost
+
+
+@settings(max_examples=30)
+@given(st.sampled_from([0.3, 1, 3, 8]), st.integers(1, 60), st.sampled_from(FIVE_COSTS))
+def test_functions_find_the_least_of_a_full_scan(epsilon, D, cost):
+    """Every step's expected cost summed term by term."""
+    x = np.arange(math.ceil(45 / epsilon) * D)
+    values = np.array([float(cost(int(i))) for i in x])
+    costs = []
+    for r in range(1, D + 1):
+        p = DiscreteStaircase(epsilon, D, step=r).pmf(x)
+        costs.append(2 * np.sum(p[1:] * values[1:]) + p[0] * values[0])
+    best = optimal_step(epsilon, D, cost)
+    assert costs[best - 1] <= min(costs) * (1 + 1e-12)
+    assert DiscreteStaircase(epsilon, D, cost).expected_cost(cost) == pytest.approx(costs[best - 1], rel=1e-12)
+    low, high = step_bracket(epsilon, D, cost)
+    assert low <= best <= high
+
+
+@settings(max_examples=15)
+@given(st.sampled_from(["0.01", 1, 10, 50]), st.sampled_from([1000, 10**6, 10**9]), st.sampled_from([1, 2, 4]))
+def test_functions_find_the_step_of_the_moment_they_are(epsilon, D, m):
+    """Up to steps whose costs agree to one part in 10^12."""
+    found, best = optimal_step(epsilon, D, lambda x: np.abs(x) ** float(m)), optimal_step(epsilon, D, moment(m))
+    assert abs(found - best) <= 1 + 1e-9 * D
+    costs = [DiscreteStaircase(epsilon, D, step=r).moment(m) for r in (found, best)]
+    assert costs[0] <= costs[1] * (1 + 1e-12)
+
+
+def test_large_sensitivities_take_bounded_time_and_close_bounds():
+    for cost in (three_halves, lambda x: np.minimum(np.abs(x), 3e8)):
+        low, high = step_bracket(1, 10**9, cost)
+        assert low <= optimal_step(1, 10**9, cost) <= high
+        assert high - low < 10**7
+
+
+@pytest.mark.parametrize("D", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("epsilon", [0.7, 2.5])
+@pytest.mark.parametrize("cost", FIVE_COSTS)
+def test_theorem_12_against_a_linear_program(D, epsilon, cost):
+    """No symmetric noise of that level costs less: all p(i), i < n D, free, beyond them a geometric tail."""
+    b, size = math.exp(-epsilon), math.ceil(24 / epsilon) * D
+    scale = b ** (np.arange(size) / D)  # p(i) = scale y(i), or the solver's tolerance would buy the tail
+    values = np.array([float(cost(i)) for i in range(size + D * 200)])
+    tail = [sum(b**k * values[size + j - D + k * D] for k in range(1, 200)) for j in range(D)]
+    objective, mass = 2.0 * values[:size], np.full(size, 2.0)
+    objective[0], mass[0] = objective[0] / 2, 1.0
+    objective[-D:] += 2 * np.array(tail)
+    mass[-D:] += 2 * b / (1 - b)
+    pairs = {(abs(i), abs(i + s)) for i in range(-D, size) for s in range(1, D + 1) if i + s < size}
+    ordered = np.array(sorted((x, y) for pair in pairs for x, y in (pair, pair[::-1]) if x != y))
+    rows, (x, y) = np.arange(len(ordered)), ordered.T
+    ratios = coo_array((b * scale[x] / scale[y], (rows, x)), (len(rows), size))
+    ones = coo_array((np.ones(len(rows)), (rows, y)), (len(rows), size))
+    found = linprog(
+        objective * scale,
+        A_ub=(ratios - ones).tocsr(),  # b p(x) <= p(y)
+        b_ub=np.zeros(len(rows)),
+        A_eq=[mass * scale],
+        b_eq=[1.0],
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    assert found.status == 0
+    assert DiscreteStaircase(epsilon, D, cost).expected_cost(cost) == pytest.approx(found.fun, rel=1e-8)
+
+
+# Refusals
+
+
+def test_costs_that_are_none_are_refused():
+    with pytest.raises(NotALoss, match="even"):
+        optimal_step(1, 5, lambda x: max(x, 0))
+    with pytest.raises(NotMonotone):
+        optimal_step(1, 5, lambda x: 1 / (1 + abs(x)))
+    with pytest.raises(NotALoss, match="function"):
+        DiscreteStaircase(1, 5, "absolute")
+    with pytest.raises(NotALoss, match="function"):
+        DiscreteStaircase(1, 5, "absolute", step=1)
+    with pytest.raises(Unsupported, match="finite"):
+        optimal_step(1, 5, lambda x: np.exp(2 * np.abs(x)))
+
+
+def test_levels_and_sensitivities_are_checked():
+    with pytest.raises(OutOfRange):
+        optimal_step(1, 0)
+    with pytest.raises(OutOfRange):
+        step_bracket(1, -1)
+    assert step_bracket(1, 5) == (2, 2)
