@@ -6,16 +6,14 @@ Run: PYTHONPATH=src python benchmarks/sampling/tables_are_built_in_milliseconds.
 from timing import Contender, compared, shown
 
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw
-from utmost.sampling.marked import CONSTANT, TABLE, OneMarked, Plan
+from utmost.sampling.marked import CONSTANT, TABLE, Plan
 from utmost.sampling.stairs import ManyStaircase
-from utmost.sampling.two_sided import ManyTwoSided, signs
+from utmost.sampling.two_sided import ManyTwoSided
 
 
-def build(law: IntegerLaw, plan: Plan | None) -> object:
+def build(law: IntegerLaw, plan: Plan) -> object:
     profile = law.profile
     ratio = profile.level.alpha_interval
-    if plan is None:
-        return OneMarked(ratio, signs(ratio))
     if profile.period == 1:
         return ManyTwoSided(ratio, plan)
     return ManyStaircase(ratio, profile.period, profile.step, plan)
@@ -29,7 +27,7 @@ def main():
         Geometric(epsilon="0.001"),
         Geometric(epsilon="1e-6", sensitivity=10**9),
     ]
-    plans = {"table": TABLE, "constant": CONSTANT, "single": None}
+    plans = {"table": TABLE, "constant": CONSTANT}
     found = compared(
         [
             Contender(f"{name}, {law!r}"[:44], lambda law=law, plan=plan: build(law, plan), 10**6)

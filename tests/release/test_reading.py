@@ -14,6 +14,7 @@ from utmost.noise import Geometric, Laplace
 from utmost.release import values as values_file
 from utmost.release.values import release
 from utmost.sampling import SystemRandomness
+from utmost.sampling.draw import CHUNK
 
 COUNTS, REALS, SILENT = Geometric(epsilon=1), Laplace(epsilon=1, sensitivity=2.5), Geometric(epsilon=5000)
 
@@ -102,6 +103,13 @@ def test_masked_values_are_refused_and_unmasked_ones_read():
     with pytest.raises(NotANumber, match=r"values\[1, 0\]: a value must not be masked"):
         release(masked, COUNTS)
     assert release(np.ma.MaskedArray([1, 2], mask=False), SILENT).tolist() == [1, 2]
+
+
+def test_a_bad_value_far_into_an_array_is_found_at_its_place():
+    values = np.zeros(CHUNK + 9)
+    values[CHUNK + 3] = np.nan
+    with pytest.raises(NotANumber, match=rf"^values\[{CHUNK + 3}\]:"):
+        release(values, REALS)
 
 
 def test_ragged_lists_are_refused():

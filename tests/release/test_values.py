@@ -47,6 +47,11 @@ def test_every_integer_type_is_read(kind):
     assert release(ends[:3], SILENT).dtype == np.int64
 
 
+def test_unsigned_values_beyond_int64_are_read_as_they_are():
+    for largest in (2**63 - 1, 2**63, 2**64 - 1):
+        assert release(np.array([largest], np.uint64), SILENT).tolist() == [largest]
+
+
 @pytest.mark.parametrize("largest", [2**63 - 1, -(2**63)])
 @pytest.mark.parametrize("wrapped", [list, np.array], ids=["list", "array"])
 def test_sums_beyond_int64_widen_and_never_wrap(largest, wrapped):

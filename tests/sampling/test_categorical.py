@@ -115,6 +115,13 @@ def test_a_tie_in_both_stages_is_decided_by_later_bits(word_bits):
         assert bits.served == 0
 
 
+def test_a_cell_is_given_only_where_the_probability_certainly_fills_it():
+    """A trifle below 1/2 is not half of the cells, however small the trifle."""
+    for bits in (20, 100, 120, 1000):
+        _, cuts = law_of([2**bits - 1, 2**bits + 1])
+        assert whole_cells(cuts, 16)[0] == 32767
+
+
 def test_dyadic_laws_need_no_second_stage():
     _, cuts = law_of([1, 2, 1, 4])
     assert whole_cells(cuts, 16) == [8192, 16384, 8192, 32768]

@@ -87,6 +87,16 @@ def test_draws_beyond_int64_are_python_integers(period):
     assert kolmogorov_smirnov(scaled, law.cdf) > LEVEL
 
 
+@pytest.mark.parametrize("period", [2**61 + 1, 2**62])
+def test_a_batch_widens_as_soon_as_one_period_more_would_not_fit(period):
+    """Drawn one by one, so that each number of periods decides alone whether int64 will do."""
+    many, bits = ManyStaircase(level(1).alpha_interval, period, period // 3, CONSTANT), SeededRandomness(7)
+    draws = [many.draw(1, bits).tolist()[0] for _ in range(1000)]
+    law = DiscreteStaircase(epsilon=1, sensitivity=10**6, step=333_333)
+    assert kolmogorov_smirnov(np.array([x * 10**6 // period for x in draws]), law.cdf) > LEVEL
+    assert max(draws) >= 2**63
+
+
 PLANTED = {
     "a step off by one": lambda s: (s.starts, (s.lengths[0] + 1, s.lengths[1] - 1, *s.lengths[2:])),
     "turned segments as long as plain ones": lambda s: (s.starts, (*s.lengths[:2], *s.lengths[:2])),

@@ -39,6 +39,15 @@ def test_cells_enclose_each_threshold_and_nothing_more_than_it_need_be(values, b
             assert high == low - 1
 
 
+def test_cells_ascend_also_where_the_intervals_do_not():
+    """Two thresholds known unequally well: what is certain of one is certain of its neighbour beyond."""
+    half = Interval.of(Fraction(1, 2), 32)
+    wide = Interval(half.low - (5 << 16), half.high + (5 << 16), 32)
+    sharp_first, sharp_last = (Thresholds(lambda bits, order=order: order) for order in ([half, wide], [wide, half]))
+    assert sharp_first.cells(16) == ([32768, 32768], [32767, 32772])
+    assert sharp_last.cells(16) == ([32763, 32768], [32767, 32767])
+
+
 @given(probabilities, st.integers(0, 2**16 - 1), st.lists(st.integers(0, 2**64 - 1), max_size=3), st.integers(0, 3))
 def test_every_decision_is_the_true_one(values, cell, words, slack):
     """The index is the number of T <= U, for each U that the bits read so far leave open."""

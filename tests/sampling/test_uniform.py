@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square
@@ -18,6 +18,10 @@ words = st.integers(0, 2**64 - 1)
 
 
 @given(st.lists(st.tuples(bounds, words), min_size=1, max_size=8))
+@example([(2**32 - 1, 2**64 - 1), (2**32 - 1, 2**63)])
+@example([(2**32, 2**64 - 1)])
+@example([(2**32 + 1, 2**64 - 1)])
+@example([(2**63, 2**64 - 1), (1, 2**64 - 1)])
 def test_a_word_is_kept_exactly_when_its_value_would_else_be_too_likely(cells):
     """u gives floor(u n / 2^64), but is drawn again where (u n mod 2^64) < 2^64 mod n: floor(2^64/n) words each."""
     again = [i for i, (n, u) in enumerate(cells) if u * n % 2**64 < 2**64 % n]
@@ -37,7 +41,9 @@ def test_each_value_has_equally_many_words():
         assert set(Counter(kept).values()) == {256 // n}
 
 
-@pytest.mark.parametrize("n", [1, 2, 6, 1000, 2**31 + 1, 2**32, 2**32 + 1, 2**62 + 1, 3 << 61, 2**63, 2**64, 3 << 80])
+@pytest.mark.parametrize(
+    "n", [1, 2, 6, 1000, 2**31 + 1, 2**32, 2**32 + 1, 2**62 + 1, 3 << 61, 2**63, 2**64, 3 << 63, 2**64 + 1, 3 << 80]
+)
 def test_draws_fit_the_law(n):
     draws = uniform(n, 30_000, SeededRandomness(n))
     assert draws.dtype == (np.int64 if n <= 2**63 else object)

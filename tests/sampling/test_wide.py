@@ -50,6 +50,12 @@ def test_narrow_noise_is_widened_before_it_is_added(kind):
     assert add(np.array([2**62, 1]), noise).tolist() == [2**62 + np.iinfo(kind).max, 1 + np.iinfo(kind).min]
 
 
+def test_narrow_values_are_widened_too():
+    for kind in ("i1", "i2", "i4"):
+        largest = np.iinfo(kind).max
+        assert add(np.array([largest], kind), np.array([1], kind)).tolist() == [largest + 1]
+
+
 @given(st.lists(st.lists(wide, max_size=3), max_size=4))
 def test_joined_parts_are_the_parts(parts):
     arrays = [narrowed(array(part)) for part in parts]
