@@ -186,11 +186,9 @@ class _Checked:
 
 def _chosen(columns: str | Sequence[str], names: tuple[str, ...], id_column: str | None) -> tuple[str, ...]:
     """The columns to release: at least one, each in the table, none twice, none an identifier."""
-    if not isinstance(columns, str | Sequence) or not columns or not all(isinstance(name, str) for name in columns):
-        raise OutOfRange(
-            "columns must name at least one column, as text", came=columns, mend='Pass columns=["n"], say.'
-        )
-    chosen = (columns,) if isinstance(columns, str) else tuple(columns)
+    chosen = (columns,) if isinstance(columns, str) else tuple(columns) if hasattr(columns, "__iter__") else ()
+    if not chosen or not all(isinstance(name, str) and name for name in chosen):
+        raise OutOfRange("columns must name at least one column", came=columns, mend='Pass columns=["n"], say.')
     for name in (*chosen, *(() if id_column is None else (id_column,))):
         if name not in names:
             raise BadTable(
