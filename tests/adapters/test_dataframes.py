@@ -88,6 +88,12 @@ def test_integers_beyond_int64_are_held_or_refused_by_name():
         dataframes.write(pl.DataFrame({"n": [1, 2]}), {"n": np.array([2**200, 1], dtype=object)}, {})
 
 
+def test_two_columns_of_one_name_are_refused():
+    dataframes.register()
+    with pytest.raises(BadTable, match="column names must be distinct"):
+        doors.door_of(pd.DataFrame([[1, 2]], columns=["n", "n"]))
+
+
 def test_a_lazy_dataframe_is_refused():
     dataframes.register()
     with pytest.raises(BadTable, match=r"Call its collect\(\) first"):

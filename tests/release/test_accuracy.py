@@ -47,11 +47,10 @@ def test_the_search_starts_below_the_answer(radius, sensitivity):
 
 
 def test_an_error_bar_that_jumps_up_is_not_jumped_over():
-    """For three units at confidence 0.59 a step of 2 reaches radius 1 sooner than the step of 1 that follows it."""
-    found = epsilon_for(1, "0.59", sensitivity=3)
-    assert plan_release(found, sensitivity=3, cells=1, confidence="0.59").law.step == 2
-    later = plan_release("1.5", sensitivity=3, cells=1, confidence="0.59")
-    assert (later.law.step, later.radius) == (1, 2)
+    """For five units at confidence 0.8, radius 1 is met at 2.7 by a step of 2, not at 3.4 by a step of 1: a gap."""
+    plans = {e: plan_release(e, sensitivity=5, cells=1, confidence="0.8") for e in ("2.7", "3.4", "3.5")}
+    assert [(plan.law.step, plan.radius) for plan in plans.values()] == [(2, 1), (1, 2), (1, 1)]
+    assert epsilon_for(1, "0.8", sensitivity=5, digits=2) == Fraction("2.7")
 
 
 @pytest.mark.parametrize(

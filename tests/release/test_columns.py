@@ -4,6 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,7 +83,7 @@ def test_arrays_of_anything_else_are_refused(column):
         real_column(column, "x", row)
 
 
-@pytest.mark.parametrize("column", ["12", b"12", 12, None, np.zeros((2, 2)), np.float64(1)], ids=repr)
+@pytest.mark.parametrize("column", ["12", b"12", 12, None, np.zeros((2, 2)), np.float64(1), {1}, {1: 2}], ids=repr)
 @pytest.mark.parametrize("read", [integer_column, real_column])
 def test_a_column_must_be_one_dimensional(read, column):
     with pytest.raises(BadTable, match="column 'x'"):
@@ -113,7 +114,15 @@ def test_the_mend_fits_the_cell():
         integer_column([True], "n", row)
 
 
-@pytest.mark.parametrize("missing", [None, "", float("nan")])
+@pytest.mark.parametrize("missing", [pd.NA, pd.NaT, None, "", " ", float("nan")])
+def test_every_way_of_saying_missing_is_understood(missing):
+    for read in (integer_column, real_column):
+        for column in ([1, missing], pd.Series([1, missing], dtype=object), np.array([1, missing], dtype=object)):
+            with pytest.raises(BadTable, match=r"row 2, .*Fill it or drop the row"):
+                read(column, "n", row)
+
+
+@pytest.mark.parametrize("missing", [pd.NA, pd.NaT, None, "", float("nan"), [1]], ids=repr)
 def test_a_missing_identifier_is_refused(missing):
     with pytest.raises(BadTable, match="row 2, column 'id': every row must have an identifier"):
         check_distinct(["a", missing], "id", row)

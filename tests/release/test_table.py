@@ -162,6 +162,9 @@ def test_doubled_identifiers_refuse_the_table():
     [
         ("missing", BadTable, "no column 'missing'. The columns are department, applicants, admitted"),
         ([], OutOfRange, "at least one column"),
+        ("", OutOfRange, "at least one column"),
+        (None, OutOfRange, "at least one column"),
+        ([1], OutOfRange, "at least one column"),
         (["admitted", "admitted"], OutOfRange, "only once"),
         (["department"], BadTable, "the text 'A'"),
     ],
@@ -224,6 +227,10 @@ def test_a_parameter_out_of_range_is_refused_before_the_table_is_read(change, er
 def test_a_seeded_source_is_refused():
     with pytest.raises(PromiseBroken, match="nobody can predict"):
         release_table(TABLE, columns="admitted", **SILENT, randomness=SeededRandomness(1))
+
+
+def test_a_release_of_many_rows_is_shown_in_one_line():
+    assert len(repr(release_table({"n": range(10_000)}, columns="n", **SILENT))) < 1000
 
 
 def test_a_release_travels_whole():

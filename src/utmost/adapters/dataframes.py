@@ -13,7 +13,7 @@ from utmost.release.doors import Column
 
 def read(frame: Any, name: str) -> Column:
     """One column: an array where all cells are plain integers or floats, else a list whose missing cells are None."""
-    column = _narwhals().from_native(frame, eager_only=True)[name]
+    column = _eager(frame).get_column(name)
     missing = column.is_null()
     if column.dtype.is_numeric() and not column.dtype.is_decimal() and not missing.any():
         return np.asarray(column.to_numpy())
@@ -26,8 +26,7 @@ def write(frame: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -
     Raises:
         Unsupported: where the library has no column for integers this large.
     """
-    nw = _narwhals()
-    eager = nw.from_native(frame, eager_only=True)
+    eager = _eager(frame)
     series = [_series(name, np.asarray(column), eager.implementation) for name, column in columns.items()]
     return eager.with_columns(*series).select(doors.in_order(eager.columns, after)).to_native()
 
@@ -46,13 +45,13 @@ class _Door:
             Unsupported: where narwhals is not installed.
         """
         nw = _narwhals()
-        native = nw.from_native(table, pass_through=True)
-        if isinstance(native, nw.LazyFrame):
+        found = _read_by_narwhals(table, pass_through=True)
+        if isinstance(found, nw.LazyFrame):
             raise BadTable("a table must be in memory", came="a lazy dataframe", mend="Call its collect() first.")
-        return isinstance(native, nw.DataFrame)
+        return isinstance(found, nw.DataFrame)
 
     def names(self, table: Any) -> list[str]:
-        return list(_narwhals().from_native(table, eager_only=True).columns)
+        return list(_eager(table).columns)
 
     def column(self, table: Any, name: str) -> Column:
         return read(table, name)
@@ -62,6 +61,18 @@ class _Door:
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         return write(table, columns, after)
+
+
+def _eager(table: Any) -> Any:
+    return _read_by_narwhals(table, eager_only=True)
+
+
+def _read_by_narwhals(table: Any, **options: bool) -> Any:
+    nw = _narwhals()
+    try:
+        return nw.from_native(table, **options)
+    except nw.exceptions.DuplicateError as error:
+        raise BadTable("column names must be distinct", came=str(error)) from None
 
 
 def _series(name: str, column: Any, implementation: Any) -> Any:

@@ -1,6 +1,6 @@
 """Reading the cells of a column: every one a number that can be released, or an error that names row and column."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable
-from utmost.release.doors import Column
+from utmost.release.doors import Column, check_column
 
 Place = Callable[[int], str]
 """How a user finds a row by its position: "row 4 (line 5)"."""
@@ -75,9 +75,9 @@ def check_distinct(column: Column, name: str, place: Place) -> None:
         BadTable: at the first row whose identifier is missing or was there before.
     """
     seen: dict[Any, int] = {}
-    for row, key in enumerate(np.asarray(column, dtype=object).tolist()):
-        if key is None or key == "" or key != key:
-            raise BadTable("every row must have an identifier", came=key, where=_where(row, name, place))
+    for row, key in enumerate(column.tolist() if isinstance(column, np.ndarray) else column):
+        if _is_missing(key) or not isinstance(key, Hashable):
+            raise BadTable("every row must have an identifier", came=_seen(key), where=_where(row, name, place))
         if key in seen:
             raise BadTable(
                 "identifiers must be distinct",
@@ -90,8 +90,7 @@ def check_distinct(column: Column, name: str, place: Place) -> None:
 
 def _plain(column: Any, name: str, place: Place) -> NDArray[Any] | None:
     """The column where it is a plain one-dimensional NumPy array, None where it is another sequence."""
-    if isinstance(column, str | bytes) or not hasattr(column, "__len__"):
-        raise BadTable("a column must be a list or an array", came=column, where=f"column {name!r}")
+    check_column(column, name)
     if not isinstance(column, np.ndarray):
         return None
     if column.ndim != 1:
@@ -144,14 +143,21 @@ def _where(row: int, name: str, place: Place) -> str:
     return f"{place(row)}, column {name!r}"
 
 
+def _is_missing(cell: Any) -> bool:
+    """Whether the cell is None, empty text, NaN, or what pandas puts for a missing value."""
+    if isinstance(cell, str):
+        return not cell.strip()
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
+
+
 def _seen(cell: Any) -> str:
-    if cell is None or cell == "":
+    if _is_missing(cell) and not isinstance(cell, float):
         return "nothing (a missing value)"
     return f"the text {cell!r}" if isinstance(cell, str) else repr(cell)
 
 
 def _mend(cell: Any) -> str:
-    if cell is None or cell == "" or (isinstance(cell, float) and cell != cell):
+    if _is_missing(cell):
         return "Fill it or drop the row: whether a value is missing is itself information about individuals."
     if isinstance(cell, bool | np.bool_):
         return "Count the individuals for whom it is true, and release the count."

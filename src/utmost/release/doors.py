@@ -1,6 +1,6 @@
 """Doors: how a table of any kind gives up its columns, and gets released ones back in a table of the same kind."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Protocol
 
 import numpy as np
@@ -40,8 +40,7 @@ class _Columns:
 
     def names(self, table: Any) -> list[str]:
         for name, column in table.items():
-            if not hasattr(column, "__len__"):
-                raise BadTable("a column must be a list or an array", came=repr(column), where=f"column {name!r}")
+            check_column(column, name)
         lengths = {name: len(column) for name, column in table.items()}
         if len(set(lengths.values())) > 1:
             raise BadTable("all columns must have the same number of rows", came=str(lengths))
@@ -82,6 +81,16 @@ def door_of(table: Any) -> Door:
         came=type(table).__name__,
         mend='Pass {"name": [values]}, a pandas, Polars or Arrow table, or a table read from a file.',
     )
+
+
+def check_column(column: Any, name: str) -> None:
+    """Check that a column has rows in an order: a list, a tuple, an array or a series, and no text, set or iterator.
+
+    Raises:
+        BadTable: where it has not.
+    """
+    if isinstance(column, str | bytes | Mapping | Set) or not hasattr(column, "__len__"):
+        raise BadTable("a column must be a list or an array", came=repr(column), where=f"column {name!r}")
 
 
 def in_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:

@@ -1,7 +1,7 @@
 """Releasing a table: every cell of the chosen columns noised once, the whole table at one level."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ class TableRelease:
         as_they_are: the columns published without noise.
     """
 
-    table: Any
+    table: Any = field(repr=False)
     columns: tuple[str, ...]
     plan: Plan
     rows: int
@@ -186,9 +186,9 @@ class _Checked:
 
 def _chosen(columns: str | Sequence[str], names: tuple[str, ...], id_column: str | None) -> tuple[str, ...]:
     """The columns to release: at least one, each in the table, none twice, none an identifier."""
-    chosen = (columns,) if isinstance(columns, str) else tuple(columns)
-    if not chosen:
-        raise OutOfRange("columns must name at least one column", came="none")
+    chosen = (columns,) if isinstance(columns, str) else tuple(columns) if hasattr(columns, "__iter__") else ()
+    if not chosen or not all(isinstance(name, str) and name for name in chosen):
+        raise OutOfRange("columns must name at least one column", came=columns, mend='Pass columns=["n"], say.')
     for name in (*chosen, *(() if id_column is None else (id_column,))):
         if name not in names:
             raise BadTable(
