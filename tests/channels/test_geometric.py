@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.channels import Channel, GeometricMatrix, geometric_channel, unbounded_geometric_channel
+from utmost.channels import Channel, GeometricMatrix, Remap, geometric_channel, unbounded_geometric_channel
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import as_array, is_exact, level, product, to_floats
 from utmost.testing.strategies import alphas, channels, levels
@@ -116,6 +116,19 @@ def test_the_world_follows_alpha_and_the_columns():
     assert geometric_channel(3, alpha=0.5).is_exact
     assert not geometric_channel(3, epsilon=0.5).is_exact
     assert geometric_channel(3, half).same_as(geometric_channel(3, alpha="1/2"))
+
+
+def test_figure_1_of_fernandes_et_al_is_g():
+    """The channel of Figure 1 is G for n = 2 and alpha = 1/2."""
+    figure = [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]]
+    assert geometric_channel(2, alpha="1/2").same_as(Channel(figure))
+
+
+def test_figure_2_of_ghosh_et_al_is_g_remapped():
+    """The mechanism of Figure 2 is G(1/2) on {0..5} with the remap 0, 2, 2, 3, 4, 5."""
+    rows = (geometric_channel(5, alpha="1/2") @ Remap([0, 2, 2, 3, 4, 5], 6)).matrix
+    assert rows[0].tolist() == [Fraction(x) for x in ("2/3", "0", "1/4", "1/24", "1/48", "1/48")]
+    assert rows[3].tolist() == [Fraction(x) for x in ("1/12", "0", "1/4", "1/3", "1/6", "1/6")]
 
 
 def test_large_counts_need_no_matrix():
