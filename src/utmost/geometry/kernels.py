@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ from utmost.privacy import PrivacyType
 
 # Below this the entries of a vertex differ so much that floating point decides few signs.
 _SMALLEST_WEIGHT = 2.0**-24
+# With fewer steps than this the walk would take less time than its compilation.
+_SMALL_SEARCH = 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +83,7 @@ def kernels(ptype: PrivacyType) -> Kernels:
     ({2: 1, 3: 1}, (3, 3))
     """
     listed = vertices(ptype)
-    supports = np.concatenate([haul.supports for haul in _hauls(listed)])
+    supports = _supports(listed)
     order = np.lexsort([*supports.T[::-1], np.count_nonzero(supports >= 0, axis=1)])
     return Kernels(listed, frozen(supports[order]))
 
@@ -111,8 +114,8 @@ def kernel_sizes(ptype: PrivacyType) -> dict[int, int]:
     {2: 1, 3: 2, 4: 1}
     """
     listed = vertices(ptype)
-    if not _can_walk(listed):
-        return Kernels(listed, np.concatenate([haul.supports for haul in _hauls(listed)])).sizes
+    if _is_small(listed) or not _can_walk(listed):
+        return Kernels(listed, _supports(listed)).sizes
     from utmost.geometry.walk import count_by_walk
 
     return {size: int(count) for size, count in enumerate(count_by_walk(listed)) if count}
@@ -151,11 +154,26 @@ def _hauls(listed: Vertices, rows: int = 1 << 16, start: Position | None = None)
         raise Unsupported(
             "only the compiled search can go on from a position", mend='Install the extra "utmost[geometry]".'
         )
+    yield Haul(_all_at_once(listed), None, 1.0)
+
+
+def _supports(listed: Vertices) -> NDArray[np.int32]:
+    """All kernels; small types do not wait for numba to compile."""
+    if _is_small(listed):
+        return _all_at_once(listed)
+    return np.concatenate([haul.supports for haul in _hauls(listed)])
+
+
+def _all_at_once(listed: Vertices) -> NDArray[np.int32]:
     found = kernels_by_double_description(listed)
     supports = np.full((len(found), listed.distances.size), -1, dtype=np.int32)
     for row, support in zip(supports, found, strict=True):
         row[: len(support)] = support
-    yield Haul(frozen(supports), None, 1.0)
+    return frozen(supports)
+
+
+def _is_small(listed: Vertices) -> bool:
+    return comb(len(listed), max(listed.distances.size - 2, 0)) < _SMALL_SEARCH
 
 
 def _can_walk(listed: Vertices) -> bool:
