@@ -9,7 +9,7 @@ import time
 
 GOALS = {"import utmost, beyond numpy": 0.3, "utmost --help": 0.4}
 PATIENCE = 3
-HEAVY = ("scipy", "pandas", "polars", "pyarrow", "narwhals", "matplotlib", "highspy", "typer", "rich")
+HEAVY = ("flint", "scipy", "pandas", "polars", "pyarrow", "narwhals", "matplotlib", "highspy", "typer", "rich")
 
 
 def seconds(*arguments: str) -> float:

@@ -51,7 +51,7 @@ class Written:
 
     def __init__(self, words: Iterable[int] = (), arrays: Iterable[Iterable[int]] = (), then: int = 0) -> None:
         self.left, self.arrays, self.then = list(words), [list(array) for array in arrays], then
-        self.served = 0
+        self.served, self.ahead = 0, {}
 
     @property
     def word(self) -> Callable[[], int]:

@@ -213,10 +213,8 @@ def test_compare_draws_figure_2(run, tmp_path):
     _, out, _ = run("compare", "--json")
     curves = json.loads(out)["gain"]
     assert [round(curves[cost][-1], 6) for cost in ("absolute", "squared")] == [14.840642, 23.606893]
-    for kind, start in (("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
-        figure = tmp_path / f"figure.{kind}"
-        assert run("compare", "--up-to", "4", "--out", figure)[0] == 0
-        assert figure.read_bytes().startswith(start)
+    assert run("compare", "--up-to", "4", "--out", tmp_path / "figure.svg")[0] == 0
+    assert (tmp_path / "figure.svg").read_bytes().startswith(b"<?xml")
     code, _, err = run("compare", "--out", tmp_path / "figure.txt")
     assert (code, "must end in .svg" in err) == (2, True)
     assert run("compare", "--up-to", "0")[0] == 2

@@ -30,6 +30,19 @@ def test_the_first_python_block_is_short():
     assert len(block.strip().splitlines()) < 15
 
 
+def test_every_page_is_found_from_an_index():
+    """Each page of docs/ is linked from docs/index.md or from the README of its own folder."""
+    docs = ROOT / "docs"
+    indexes = [docs / "index.md", *docs.glob("*/README.md")]
+    linked = {
+        (index.parent / target).resolve()
+        for index in indexes
+        for target in re.findall(r"\]\(([^):#]+\.md)[^)]*\)", index.read_text(encoding="utf-8"))
+    }
+    pages = {page.resolve() for page in docs.rglob("*.md")} - {docs / "index.md"}
+    assert sorted(pages - linked - {index.resolve() for index in indexes}) == []
+
+
 def test_every_relative_link_leads_somewhere():
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples/README.md", *(ROOT / "docs").rglob("*.md")]
     for page in pages:

@@ -60,3 +60,9 @@ def test_refusals():
         1 / around(Fraction(0), 1)
     with pytest.raises(OutOfRange, match="24 bits"):
         around(Fraction(1)) + Interval.of(1, 8)
+
+
+@given(st.integers(-(10**6), 10**6), st.integers(0, 10**6), st.integers(0, 60))
+def test_the_middle_is_halfway_between_the_ends(low, width, bits):
+    interval = Interval(low, low + width, bits)
+    assert 2 * interval.middle == interval.lower + interval.upper

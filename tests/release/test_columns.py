@@ -47,30 +47,16 @@ def test_integers_beyond_int64_stay_python_ints():
     assert integer_column([1e300], "n", row).tolist() == [int(1e300)]
 
 
-BAD_INTEGERS = [
-    None,
-    "",
-    "12",
-    b"12",
-    True,
-    np.True_,
-    1.5,
-    float("nan"),
-    float("inf"),
-    Decimal("NaN"),
-    1j,
-    [1],
-    object(),
-]
+NO_NUMBERS = [None, "", "12", b"12", True, np.True_, float("nan"), float("inf"), Decimal("NaN"), 1j, [1], {}]
 
 
-@pytest.mark.parametrize("bad", BAD_INTEGERS, ids=repr)
+@pytest.mark.parametrize("bad", [1.5, *NO_NUMBERS], ids=repr)
 def test_a_cell_that_is_no_integer_is_refused_with_its_place(bad):
     with pytest.raises(BadTable, match=r"row 3, column 'n': the cell must be a whole number"):
         integer_column([1, 2, bad, 4], "n", row)
 
 
-@pytest.mark.parametrize("bad", [b for b in BAD_INTEGERS if b != 1.5], ids=repr)
+@pytest.mark.parametrize("bad", NO_NUMBERS, ids=repr)
 def test_a_cell_that_is_no_real_number_is_refused_with_its_place(bad):
     with pytest.raises(BadTable, match=r"row 3, column 'x': the cell must be a finite number"):
         real_column([1, 2, bad, 4], "x", row)

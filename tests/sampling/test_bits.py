@@ -40,8 +40,8 @@ def repeats_after(fork, randomness):
     some_words(randomness)
     first, second = in_a_child(fork, randomness), in_a_child(fork, randomness)
     parent = some_words(randomness)
-    assert len(first) == len(second) == len(parent) == 16
-    return len({*first, *second, *parent}) < 48
+    assert len(first) == len(second) == len(parent) == 32
+    return len({*first, *second, *parent}) < 96
 
 
 class Forgetful(SystemRandomness):
@@ -104,12 +104,12 @@ def test_threads_repeat_nothing():
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 8 * 50 * 16 == len(set(found))
+    assert len(found) == 8 * 50 * 32 == len(set(found))
 
 
 def test_instances_repeat_nothing():
     words = [*some_words(SystemRandomness()), *some_words(SystemRandomness()), *some_words(SYSTEM)]
-    assert len(set(words)) == 48
+    assert len(set(words)) == 96
 
 
 @pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy], ids=["pickle", "copy", "deepcopy"])

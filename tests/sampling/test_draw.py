@@ -1,6 +1,5 @@
 """One door to exact draws: the right law, shape, type and method, for one draw or many."""
 
-import pickle
 import threading
 from fractions import Fraction
 
@@ -173,17 +172,38 @@ def test_equal_seeds_give_equal_draws_and_the_system_does_not():
     assert (sample(law, 50) != sample(law, 50)).any()
 
 
-def test_samplers_are_kept_by_law_and_never_mixed_up():
-    """Many short-lived laws, so that identities are reused: each draw is of its own law."""
+def test_single_draws_are_kept_by_law_and_never_mixed_up():
+    """Many short-lived laws, so that identities are given out again: each draw is of its own law."""
     bits = SeededRandomness(4)
-    for round_ in range(50):
-        wide, narrow = Geometric(epsilon=Fraction(1, 10**9 + round_)), Geometric(epsilon=60 + round_)
+    for round_ in range(100):
+        wide, narrow = Geometric(epsilon=Fraction(1, 10**9 + round_ // 30)), Geometric(epsilon=60 + round_ // 30)
         assert abs(sample(narrow, randomness=bits)) < 5
         assert abs(sample(wide, randomness=bits)) > 1000
         del wide, narrow
-    assert len(draw._known) <= draw._KEPT
-    copied = pickle.loads(pickle.dumps(Geometric(epsilon=1)))
-    assert draw._single(copied) is draw._single(Geometric(epsilon=1))
+    assert len(bits.ahead) <= draw._KEPT + 2
+
+
+def test_single_draws_come_from_what_arrays_draw_and_each_is_used_once():
+    """The first thousand single draws are one array, from its end; the next ones are the next array."""
+    law, bits, again = Geometric(epsilon="1e-9"), SeededRandomness(5), SeededRandomness(5)
+    first, second = (sample(law, draw._AHEAD, randomness=again).tolist() for _ in range(2))
+    assert [sample(law, randomness=bits) for _ in range(2 * draw._AHEAD)] == first[::-1] + second[::-1]
+    equal, other = Geometric(epsilon="1e-9"), Geometric(epsilon="1e-9", sensitivity=2)
+    sample(law, randomness=bits)
+    profiles = len(bits.ahead)
+    sample(equal, randomness=bits)
+    assert len(bits.ahead) == profiles + 1  # another identity, the same draws made ahead
+    sample(other, randomness=bits)
+    assert len(bits.ahead) == profiles + 3
+
+
+def test_draws_made_ahead_end_with_their_stream(monkeypatch):
+    """They are kept with the key: a fork, a thread or a change of key leaves none behind."""
+    bits, law = SystemRandomness(), Geometric(epsilon=1)
+    sample(law, randomness=bits)
+    assert bits.ahead
+    monkeypatch.setattr("utmost.sampling.bits._BYTES_PER_KEY", 0)
+    assert not bits.ahead
 
 
 def test_threads_draw_different_noise():

@@ -138,6 +138,14 @@ def test_every_plan_draws_the_law(plan, epsilon):
     assert chi_square(k.astype(np.int64) * 2 + mark, cdf) > LEVEL
 
 
+@pytest.mark.parametrize("epsilon", ["1e-6", "0.01", "0.7", "30"])
+def test_single_variables_have_the_law(epsilon):
+    """By bisection of 64-bit thresholds, independent of the cells of the arrays."""
+    one, word = OneMarked(level(epsilon).alpha_interval, [real(Fraction(1))]), SeededRandomness(6).word
+    drawn = np.array([one.draw(word)[0] for _ in range(30_000)])
+    assert chi_square(drawn, lambda k: -np.expm1(-float(epsilon) * (np.asarray(k) + 1.0))) > LEVEL
+
+
 def test_a_cut_tail_is_found(monkeypatch):
     """Planted: a sampler that stops at its last value fails where the true one passes."""
     plan = Plan(word_bits=16, lookup=True, indices=8, group_bits=2, tail_bits=5)

@@ -11,7 +11,7 @@ from goodness import LEVEL, Written, chi_square, kolmogorov_smirnov
 from utmost.exact import Interval, level
 from utmost.noise import Geometric
 from utmost.sampling.marked import CONSTANT, TABLE, ManyMarked
-from utmost.sampling.two_sided import ManyTwoSided, OneTwoSided, signs
+from utmost.sampling.two_sided import ManyTwoSided, signs
 from utmost.testing import SeededRandomness
 
 
@@ -38,14 +38,6 @@ def test_arrays_fit_the_law(epsilon, plan):
     law = Geometric(epsilon=epsilon)
     assert chi_square(draws.astype(np.int64), law.cdf) > LEVEL
     assert kolmogorov_smirnov(draws.astype(np.int64), law.cdf) > LEVEL
-
-
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_single_draws_fit_the_law(epsilon):
-    word, one = SeededRandomness(epsilon).word, OneTwoSided(level(epsilon).alpha_interval)
-    draws = [one.draw(word) for _ in range(50_000)]
-    assert {type(x) for x in draws} == {int}
-    assert chi_square(np.array(draws), Geometric(epsilon=epsilon).cdf) > LEVEL
 
 
 @pytest.mark.parametrize("alpha", ["1/2", "1/3", "99/100"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square
-from utmost.errors import NotANumber, OutOfRange
+from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.sampling import uniform
 from utmost.sampling.uniform import one_below, uniform_below
 from utmost.testing import SeededRandomness
@@ -65,6 +65,13 @@ def test_a_biased_draw_is_found():
 def test_a_bound_of_one_and_no_draws():
     assert uniform(1, 3).tolist() == [0, 0, 0]
     assert uniform(5, 0).tolist() == []
+
+
+def test_the_operating_system_is_the_default_source():
+    assert sorted(set(uniform(3, 500).tolist())) == [0, 1, 2]
+    assert (uniform(2**60, 5) != uniform(2**60, 5)).any()
+    with pytest.raises(Unsupported, match="source of random words"):
+        uniform(3, 1, randomness=7)
 
 
 @pytest.mark.parametrize(("bound", "count"), [(0, 1), (-3, 1), (2, -1)])

@@ -94,7 +94,7 @@ def rows(table: CsvTable) -> Iterator[list[str]]:
         if count <= table.rows:
             yield [record[at] if isinstance(at, int) else next(at) for at in sources]
     if count != table.rows:
-        raise BadTable("the file must not change while it is released", came=f"{count} rows", where=str(table.path))
+        raise _changed(table, count)
 
 
 def register() -> None:
@@ -114,7 +114,10 @@ class _Door:
         if name in table.laid:
             return table.laid[name]
         at = table.header.index(name)
-        return [_number(record[at]) for _, record in _body(table)]
+        cells = [_number(record[at]) for _, record in _body(table)]
+        if len(cells) != table.rows:
+            raise _changed(table, len(cells))
+        return cells
 
     def place(self, table: CsvTable, row: int) -> str:
         line = next((line for at, (line, _) in enumerate(_body(table)) if at == row), 0)
@@ -136,6 +139,10 @@ def _quoted(cell: str, delimiter: str) -> str:
     if any(mark in cell for mark in (delimiter, '"', "\n", "\r")):
         return '"' + cell.replace('"', '""') + '"'
     return cell
+
+
+def _changed(table: CsvTable, rows: int) -> BadTable:
+    return BadTable("the file must not change while it is released", came=f"{rows} rows", where=str(table.path))
 
 
 def _number(text: str) -> Any:

@@ -13,6 +13,7 @@ from utmost.design.certificate import Certificate
 from utmost.design.checker import Bounds, check_private
 from utmost.design.derivability import Derivation, between_levels, derivation
 from utmost.design.farkas import farkas_gap, farkas_ray
+from utmost.design.gradual_loss import gradual_loss
 from utmost.design.linear import Basis, LinearProgram, LinearSolution
 from utmost.design.minimax import MinimaxOptimum, minimax_mechanism
 from utmost.design.optimal import Optimum, optimal_mechanism
@@ -58,6 +59,7 @@ __all__ = [
     "farkas_ray",
     "folded_channel",
     "folded_responses",
+    "gradual_loss",
     "minimax_mechanism",
     "optimal_mechanism",
     "posterior",

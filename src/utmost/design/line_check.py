@@ -24,8 +24,8 @@ from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import Array, Interval, Level, round_down, round_up
 from utmost.spaces import Consumer
 
-# Eight half-ulps: a step makes at most five roundings, each of at most one half-ulp of a term that is counted.
-_ROUNDING = 2.0**-50
+# A step makes at most seven roundings, each of at most one half-ulp (2^-53) of loss + |mu| + |carried| or less.
+_ROUNDING = 2.0**-49
 _UNDERFLOW = 1e-300
 _SMALLEST_ALPHA = 1e-250
 
@@ -85,10 +85,9 @@ def float_slacks(level: Level, consumer: Consumer, dual: Array) -> Array:
 
 def _float_step(loss: Array, mu: float, f: Array, low: float, inverse: float) -> Array:
     """A lower bound of loss - mu + min(alpha f, f / alpha)."""
-    own = loss - mu
     carried = np.minimum(f, 0.0) * inverse + np.maximum(f, 0.0) * low
-    total = own + carried
-    below = total - (_ROUNDING * (loss + abs(own) + abs(carried) + abs(total)) + _UNDERFLOW)
+    size = (loss + abs(mu)) + abs(carried)
+    below = ((loss - mu) + carried) - (_ROUNDING * size + _UNDERFLOW)
     # A sum of two terms that are certainly not negative is not negative, however small.
     return np.where(carried >= 0, np.maximum(below, 0.0), below) if mu <= 0 else below
 
@@ -117,8 +116,11 @@ def _float_remap_loss(level: Level, consumer: Consumer, actions: Array) -> float
     rows, n = float_rows(consumer), consumer.secrets - 1
     below, above = alpha_bounds(level)
     powers = _powers_up(round_up(above), n)
+    mirrored = np.concatenate([powers[:0:-1], powers])
     ends, inside = (1 / (1 + below), (1 - below) / (1 + below)) if n else (Fraction(1), Fraction(0))
-    scores = [_sum_up(rows.column(action) * _mirrored(powers, y)) for y, action in enumerate(actions.tolist())]
+    scores = [
+        _sum_up(rows.column(action) * mirrored[n - y : 2 * n + 1 - y]) for y, action in enumerate(actions.tolist())
+    ]
     total = ends * (Fraction(scores[0]) + (Fraction(scores[n]) if n else 0)) + inside * Fraction(math.fsum(scores[1:n]))
     # The inner sum has been rounded once, and each prior and loss may have been: that is under four half-ulps a term.
     return round_up(total * (1 + Fraction(4, 2**53)))
@@ -148,15 +150,8 @@ def _powers_up(top: float, n: int) -> Array:
     return powers
 
 
-def _mirrored(powers: Array, y: int) -> Array:
-    """The entries at |i - y| for i = 0, ..., n."""
-    return np.concatenate([powers[y:0:-1], powers[: len(powers) - y]])
-
-
 def _sum_up(terms: Array) -> float:
     """An upper bound of a sum of products of three nonnegative floats."""
     size = math.isqrt(len(terms)) + 1
-    padded = np.zeros(size * size)
-    padded[: len(terms)] = terms
-    total = float(padded.reshape(size, size).sum(axis=1).sum())
+    total = float(np.add.reduceat(terms, np.arange(0, len(terms), size)).sum())
     return total * (1 + (2 * size + 8) * 2.0**-52) + _UNDERFLOW

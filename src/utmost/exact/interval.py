@@ -48,6 +48,11 @@ class Interval:
         """The upper end as a rational."""
         return Fraction(self.high, 1 << self.bits)
 
+    @property
+    def middle(self) -> Fraction:
+        """The rational halfway between the two ends."""
+        return Fraction(self.low + self.high, 2 << self.bits)
+
     def contains(self, value: Fraction | int) -> bool:
         """Whether a rational lies in the interval."""
         return self.lower <= value <= self.upper

@@ -1,1 +1,33 @@
 """Refinement, vertices, kernels and universality: the shape of all mechanisms that keep a promise."""
+
+from utmost.geometry.automorphisms import Automorphisms
+from utmost.geometry.decomposition import Decomposition, decompose
+from utmost.geometry.estimate import Estimate, estimate_kernels
+from utmost.geometry.haul import Haul, Position
+from utmost.geometry.kernels import Kernels, count_kernels, kernel_blocks, kernel_sizes, kernels
+from utmost.geometry.membership import is_kernel, is_vertex_mechanism
+from utmost.geometry.orbits import Orbits, vertex_orbits
+from utmost.geometry.vertices import Vertices, count_vertices, vertex_blocks, vertices
+
+__all__ = [
+    "Automorphisms",
+    "Decomposition",
+    "Estimate",
+    "Haul",
+    "Kernels",
+    "Orbits",
+    "Position",
+    "Vertices",
+    "count_kernels",
+    "count_vertices",
+    "decompose",
+    "estimate_kernels",
+    "is_kernel",
+    "is_vertex_mechanism",
+    "kernel_blocks",
+    "kernel_sizes",
+    "kernels",
+    "vertex_blocks",
+    "vertex_orbits",
+    "vertices",
+]

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import Interval, Level, log_interval
+from utmost.exact import Level, log_interval
 from utmost.noise.powers import FloatPowers, IntervalPowers, Powers, cleared_bits
 from utmost.noise.sign import sign
 from utmost.noise.sums import geometric_moment, power_sum
@@ -114,16 +114,12 @@ class Profile:
         D = self.period
         bits = 128 + 2 * (D.bit_length() + cleared_bits(self.level) + q.denominator.bit_length())
         powers = IntervalPowers(self.level, bits)
-        scaled = q * _middle(self.normaliser(powers))
-        k = math.floor(_middle(log_interval(D / scaled, bits)) / _middle(self.level.epsilon_interval(bits)))
+        scaled: Fraction = q * self.normaliser(powers).middle
+        k = math.floor(log_interval(D / scaled, bits).middle / self.level.epsilon_interval(bits).middle)
         if k < 0:
             return 0
-        j = (D - scaled / _middle(powers.power(k))) / _middle(powers.complement)
+        j = (D - scaled / powers.power(k).middle) / powers.complement.middle
         return max(0, k * D + math.floor(j) - (D - self.step))
-
-
-def _middle(interval: Interval) -> Fraction:
-    return (interval.lower + interval.upper) / 2
 
 
 def _least(holds: Any, near: int) -> int:

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import Level, nearest
+from utmost.exact import Level, log_interval, nearest
 from utmost.noise.doubled import Doubled
-from utmost.noise.powers import FloatPowers, Powers
+from utmost.noise.powers import FloatPowers, IntervalPowers, Powers, cleared_bits
 from utmost.noise.sums import geometric_moment
 
 _FARTHEST = 2.0**200  # in periods; every probability there is 0
@@ -80,6 +80,10 @@ class RealProfile:
         """g + b (1 - g)."""
         return powers.b * (1 - self.gamma) + self.gamma
 
+    def narrow_bits(self) -> int:
+        """How many bits of g + b (1 - g) are leading zeros: what a division by it costs in precision."""
+        return max(0, 2 - math.frexp(float(self.normaliser(FloatPowers(self.level))))[1])
+
     def density(self, powers: Powers, k: Any) -> Any:
         """f on the k-th step."""
         return powers.power(k) * (powers.complement / (self.normaliser(powers) * (2 * self.period)))
@@ -96,6 +100,20 @@ class RealProfile:
         k = np.maximum(np.floor(-np.log(2 * normaliser * q) / epsilon), 1.0)
         t = np.clip((1 - 2 * normaliser * q / powers.power(k)) / powers.complement, 0.0, 1.0)
         return np.asarray(period * np.where(2 * normaliser * q >= powers.b, first, (k - 1) + (gamma + t)))
+
+    def radius(self, confidence: Fraction) -> Fraction:
+        """The t with P(|X| <= t) = confidence, to the precision of a float and more."""
+        bits = 192 + self.narrow_bits() + cleared_bits(self.level) + 2 * confidence.denominator.bit_length()
+        powers, missed = IntervalPowers(self.level, bits), 1 - confidence
+        normaliser: Fraction = self.normaliser(powers).middle
+        complement = powers.complement.middle
+        first = confidence * normaliser / complement
+        if first <= self.gamma:
+            return first * self.period
+        depth = log_interval(1 / (normaliser * missed), bits).middle / self.level.epsilon_interval(bits).middle
+        k = max(math.floor(depth), 1)
+        t = (1 - normaliser * missed / powers.power(k).middle) / complement
+        return (k - 1 + self.gamma + t) * self.period
 
     def moment(self, powers: Powers, order: int) -> Any:
         r"""E|X|^m = D^m / ((m + 1)(g + b(1 - g))) sum_i C(m+1, i) E[G^i] (b + (1 - b) g^(m+1-i)), G geometric."""

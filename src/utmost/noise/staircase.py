@@ -96,7 +96,7 @@ class Staircase(RealLaw):
 
     def moment_interval(self, order: int, bits: int = 128) -> Interval:
         """An interval around E|X|^order, for an integer order >= 1."""
-        guard = 64 + (order + 1) * cleared_bits(self.level)
+        guard = 64 + self.profile.narrow_bits() + (order + 1) * cleared_bits(self.level)
         result: Interval = self.profile.moment(IntervalPowers(self.level, bits + guard), order)
         return result.at(bits)
 
@@ -121,15 +121,11 @@ class Staircase(RealLaw):
     def _tail_interval(self, x: Fraction, bits: int) -> Interval:
         profile = self.profile
         k, t = profile.place(x)
-        result: Interval = profile.tail(IntervalPowers(self.level, bits), k, 1 - t, t)
-        return result
+        result: Interval = profile.tail(IntervalPowers(self.level, bits + profile.narrow_bits()), k, 1 - t, t)
+        return result.at(bits)
 
     def _near_radius(self, confidence: Fraction) -> float:
-        powers = FloatPowers(self.level)
-        first = nearest(confidence) * float(self.profile.normaliser(powers)) / powers.complement
-        if first <= self.gamma:
-            return first * nearest(self.sensitivity)
-        return float(self._inverse_tail(np.array(nearest((1 - confidence) / 2))))
+        return nearest(self.profile.radius(confidence))
 
     def _integrated_cost(self, cost: Cost) -> float:
         powers = FloatPowers(self.level)

@@ -39,6 +39,9 @@ class _Columns:
         return isinstance(table, Mapping)
 
     def names(self, table: Any) -> list[str]:
+        for name, column in table.items():
+            if not hasattr(column, "__len__"):
+                raise BadTable("a column must be a list or an array", came=repr(column), where=f"column {name!r}")
         lengths = {name: len(column) for name, column in table.items()}
         if len(set(lengths.values())) > 1:
             raise BadTable("all columns must have the same number of rows", came=str(lengths))

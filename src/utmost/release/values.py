@@ -69,6 +69,8 @@ def release(
 def noised(values: Any, law: Law, *, randomness: Randomness, method: Method | None, grid: Number | None) -> Any:
     """`release`, with whatever randomness is given."""
     lattice, exponent = on_grid(law, grid)
+    if type(values) is int and exponent is None:
+        return values + sample(lattice, randomness=randomness, method=method)
     cells = integer_cells(values) if exponent is None else real_cells(values, exponent)
     if cells.shape is None:
         total = int(cells.integers(0, 1)[0]) + sample(lattice, randomness=randomness, method=method)

@@ -23,7 +23,8 @@ def _count_fork() -> None:
     _forks += 1
 
 
-os.register_at_fork(after_in_child=_count_fork)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
 
 
 Word = Callable[[], int]
@@ -41,6 +42,11 @@ class Randomness(Protocol):
     @property
     def word(self) -> Word:
         """Single words of 64 bits, for one draw."""
+        ...
+
+    @property
+    def ahead(self) -> dict[Any, Any]:
+        """Room for draws made ahead of their use. It must end where the stream ends: at a fork, and in a copy."""
         ...
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
@@ -76,6 +82,11 @@ class SystemRandomness:
         """Single words of 64 bits, for one draw: whose stream they come from is settled here, not at each word."""
         return self._stream().word
 
+    @property
+    def ahead(self) -> dict[Any, Any]:
+        """Draws made ahead from this thread's stream."""
+        return self._stream().ahead
+
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
         """``count`` words of ``bits`` = 8, 16, 32 or 64 bits."""
         return self._stream().words(count, bits)
@@ -110,7 +121,7 @@ def source(randomness: Randomness | None) -> Randomness:
     """
     if randomness is None:
         return SYSTEM
-    if all(hasattr(randomness, name) for name in ("is_secure", "word", "words")):
+    if all(hasattr(randomness, name) for name in ("is_secure", "word", "words", "ahead")):
         return randomness
     raise Unsupported(
         "randomness must be a source of random words",

@@ -22,17 +22,19 @@ class Keystream:
 
     Attributes:
         taken: how many bytes have left the stream.
+        ahead: room for draws that were made from the stream ahead of their use; they end with it.
 
     >>> Keystream(bytes(32), bytes(16)).words(2, 16).tolist()
     [38364, 30912]
     """
 
-    __slots__ = ("_encryptor", "_spare", "taken")
+    __slots__ = ("_encryptor", "_spare", "ahead", "taken")
 
     def __init__(self, key: bytes, nonce: bytes) -> None:
         self._encryptor = Cipher(algorithms.AES256(key), modes.CTR(nonce)).encryptor()
         self._spare: list[int] = []
         self.taken = 0
+        self.ahead: dict[Any, Any] = {}
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
         """The next ``count`` words of ``bits`` bits, in a fresh array."""

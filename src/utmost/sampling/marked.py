@@ -87,9 +87,10 @@ class ManyMarked:
 
 
 class OneMarked:
-    """Single (K, mark), each part from one word of 64 bits.
+    """Single (K, mark), each part from one word of 64 bits, by bisection.
 
-    The parts have a power of two of indices, so a bisection takes the same number of steps for each.
+    For variables whose law changes from draw to draw, as a `ManyMarked` pays only for many draws. The time of a
+    bisection tells a little of its outcome: it is not for noise that must not be told by time.
     """
 
     __slots__ = ("_groups", "_mark_bits", "_mask", "_top", "_values")

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.exact import Interval
-from utmost.sampling.bits import Randomness, Word
+from utmost.sampling.bits import Randomness
 from utmost.sampling.geometric import Real
-from utmost.sampling.marked import ManyMarked, OneMarked, Plan
+from utmost.sampling.marked import ManyMarked, Plan
 from utmost.sampling.uniform import one_below, uniform_below
 from utmost.sampling.wide import Integers
 
@@ -23,12 +23,12 @@ class Segments:
         plain   0..r-1, weight r          r..D-1, weight b (D-r)
         turned  0..r-2, weight r-1        r-1..D-1, weight b (D-r+1)
 
-    for the 2D values -D..D-1 of the first period carry a (r + b(D-r) + r-1 + b(D-r+1)) (1-b)^-1 = 1 in all.
+    in parts of their sum N = 2r-1 + b (2D-2r+1): the 2D values -D..D-1 carry a N = 1 - b in all, and k shifts them out.
 
     Attributes:
         starts, lengths: of the four segments; a segment of weight zero has length zero and is never met.
 
-    Source: Geng & Viswanath (2012), equations (79) and (80).
+    Source: [geng2012], (79)-(80); the segments are derived here.
     """
 
     __slots__ = ("_ratio", "lengths", "starts")
@@ -58,7 +58,7 @@ class Segments:
 class ManyStaircase:
     """Arrays of discrete staircase draws.
 
-    Cost: under 15 ns a draw for any period below 2^62, whether the period is 1 or 10^9.
+    Cost: at epsilon = 1 about 12 ns a draw by table and 16 ns constant-time, for any period up to 2^32.
     """
 
     __slots__ = ("_lengths", "_marked", "_period", "_starts")
@@ -91,20 +91,3 @@ class ManyStaircase:
             places[:] = [one_below(n, randomness.word) for n in lengths]
         places += self._starts.take(segment)
         return places
-
-
-class OneStaircase:
-    """Single discrete staircase draws."""
-
-    __slots__ = ("_marked", "_period", "_segments")
-
-    def __init__(self, ratio: Real, period: int, step: int) -> None:
-        self._period = period
-        self._segments = Segments(ratio, period, step)
-        self._marked = OneMarked(ratio, self._segments.probabilities())
-
-    def draw(self, word: Word) -> int:
-        """One draw."""
-        k, segment = self._marked.draw(word)
-        place = self._segments.starts[segment] + one_below(self._segments.lengths[segment], word)
-        return (place + k * self._period) ^ -(segment >> 1)

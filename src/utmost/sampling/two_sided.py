@@ -3,9 +3,9 @@
 import numpy as np
 
 from utmost.exact import Interval
-from utmost.sampling.bits import Randomness, Word
+from utmost.sampling.bits import Randomness
 from utmost.sampling.geometric import Real
-from utmost.sampling.marked import ManyMarked, OneMarked, Plan
+from utmost.sampling.marked import ManyMarked, Plan
 from utmost.sampling.wide import Integers
 
 
@@ -34,17 +34,3 @@ class ManyTwoSided:
         k, sign = self._marked.draw(count, randomness)
         k ^= np.negative(sign).view(np.int8).astype(k.dtype, copy=False)
         return k
-
-
-class OneTwoSided:
-    """Single draws of the law of `ManyTwoSided`."""
-
-    __slots__ = ("_marked",)
-
-    def __init__(self, ratio: Real) -> None:
-        self._marked = OneMarked(ratio, signs(ratio))
-
-    def draw(self, word: Word) -> int:
-        """One draw."""
-        k, sign = self._marked.draw(word)
-        return k ^ -sign

@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.exact import exact_integer
-from utmost.sampling.bits import SYSTEM, Randomness, Word
+from utmost.sampling.bits import Randomness, Word, source
 
 _LOWER = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
 
-def uniform(bound: int, count: int, randomness: Randomness = SYSTEM) -> NDArray[Any]:
+def uniform(bound: int, count: int, randomness: Randomness | None = None) -> NDArray[Any]:
     """``count`` independent integers uniform on 0..bound-1, as int64, or as Python ints where the bound exceeds 2^63.
 
     Raises:
@@ -22,13 +22,13 @@ def uniform(bound: int, count: int, randomness: Randomness = SYSTEM) -> NDArray[
     >>> int(uniform(6, 1000).max())
     5
     """
-    n, size = exact_integer(bound, "bound"), exact_integer(count, "count")
+    n, size, bits = exact_integer(bound, "bound"), exact_integer(count, "count"), source(randomness)
     if n < 1 or size < 0:
         raise OutOfRange("a uniform draw needs a bound of at least 1 and a count of at least 0", came=(bound, count))
     if n <= 1 << 63:
-        return uniform_below(np.full(size, n, np.uint64), randomness).view(np.int64)
+        return uniform_below(np.full(size, n, np.uint64), bits).view(np.int64)
     drawn = np.empty(size, object)
-    drawn[:] = [one_below(n, randomness.word) for _ in range(size)]
+    drawn[:] = [one_below(n, bits.word) for _ in range(size)]
     return drawn
 
 
@@ -39,7 +39,7 @@ def uniform_below(bounds: NDArray[np.uint64], randomness: Randomness) -> NDArray
     more. Those whose lower half is below 2^64 mod n are drawn again, which leaves floor(2^64 / n) for each value. A
     redraw is as likely for one value as for another, so its time tells nothing.
 
-    Cost: about 4 ns each. Source: Lemire, Fast random integer generation in an interval (2019).
+    Cost: about 4 ns each. Source: [lemire2019].
     """
     words: NDArray[np.uint64] = randomness.words(bounds.size, 64)
     drawn = _upper_half(words, bounds)

@@ -33,7 +33,7 @@ def add(x: Integers, y: Integers) -> Integers:
     if x.size and x.dtype != object and y.dtype != object:
         smallest, largest = int(x.min()) + int(y.min()), int(x.max()) + int(y.max())
         if _fits(smallest, largest):
-            return x + y.astype(np.int64)
+            return x + y.astype(np.int64, copy=False)
     return narrowed(x.astype(object) + y.astype(object))
 
 

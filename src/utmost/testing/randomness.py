@@ -41,6 +41,11 @@ class SeededRandomness:
         """Single words of 64 bits."""
         return self._stream.word
 
+    @property
+    def ahead(self) -> dict[Any, Any]:
+        """Draws made ahead."""
+        return self._stream.ahead
+
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
         """``count`` words of ``bits`` = 8, 16, 32 or 64 bits."""
         return self._stream.words(count, bits)

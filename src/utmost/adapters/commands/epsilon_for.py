@@ -26,7 +26,10 @@ def epsilon_for(
     The answer is the least number of three digits at which `utmost release` states an error bar as short as that.
     """
     promise: dict[str, Any] = {"cost": cost, "domain": domain, "neighbours": neighbours, "relaxable": relaxable}
-    epsilon = least_epsilon(radius, confidence, sensitivity=sensitivity, cells=cells, **promise)
+    from utmost.adapters.screens.progress import busy
+
+    with busy("Searching"):
+        epsilon = least_epsilon(radius, confidence, sensitivity=sensitivity, cells=cells, **promise)
     plan = plan_release(epsilon, sensitivity=sensitivity, cells=cells, confidence=confidence, **promise)
     if as_json:
         return print_json(plan_report(plan))

@@ -28,7 +28,7 @@ def show_release(release: TableRelease, out: Path | None) -> None:
     elif out is None:
         files.write_text(release.table, sys.stdout.buffer)
         sys.stdout.flush()
-        screen(stderr=True).print(_statement(release, "Released.", None))
+        screen(stderr=True).print(Text(), _statement(release, "Released.", None), sep="\n")
     else:
         screen().print(_picture(release), _statement(release, "Released.", out))
 

@@ -1,0 +1,291 @@
+"""Laplace and staircase on the reals: the laws as theorems, each value by two routes."""
+
+import math
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from utmost.errors import NotALevel, NotANumber, OutOfRange
+from utmost.exact import level
+from utmost.noise import Geometric, Laplace, Law, Staircase
+from utmost.noise.costs import moment, squared
+
+epsilons = st.sampled_from(["1e-6", "0.0123", "1/3", 1, "2.5", 11, 50])
+widths = st.sampled_from([1, "2.5", "1/3", "1e-3", 10**9])
+gammas = st.sampled_from([None, "1/2", 0, 1, "0.1", "1/3"])
+
+
+@st.composite
+def laws(draw):
+    if draw(st.integers(0, 3)) == 0:
+        return Laplace(draw(epsilons), draw(widths))
+    return Staircase(draw(epsilons), draw(widths), gamma=draw(gammas))
+
+
+@st.composite
+def laws_and_points(draw):
+    law = draw(laws())
+    periods = draw(st.floats(0, 690)) / law.level.epsilon_float
+    return law, float(law.sensitivity) * draw(st.sampled_from([draw(st.floats(0, 3)), periods]))
+
+
+moderate = st.builds(
+    Staircase, st.sampled_from([0.3, 1, 4]), st.sampled_from([1, 2.5]), gamma=st.sampled_from([0, 0.2, 0.5, 0.9, 1])
+)
+
+# The laws
+
+
+@given(moderate)
+def test_the_density_is_geng_and_viswanaths(law):
+    """f = a on [0, gD), b a on [gD, D), b^k f(x - kD); a = (1 - b)/(2 D (g + b (1 - g)))."""
+    b, D, g = float(np.exp(-law.level.epsilon_float)), float(law.sensitivity), law.gamma
+    a = (1 - b) / (2 * D * (g + b * (1 - g)))
+    for k in range(4):
+        for u in (0.05, 0.15, 0.3, 0.6, 0.95):
+            assert law.pdf((k + u) * D) == pytest.approx(a * b**k * (1 if u < g else b), rel=1e-13)
+            assert law.pdf(-(k + u) * D) == law.pdf((k + u) * D)
+            assert law.logpdf((k + u) * D) == pytest.approx(math.log(law.pdf((k + u) * D)), abs=1e-13)
+
+
+@given(moderate, st.floats(-20, 20), st.floats(-1, 1))
+def test_the_density_keeps_the_level(law, x, s):
+    """f(x) <= e^epsilon f(x + s) for |s| <= D, and a shift by D attains it everywhere beyond."""
+    D, level_ratio = float(law.sensitivity), math.exp(law.level.epsilon_float)
+    assert law.pdf(x) <= level_ratio * law.pdf(x + s * D * 0.999999) * (1 + 1e-12)
+    inside = abs(x) + D * 1e-9
+    if abs(inside / D - law.gamma - round(inside / D - law.gamma)) > 1e-6:
+        assert law.pdf(inside) == pytest.approx(level_ratio * law.pdf(inside + D), rel=1e-12)
+
+
+def test_the_density_is_right_continuous_at_the_edges():
+    """At x = (n + gamma) D the lower step begins, though the quotient x/D may round below n + gamma."""
+    for D, g in (("0.1", "0.3"), ("2.5", "0.1"), ("1/3", "1/7"), (3, "1/3")):
+        law = Staircase(1, D, gamma=g)
+        for n in range(200):
+            edge = float((n + Fraction(g)) * Fraction(Decimal(D) if "." in str(D) else Fraction(D)))
+            here, before = law.pdf(edge), law.pdf(math.nextafter(edge, 0.0))
+            assert before == pytest.approx(here * math.e, rel=1e-12)
+            assert law.pdf(math.nextafter(edge, math.inf)) == here
+
+
+def test_the_density_is_flat_across_the_multiples_of_the_sensitivity():
+    law = Staircase(1, "0.1")
+    x = np.arange(1, 300) * 0.1
+    np.testing.assert_array_equal(law.pdf(x), law.pdf(x * (1 + 1e-9)))
+    np.testing.assert_array_equal(law.pdf(x), law.pdf(x * (1 - 1e-9)))
+
+
+@given(moderate)
+def test_the_cdf_integrates_the_density(law):
+    D, g = float(law.sensitivity), law.gamma
+    edges = sorted({0.0, *((k + e) * D for k in range(4) for e in (g, 1))})
+    for x in (0.3 * D, 1.7 * D, 3.2 * D):
+        pieces = [e for e in edges if e < x] + [x]
+        mass = sum(integrate.quad(law.pdf, lo, hi)[0] for lo, hi in pairwise(pieces))
+        assert law.cdf(x) - 0.5 == pytest.approx(mass, rel=1e-9)
+        assert law.cdf(-x) == pytest.approx(law.ccdf(x), rel=1e-15)
+
+
+@given(st.sampled_from(["0.2", 1, 5]), st.floats(-6, 6))
+def test_the_half_step_staircase_is_a_uniform_plus_a_geometric(epsilon, x):
+    """With gamma = 1/2, X = U + Z, U uniform on [-1/2, 1/2] and Z two-sided geometric (sensitivity 1)."""
+    law, jumps = Staircase.half_step(epsilon), Geometric(epsilon)
+    n = math.floor(x + 0.5)
+    expected = jumps.cdf(float(n - 1)) + jumps.pmf(float(n)) * (x + 0.5 - n)
+    assert law.cdf(x) == pytest.approx(expected, rel=1e-13)
+    b = float(law.alpha)
+    assert law.moment(1) == pytest.approx(2 * b / (1 - b**2) + (1 - b) / (4 * (1 + b)), rel=1e-14)
+    assert law.variance() == pytest.approx(1 / 12 + 2 * b / (1 - b) ** 2, rel=1e-14)
+
+
+def test_laplace_is_scipys():
+    law, other, x = Laplace("0.7", "2.5"), stats.laplace(scale=2.5 / 0.7), np.linspace(-30, 30, 121)
+    np.testing.assert_allclose(law.pdf(x), other.pdf(x), rtol=1e-13)
+    np.testing.assert_allclose(law.logpdf(x), other.logpdf(x), rtol=1e-13)
+    np.testing.assert_allclose(law.cdf(x), other.cdf(x), rtol=1e-13)
+    np.testing.assert_allclose(law.ccdf(x), other.sf(x), rtol=1e-13)
+    p = np.array([1e-12, 0.1, 0.3, 0.5, 0.7, 0.999])
+    np.testing.assert_allclose(law.icdf(p), other.ppf(p), rtol=1e-13, atol=1e-15)
+
+
+# Agreement of floats and intervals
+
+
+@given(laws_and_points())
+def test_floats_are_right_to_the_last_bits_in_both_tails(case):
+    law, x = case
+    for value, enclosure in (
+        (law.ccdf(x), law.cdf_interval(-Fraction(x), 1300)),
+        (law.cdf(-x), law.cdf_interval(-Fraction(x), 1300)),
+        (law.cdf(x), law.cdf_interval(Fraction(x), 1300)),
+    ):
+        assert abs(Fraction(value) / enclosure.lower - 1) < Fraction(2, 10**15)
+
+
+@given(laws(), st.floats(1e-290, 0.5))
+def test_quantiles_invert_the_cdf(law, p):
+    """icdf is right to the last bit of x; how far cdf is from p then depends on the density beside x."""
+    x = law.icdf(p)
+    assert x <= 0
+    assert law.iccdf(p) == -x
+    slack = 2 * math.ulp(x) * law.pdf(max(abs(x) - math.ulp(x), 0.0))
+    assert abs(law.cdf(x) - p) <= 4e-15 * p + slack
+    assert law.icdf(1 - Fraction(p)) == -x
+
+
+def test_quantiles_at_the_ends_and_in_the_middle():
+    for law in (Laplace(1), Staircase(1, 3)):
+        assert (law.icdf(0), law.icdf(0.5), law.icdf(1)) == (-math.inf, 0.0, math.inf)
+        assert (law.iccdf(0), law.iccdf(1)) == (math.inf, -math.inf)
+        assert law.icdf(np.array([[0.25, 0.5], [0.75, 1.0]])).shape == (2, 2)
+        assert law.icdf(Fraction(10**30 - 1, 10**30)) == -law.icdf("1e-30")
+        assert law.icdf([0.25]) == -law.icdf([0.75])
+
+
+@given(laws(), st.sampled_from(["1e-9", "0.5", 0.95, "0.999999999", Fraction(10**200 - 1, 10**200)]))
+def test_a_radius_covers_and_the_float_below_does_not(law, confidence):
+    """P(|X| <= t) >= c with certainty, and t is the least such float."""
+    t, missed = law.radius(confidence), (1 - Fraction(str(confidence))) / 2
+    assert law.cdf_interval(-Fraction(t), 1200).upper <= missed
+    assert law.cdf_interval(-Fraction(math.nextafter(t, 0.0)), 1200).upper > missed
+
+
+@given(moderate, st.integers(1, 5))
+def test_moments_equal_quadrature(law, m):
+    D = float(law.sensitivity)
+    edges = np.concatenate([[0.0], (np.arange(160) + law.gamma) * D])
+    lo, hi = edges[:-1], edges[1:]
+    total = 2 * np.sum(law.pdf((lo + hi) / 2) * (hi ** (m + 1) - lo ** (m + 1)) / (m + 1))
+    assert law.moment(m) == pytest.approx(total, rel=1e-11)
+    assert law.moment_interval(m, 100).lower == pytest.approx(law.moment(m), rel=1e-14)
+
+
+@given(epsilons, widths)
+def test_laplace_moments(epsilon, width):
+    """E|X|^m = m! (D/epsilon)^m, and Gamma(m + 1) (D/epsilon)^m in between."""
+    law, scale = Laplace(epsilon, width), Fraction(str(width)) / Fraction(str(epsilon))
+    assert law.moment(1) == float(scale)
+    assert law.variance() == float(2 * scale**2)
+    assert law.moment(3) == float(6 * scale**3)
+    assert law.moment("1/2") == pytest.approx(math.gamma(1.5) * float(scale) ** 0.5, rel=1e-14)
+    assert law.mean() == 0
+
+
+# Parameters
+
+
+def test_points_are_read_in_every_form():
+    law = Staircase(1, "1/3")
+    for form in (2, 2.0, Fraction(2), np.float32(2), np.int64(2)):
+        assert law.cdf(form) == law.cdf(2.0)
+        assert isinstance(law.pdf(form), float)
+    assert law.pdf([0, 2]).tolist() == [law.pdf(0), law.pdf(2)]
+    assert law.pdf([]).shape == (0,)
+    assert law.cdf(np.array(2.0)).shape == ()
+
+
+@pytest.mark.parametrize("x", [True, float("nan"), float("inf"), "3", None, [1, float("nan")], [True], 1j])
+def test_points_that_are_no_numbers_are_refused(x):
+    for law in (Laplace(1), Staircase(1)):
+        for method in (law.pdf, law.cdf, law.ccdf, law.logpdf):
+            with pytest.raises(NotANumber):
+                method(x)
+
+
+def test_object_arrays_are_refused():
+    with pytest.raises(NotANumber, match="numeric array"):
+        Laplace(1).pdf(np.array([Fraction(1, 2)], dtype=object))
+
+
+@pytest.mark.parametrize("p", [-0.1, 1.1, [0.5, 2.0], Fraction(3, 2)])
+def test_probabilities_lie_between_zero_and_one(p):
+    with pytest.raises(OutOfRange):
+        Laplace(1).icdf(p)
+
+
+@pytest.mark.parametrize("p", [True, float("nan"), "x", None, [0.5, float("nan")]])
+def test_probabilities_are_numbers(p):
+    with pytest.raises(NotANumber):
+        Laplace(1).icdf(p)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        Laplace(1),
+        Laplace(alpha="1/3", sensitivity="5/2"),
+        Staircase(2, 3),
+        Staircase("0.3", "0.1", squared),
+        Staircase.half_step(1, 2),
+        Staircase(alpha="1/3", gamma="1/3"),
+    ],
+)
+def test_laws_are_values(law):
+    """Equal, hashed, pickled and printed as the law they are."""
+    copy = pickle.loads(pickle.dumps(law))
+    assert copy == law
+    assert hash(copy) == hash(law)
+    assert eval(repr(law), {"Laplace": Laplace, "Staircase": Staircase}) == law
+    assert isinstance(law, Law)
+    with pytest.raises(AttributeError):
+        law.level = level(2)
+
+
+def test_levels_and_parameters_are_kept():
+    law = Staircase(alpha="1/4", sensitivity=2.5, gamma=0.25)
+    assert (law.alpha, law.sensitivity, law.gamma) == (Fraction(1, 4), Fraction(5, 2), 0.25)
+    assert (law.domain, law.support) == ("reals", "reals")
+    assert Laplace(2, 4).rate == level("1/2")
+
+
+@pytest.mark.parametrize("sensitivity", [0, -1, "1e101", "1e-101"])
+def test_a_sensitivity_is_positive(sensitivity):
+    for law in (Laplace, Staircase):
+        with pytest.raises(OutOfRange, match="sensitivity"):
+            law(1, sensitivity)
+
+
+@pytest.mark.parametrize("sensitivity", [True, float("nan"), float("inf"), "x", None])
+def test_a_sensitivity_is_a_number(sensitivity):
+    for law in (Laplace, Staircase):
+        with pytest.raises(NotANumber, match="sensitivity"):
+            law(1, sensitivity)
+
+
+@pytest.mark.parametrize("gamma", [-0.1, 1.1])
+def test_gamma_lies_in_the_unit_interval(gamma):
+    with pytest.raises(OutOfRange, match="gamma"):
+        Staircase(1, gamma=gamma)
+
+
+def test_a_level_is_given_once():
+    for law in (Laplace, Staircase):
+        with pytest.raises(NotALevel):
+            law()
+        with pytest.raises(NotALevel):
+            law(1, alpha="1/2")
+        with pytest.raises(OutOfRange, match="epsilon"):
+            law("1e-60")
+
+
+def test_a_first_step_too_narrow_for_floats_is_refused():
+    with pytest.raises(OutOfRange, match="DiscreteStaircase"):
+        Staircase(3000)
+    assert Staircase(600).moment(1) == pytest.approx(math.exp(-300), rel=1e-12)
+
+
+def test_theorems_are_named_where_they_hold():
+    assert Staircase(1).theorem.startswith("least expected cost (absolute)")
+    assert Staircase(1, 1, moment(3)).theorem.startswith("least expected cost (moment(3))")
+    assert "Theorem 3" in Staircase(1).theorem
+    assert Staircase(1, gamma=0.2).theorem == "a given gamma, not claimed optimal"
+    assert "lossless" in Staircase.half_step(1).theorem
+    assert "Theorem 9" in Laplace(1).theorem
