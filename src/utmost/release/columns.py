@@ -52,8 +52,8 @@ def real_column(column: Column, name: str, place: Place) -> NDArray[Any]:
     Raises:
         BadTable: at the first cell that is missing, NaN, infinite, text, boolean or anything else.
 
-    >>> real_column([Decimal("0.1"), 2], "income", str)
-    array([Fraction(1, 10), Fraction(2, 1)], dtype=object)
+    >>> real_column([Decimal("0.1"), 2], "income", str).tolist()
+    [Fraction(1, 10), Fraction(2, 1)]
     """
     array = _plain(column, name, place)
     if array is not None and array.dtype.kind == "f" and bool(np.isfinite(array).all()):
