@@ -133,3 +133,10 @@ def test_the_dual_of_edges_is_weak_duality_on_random_channels():
         check_private(FLAT, mixed)
         consumer = found.certificate.consumer
         assert (consumer.prior[:, None] * mixed * consumer.loss).sum() >= found.lower
+
+
+def test_evidence_that_only_the_line_understands_proves_nothing_elsewhere():
+    """The check of a dual alone, and the remap of the geometric mechanism, belong to counts."""
+    certificate = EXACT["edges"].certificate
+    assert not replace(certificate, multipliers=None).verify()
+    assert not replace(certificate, matrix=None, remap=Remap([0, 1, 2], 3)).verify()

@@ -21,7 +21,7 @@ from utmost.design.line_check import dual_bound, remap_loss
 from utmost.errors import PromiseBroken
 from utmost.exact import Array, is_exact, round_down, round_up
 from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer
+from utmost.spaces import Consumer, LineMetric
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,11 @@ def certified_bounds(
         PromiseBroken: when the channel is not private, or the dual is not feasible.
     """
     exactly = consumer.is_exact and ptype.level.is_rational and is_exact(dual)
+    on_the_line = isinstance(ptype.space.metric, LineMetric)
+    if not on_the_line and (multipliers is None or actions is not None):
+        raise PromiseBroken(
+            "away from counts a certificate needs a matrix and the multipliers of every edge", came=ptype.space
+        )
     if multipliers is None:
         lower = dual_bound(ptype.level, consumer, dual, exactly)
     else:
