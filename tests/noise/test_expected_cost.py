@@ -202,3 +202,43 @@ def test_reading_a_cost_finds_out_how_to_ask_it():
     assert not read_cost(lambda x: min(abs(x), 3), 5.0, integers=True).vectorised
     assert not read_cost(lambda x: abs(x) if np.isscalar(x) else 7.0, 5.0, integers=True).vectorised
     assert read_cost(moment(3), 5.0, integers=True).vectorised
+
+
+@pytest.mark.parametrize("law", [Geometric(1, 3), Staircase("1/3", "1e-3"), Laplace(5, "1e-3")])
+def test_costs_on_the_scale_of_the_law_are_read(law):
+    """exp(|x|/(3 scale)) is finite where the law lives, whatever it is at 8."""
+    scale = float(law.sensitivity) / law.level.epsilon_float
+    assert law.expected_cost(lambda x: np.exp(np.abs(x) / (3 * scale))) < 2
+
+
+def test_a_cost_that_fails_is_refused_with_the_place():
+    with pytest.raises(NotALoss, match=r"IndexError.* at 2"):
+        Geometric(1).expected_cost(lambda x: [0, 1][abs(x)])
+    with pytest.raises(NotALoss, match="'5' at 0"):
+        Geometric(1).expected_cost(lambda x: "5")
+
+
+def test_a_cost_that_falls_far_out_is_seen_when_gamma_is_searched():
+    with pytest.raises(NotMonotone, match="fall"):
+        Staircase("1/10", 1, lambda x: np.where(np.abs(x) < 5.25, np.abs(x), 0.0))
+
+
+def test_no_cost_at_all_is_a_cost():
+    assert Staircase(1, 1, lambda x: 0.0 * np.abs(x)).expected_cost(lambda x: 0.0) == 0
+    assert DiscreteStaircase(1, 5, lambda x: 0).step in range(1, 6)
+
+
+def test_costs_may_spoil_their_argument():
+    def spoiling(x):
+        if isinstance(x, np.ndarray):
+            x *= x
+            return x
+        return x * x
+
+    assert Geometric(1).expected_cost(spoiling) == pytest.approx(Geometric(1).variance(), rel=1e-12)
+
+
+def test_a_cost_that_falls_within_a_period_is_seen_too():
+    """Between the sizes tried, by the folded cost that must not fall."""
+    with pytest.raises(NotMonotone, match="periods beyond"):
+        Staircase(1, 1, lambda x: np.where(np.abs(np.abs(x) - 1.6) < 0.05, 0.0, np.abs(x)))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import NotALoss, NotANumber, OutOfRange
-from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, gain, optimal_noise
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, gain, optimal_noise, relaxable_noise
 from utmost.noise.costs import absolute, moment, squared
 
 
@@ -78,3 +78,24 @@ def test_misuse_is_refused():
         gain(Laplace(1, 2.5), "geometric")
     with pytest.raises(OutOfRange, match="positive"):
         gain(Geometric(1), cost=lambda x: 0)
+
+
+@given(st.sampled_from(["1e-6", "0.1", 1, 3, 6, 50]), st.integers(1, 60), st.sampled_from([absolute, squared]))
+def test_relaxable_noise_is_the_cheapest_of_the_lossless_laws(epsilon, D, cost):
+    """And it keeps the level for the sensitivity asked, which an even one rounded up still does."""
+    law = relaxable_noise(epsilon, D, cost)
+    others = [Geometric(epsilon, D), DiscreteStaircase.half_step(epsilon, D | 1)]
+    assert law.expected_cost(cost) == min(other.expected_cost(cost) for other in others)
+    assert law.sensitivity >= D
+    assert "lossless" in law.theorem
+    real = relaxable_noise(epsilon, D, cost, "reals")
+    assert real in (Laplace(epsilon, D), Staircase.half_step(epsilon, D))
+    assert gain(real, "laplace", cost) >= 1
+
+
+def test_relaxable_noise_knows_its_domains():
+    with pytest.raises(OutOfRange, match="domain"):
+        relaxable_noise(1, domain="naturals")
+    with pytest.raises(NotANumber):
+        relaxable_noise(1, "5/2")
+    assert relaxable_noise(8, domain="reals") == Laplace(8)
