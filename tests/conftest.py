@@ -4,8 +4,8 @@ import re
 
 from hypothesis import settings
 
-# A busy machine is no failure of a theorem, and sixty cases of each keep the suite quick.
-settings.register_profile("utmost", deadline=None, max_examples=60)
+# A busy machine is no failure of a theorem, and forty cases of each keep the suite quick.
+settings.register_profile("utmost", deadline=None, max_examples=40)
 settings.load_profile("utmost")
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
