@@ -3,8 +3,9 @@
 Run: PYTHONPATH=src python benchmarks/geometry/vertices_are_listed_at_a_million_a_second.py
 
 Rivals get the type as inequalities at alpha = 1/2 in rationals and stop after half a minute, and for good once they
-were stopped; each is skipped where it is not installed (Debian package lrslib; Python packages pycddlib, pplpy). Seconds
-are wall time on one core; the memory is the growth of the process while the list is streamed.
+were stopped; each is skipped where it is not installed (Debian package lrslib; Python packages pycddlib, pplpy).
+Seconds are wall time on one core; the memory is the growth of the process while
+the list is streamed.
 """
 
 import resource
