@@ -7,8 +7,8 @@ import pytest
 
 from running import utmost_command
 from utmost.adapters.cli import main
-from utmost.adapters.reproductions import ghosh as ghosh_module
-from utmost.adapters.reproductions.comparison import corrected, equal, extended
+from utmost.adapters.reproduce import ghosh as ghosh_module
+from utmost.adapters.reproduce.comparison import corrected, equal, extended
 
 
 def test_ghosh_is_reproduced_and_a_forged_print_is_noticed(capsys, monkeypatch):

@@ -7,7 +7,7 @@ import typer
 
 from utmost.adapters import options
 from utmost.adapters.reports import print_json
-from utmost.adapters.reproductions.comparison import DIFFERS, Reproduction
+from utmost.adapters.reproduce.comparison import DIFFERS, Reproduction
 from utmost.errors import OutOfRange
 
 Paper = Annotated[str, typer.Argument(metavar="PAPER", help="ghosh (2009) or geng (2012).")]
@@ -34,8 +34,8 @@ def reproduce(paper: Paper, as_json: options.AsJson = False) -> None:
 
 
 def _reproduction(paper: str) -> Reproduction:
-    from utmost.adapters.reproductions.geng import geng
-    from utmost.adapters.reproductions.ghosh import ghosh
+    from utmost.adapters.reproduce.geng import geng
+    from utmost.adapters.reproduce.ghosh import ghosh
 
     papers: dict[str, Reproduction] = {"ghosh": ghosh, "geng": geng}
     if paper not in papers:

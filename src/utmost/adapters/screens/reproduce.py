@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from utmost.adapters.reproductions.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison
+from utmost.adapters.reproduce.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison
 from utmost.adapters.screens.parts import screen
 
 _STYLES = {EQUAL: "green", CORRECTED: "yellow", EXTENDED: "cyan", DIFFERS: "bold red"}

@@ -5,7 +5,7 @@ from itertools import product
 from math import ceil, cosh, exp, expm1, sinh
 from typing import Any
 
-from utmost.adapters.reproductions.comparison import Comparison, corrected, equal, extended, rounded
+from utmost.adapters.reproduce.comparison import Comparison, corrected, equal, extended, rounded
 from utmost.noise import (
     DiscreteStaircase,
     Geometric,
