@@ -7,7 +7,7 @@ from utmost.noise.geometric import Geometric
 from utmost.noise.integer_law import IntegerLaw
 from utmost.noise.laplace import Laplace
 from utmost.noise.law import Law
-from utmost.noise.optimal import gain, optimal_noise
+from utmost.noise.optimal import gain, optimal_noise, relaxable_noise
 from utmost.noise.real_law import RealLaw
 from utmost.noise.staircase import Staircase
 from utmost.noise.step import optimal_step, step_bracket
@@ -27,5 +27,6 @@ __all__ = [
     "optimal_gamma",
     "optimal_noise",
     "optimal_step",
+    "relaxable_noise",
     "step_bracket",
 ]

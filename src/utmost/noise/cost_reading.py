@@ -1,5 +1,6 @@
 r"""Reading a cost that is given as a function: arrays or single numbers, and the shape that theorems require."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +32,7 @@ class ReadCost:
         """L at each entry of an array of floats, none negative."""
         if self.vectorised:
             with np.errstate(all="ignore"):
-                return np.asarray(self.cost(x), dtype=np.float64)
+                return np.asarray(self.cost(x.flatten()), dtype=np.float64).reshape(x.shape)
         points = x.ravel().tolist()
         with np.errstate(all="ignore"):
             values = [_one(self.cost, int(value) if self.integers else value) for value in points]
@@ -61,20 +62,38 @@ def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
     return ReadCost(cost, integers, vectorised=_takes_arrays(cost, np.array(sizes), values))
 
 
+def check_monotone(sizes: Sequence[float] | NDArray[np.float64], values: NDArray[np.float64]) -> None:
+    """Refuse a cost that falls from one size to the next larger one.
+
+    Raises:
+        NotMonotone: with the two sizes.
+    """
+    falls = np.flatnonzero(values[1:] < values[:-1] * (1 - _ROUNDING))
+    if falls.size:
+        i = int(falls[0])
+        came = f"{values[i]} at {sizes[i]} but {values[i + 1]} at {sizes[i + 1]}"
+        raise NotMonotone("a cost must not fall as |x| grows", came=came)
+
+
 def _sizes(scale: float, integers: bool) -> list[float]:
     """Sizes at which a cost is tried, ascending."""
-    sizes = {float(n) for n in range(9)} | {scale * n / 8 for n in (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32)}
+    sizes = {scale * n / 8 for n in (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32)}
+    sizes |= {float(n) for n in range(9) if n <= 4 * scale}
     return sorted({float(round(x)) for x in sizes} if integers else sizes)
 
 
 def _one(cost: Cost, x: float) -> float:
     """L(x) for a single number."""
     try:
-        return float(cost(x))
+        value = cost(x)
+        number = float(value)
     except OverflowError:
         return float("inf")
-    except (TypeError, ValueError) as error:
-        raise NotALoss("a cost must give a number for every error", came=f"{error} at {x}") from error
+    except Exception as error:
+        raise NotALoss("a cost must give a number for every error", came=f"{error!r} at {x}") from error
+    if isinstance(value, str | bytes):
+        raise NotALoss("a cost must give a number for every error", came=f"{value!r} at {x}")
+    return number
 
 
 def _takes_arrays(cost: Cost, sizes: NDArray[np.float64], values: NDArray[np.float64]) -> bool:
@@ -91,12 +110,7 @@ def _check_values(sizes: list[float], values: NDArray[np.float64]) -> None:
     for x, value in zip(sizes, values.tolist(), strict=True):
         if not 0 <= value < float("inf"):
             raise NotALoss("a cost must be finite and not negative", came=f"{value} at {x}")
-    for i in range(1, len(sizes)):
-        if values[i] < values[i - 1] * (1 - _ROUNDING):
-            raise NotMonotone(
-                "a cost must not fall as |x| grows",
-                came=f"{values[i - 1]} at {sizes[i - 1]} but {values[i]} at {sizes[i]}",
-            )
+    check_monotone(sizes, values)
 
 
 def _check_evenness(sizes: list[float], values: NDArray[np.float64], mirrored: NDArray[np.float64]) -> None:

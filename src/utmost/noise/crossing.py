@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.errors import NotMonotone
 from utmost.noise.folded import Folded
 
+_FALLING = 1e-9
 _ROUNDING = 1e-11  # far above the rounding of the sums, far below the width of the cells
 _DOUBT = 4e-13  # M and V come from sums that are right to about this much, relatively
 
@@ -42,6 +44,9 @@ def enclose_crossing(
         at_zero: what the atom at zero takes off, half of (1 - b) L(0); nothing on the reals.
     """
     values, b = _in_chunks(folded, edges), folded.powers.b
+    if np.any(values[1:] < values[:-1] * (1 - _FALLING)):
+        place = edges[np.argmax(values[1:] < values[:-1] * (1 - _FALLING))]
+        raise NotMonotone("a cost must not fall as |x| grows", came=f"a cost that does, some periods beyond {place}")
     sizes = np.diff(edges).astype(np.float64)
     bounds = []
     for ends in (values[:-1], _in_chunks(folded, last)):

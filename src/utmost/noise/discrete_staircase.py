@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number
+from utmost.noise.claim import THEOREM_11, costs_to_name, least_cost
 from utmost.noise.cost_reading import read_cost
 from utmost.noise.costs import Cost, absolute
 from utmost.noise.integer_law import IntegerLaw
-from utmost.noise.parameters import THEOREM_11, costs_to_name, law_level, law_text, least_cost, positive_integer
+from utmost.noise.parameters import law_level, law_text, positive_integer
 from utmost.noise.profile import Profile
 from utmost.noise.step import optimal_step
 
@@ -71,9 +72,9 @@ class DiscreteStaircase(IntegerLaw):
         if self.sensitivity == 1:
             return THEOREM_11
         best = [c for c in costs_to_name(self.cost) if optimal_step(self.level, self.sensitivity, c) == self.step]
-        if best:
-            return f"{least_cost(best)} among additive noise on the integers [geng2012, Theorem 12]"
         relaxable = "; lossless to relax" if 2 * self.step == self.sensitivity + 1 else ""
+        if best:
+            return f"{least_cost(best)} among additive noise on the integers [geng2012, Theorem 12]{relaxable}"
         return f"a given step, not claimed optimal{relaxable}"
 
     def __repr__(self) -> str:

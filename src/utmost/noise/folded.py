@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from utmost.errors import Unsupported
 from utmost.exact import Level
 from utmost.noise.adaptive import integer_sum, integral
-from utmost.noise.cost_reading import ReadCost, read_cost
+from utmost.noise.cost_reading import ReadCost, check_monotone, read_cost
 from utmost.noise.costs import Cost
 from utmost.noise.powers import FloatPowers
 
@@ -90,7 +90,9 @@ def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> in
     weights = powers.power(k)
     sizes: NDArray[np.float64] = k * np.float64(period)
     with np.errstate(over="ignore", invalid="ignore"):
-        least = float(np.max(weights * cost(sizes)))
+        costs = cost(sizes)
+        check_monotone(sizes, costs)
+        least = float(np.max(weights * costs))
         parts = weights[:-1] * cost(sizes[1:] + period)
         before, last = (weights[-2:] * cost(sizes[-2:] + period)).tolist()
     if not (math.isfinite(before + last) and _settles(before, last, least)):

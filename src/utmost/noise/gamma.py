@@ -67,7 +67,8 @@ def gamma_bracket(
     """Bounds between which the optimal gamma certainly lies.
 
     For moments of integer order they are decided by exact signs and differ in the last digits. For any other cost they
-    follow from the cost never falling as |x| grows, whatever else it does, and differ by some 10^-3.
+    follow, up to the rounding of sums, from the cost never falling as |x| grows, whatever else it does, and differ by
+    some 10^-3.
 
     >>> low, high = gamma_bracket(1, 1, lambda x: np.abs(x))
     >>> low <= optimal_gamma(1) <= high, high - low < 0.01
@@ -148,7 +149,7 @@ def _searched(folded: Folded, bracket: Enclosure) -> float:
     def excess(g: float) -> float:
         here = before + folded.integral(bracket.low, g, b * whole)
         value = (here * folded.powers.complement + b * whole) / (g + b * (1 - g))
-        return float(folded(np.array([g * folded.period]))[0]) / value - 1
+        return float(folded(np.array([g * folded.period]))[0]) / value - 1 if value > 0 else 0.0
 
     return float(find_crossing(excess, bracket, _trial))
 

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from utmost.exact import Level, Number
+from utmost.noise.claim import THEOREM_11
 from utmost.noise.integer_law import IntegerLaw
-from utmost.noise.parameters import THEOREM_11, law_level, law_text, positive_integer
+from utmost.noise.parameters import law_level, law_text, positive_integer
 from utmost.noise.profile import Profile
 
 

@@ -55,6 +55,41 @@ def optimal_noise(
     return DiscreteStaircase(epsilon, sensitivity, cost, alpha=alpha)
 
 
+def relaxable_noise(
+    epsilon: Number | Level | None = None,
+    sensitivity: Number = 1,
+    cost: Cost = absolute,
+    domain: Literal["integers", "reals"] = "integers",
+    *,
+    alpha: Number | None = None,
+) -> Geometric | DiscreteStaircase | Laplace | Staircase:
+    """The cheapest law here that can be relaxed to a larger epsilon later at no loss, however often.
+
+    These are the geometric law and the staircase of half a step on the integers (with an odd period, so that an even
+    sensitivity is rounded up, which keeps the level), Laplace and the staircase with gamma = 1/2 on the reals.
+
+    Arguments and errors as for `optimal_noise`. That no cheaper law can be relaxed is not claimed.
+
+    >>> relaxable_noise(1), relaxable_noise(1, 5), relaxable_noise("1/10", 5)
+    (Geometric(epsilon=1, sensitivity=1), DiscreteStaircase(epsilon=1, sensitivity=5, step=3),
+     DiscreteStaircase(epsilon='1/10', sensitivity=5, step=3))
+    """
+    candidates: list[Geometric | DiscreteStaircase | Laplace | Staircase]
+    if domain == "reals":
+        candidates = [
+            Staircase.half_step(epsilon, sensitivity, alpha=alpha),
+            Laplace(epsilon, sensitivity, alpha=alpha),
+        ]
+    elif domain == "integers":
+        width = positive_integer(sensitivity, "sensitivity", "relaxable_noise")
+        candidates = [Geometric(epsilon, width, alpha=alpha)]
+        if width > 1:
+            candidates.append(DiscreteStaircase.half_step(epsilon, width | 1, alpha=alpha))
+    else:
+        raise OutOfRange('domain must be "integers" or "reals"', came=domain, where="relaxable_noise")
+    return min(candidates, key=lambda law: float(law.expected_cost(cost)))
+
+
 def gain(law: Law, over: Law | Literal["laplace", "geometric"] = "laplace", cost: Cost | None = None) -> float:
     """How many times larger the expected cost of another law is: E L(other) / E L(law).
 

@@ -5,13 +5,10 @@ from typing import Any
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, exact, exact_integer, level
-from utmost.noise.costs import Cost, Moment, absolute, squared
 
 # Below it, and beyond these sensitivities, floats of probabilities underflow and exact searches never end.
 _LEAST_EPSILON = 1e-50
 _LARGEST_RATIO = 10**100
-
-THEOREM_11 = "least expected cost, whatever the cost, among additive noise on the integers [geng2012, Theorem 11]"
 
 
 def law_level(epsilon: Number | Level | None, alpha: Number | None, where: str) -> Level:
@@ -64,17 +61,3 @@ def _number_text(value: Any) -> str:
     if isinstance(value, Fraction):
         return str(value) if value.denominator == 1 else f"'{value}'"
     return repr(value)
-
-
-def costs_to_name(cost: Cost) -> list[Cost]:
-    """The costs for which a law may be optimal: its own, and the two that everybody asks about."""
-    return [cost, *(named for named in (absolute, squared) if named != cost)]
-
-
-def least_cost(best: list[Cost]) -> str:
-    """The claim, with the names of the costs."""
-    return f"least expected cost ({', '.join(_cost_name(cost) for cost in best)})"
-
-
-def _cost_name(cost: Cost) -> str:
-    return repr(cost) if isinstance(cost, Moment) else str(getattr(cost, "__name__", cost))

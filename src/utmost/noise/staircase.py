@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.exact import Interval, Level, Number, exact, nearest
+from utmost.noise.claim import costs_to_name, least_cost
 from utmost.noise.cost_reading import read_cost
 from utmost.noise.costs import Cost, absolute
 from utmost.noise.folded import Folded
 from utmost.noise.gamma import optimal_gamma
-from utmost.noise.parameters import costs_to_name, law_level, law_text, least_cost, positive_number
+from utmost.noise.parameters import law_level, law_text, positive_number
 from utmost.noise.powers import FloatPowers, IntervalPowers, cleared_bits
 from utmost.noise.real_law import RealLaw
 from utmost.noise.real_profile import RealProfile

@@ -62,8 +62,8 @@ def step_bracket(
 ) -> tuple[int, int]:
     """Bounds (low, high), both possible, between which the optimal step certainly lies.
 
-    For moments of integer order they agree. For any other cost they follow from the cost never falling as |x| grows,
-    whatever else it does; they agree, or nearly, for sensitivities up to a few thousand.
+    For moments of integer order they agree. For any other cost they follow, up to the rounding of sums, from the cost
+    never falling as |x| grows, whatever else it does; they agree, or nearly, for sensitivities up to a thousand.
     """
     level = law_level(epsilon, alpha, "step_bracket")
     D = positive_integer(sensitivity, "sensitivity", "step_bracket")

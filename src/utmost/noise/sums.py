@@ -33,12 +33,10 @@ def eulerian(order: int) -> tuple[int, ...]:
     >>> eulerian(0), eulerian(1), eulerian(3)
     ((1,), (0, 1), (0, 1, 4, 1))
     """
-    if order == 0:
-        return (1,)
-    below = (*eulerian(order - 1), 0)
-    if order == 1:
-        return (0, 1)
-    return tuple([0] + [n * below[n] + (order + 1 - n) * below[n - 1] for n in range(1, order + 1)])
+    row: tuple[int, ...] = (1,)
+    for m in range(1, order + 1):
+        row = (0, *(n * (row[n] if n < len(row) else 0) + (m + 1 - n) * row[n - 1] for n in range(1, m + 1)))
+    return row
 
 
 def geometric_moment(order: int, powers: Any) -> Any:
