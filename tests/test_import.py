@@ -47,6 +47,31 @@ def test_a_release_of_a_dict_needs_no_extra():
     assert python("-c", code).stdout.strip() == "{'n': [1, 2], 'n_radius': [0, 0]}"
 
 
+def test_the_command_line_needs_no_extra(tmp_path):
+    """`pip install .` alone releases a CSV file, to standard output and to a file, and describes noise."""
+    extras = [name for name in HEAVY if name not in ("typer", "rich")]
+    (tmp_path / "t.csv").write_text("n\n1\n2\n")
+    promise = ["--columns", "n", "--epsilon", "100", "--sensitivity", "1", "--cells", "1"]
+    code = f"""if True:
+        import sys
+        for name in {extras}:
+            sys.modules[name] = None
+        from utmost.adapters.cli import main
+        for arguments in (
+            ["release", "t.csv", *{promise}],
+            ["release", "t.csv", *{promise}, "--out", "out.csv"],
+            ["noise", "--epsilon", "1", "--sensitivity", "5"],
+            ["compare", "--up-to", "2"],
+        ):
+            try:
+                main(arguments)
+            except SystemExit as ended:
+                assert not ended.code, arguments
+    """
+    assert python("-c", code, cwd=tmp_path).stdout.startswith("n,n_radius\n1,0\n2,0\n")
+    assert (tmp_path / "out.csv").read_text() == "n,n_radius\n1,0\n2,0\n"
+
+
 def test_the_names_at_the_top_are_listed_and_sorted():
     import utmost
 

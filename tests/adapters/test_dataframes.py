@@ -116,8 +116,10 @@ def test_without_narwhals_the_extra_is_named():
         from utmost.release import doors
         dataframes.register()
         assert doors.door_of({"a": [1]}).names({"a": [1]}) == ["a"]
+        class Frame:
+            columns = ["a"]
         try:
-            doors.door_of(object())
+            doors.door_of(Frame())
         except Unsupported as error:
             assert 'pip install "utmost[tables]"' in str(error), error
         else:
