@@ -108,9 +108,8 @@ class _Task:
 
 def _check_start(start: Position, tasks: list[_Task], n: int) -> None:
     columns = len(tasks[start.orbit].columns) if 0 <= start.orbit < len(tasks) else -1
-    levels = [0, *start.coming]
-    rising = all(0 < after <= columns for after in levels[2:]) and levels[1] in (0, 1)
-    if columns < 0 or not 1 <= len(start.coming) < n or not rising:
+    first, later = start.coming[:1], start.coming[1:]
+    if columns < 0 or first not in ((0,), (1,)) or len(later) > n - 2 or not all(0 < j <= columns for j in later):
         raise OutOfRange("start must be a position of a walk on this type", came=start, where="kernel_blocks")
 
 
