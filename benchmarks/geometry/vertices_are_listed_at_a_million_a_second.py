@@ -2,10 +2,10 @@
 
 Run: PYTHONPATH=src python benchmarks/geometry/vertices_are_listed_at_a_million_a_second.py
 
-Rivals get the type as inequalities at alpha = 1/2 in rationals and stop after half a minute, and for good once they
-were stopped; each is skipped where it is not installed (Debian package lrslib; Python packages pycddlib, pplpy).
-Seconds are wall time on one core; the memory is the growth of the process while
-the list is streamed.
+Rivals get the type as inequalities at alpha = 1/2 in rationals; one that needs more than half a minute is stopped and
+asked no more, and one that is not installed is skipped (Debian package lrslib; Python packages pycddlib, pplpy).
+"alone" as an argument leaves them out. Seconds are wall time on one core; the memory is the growth of the process
+while the list is streamed.
 """
 
 import resource
@@ -73,13 +73,9 @@ def rows(space):
 
 
 def lrs(space):
-    text = [
-        "H-representation",
-        "linearity 1 1",
-        "begin",
-        f"{1 + space.size * (space.size - 1)} {space.size + 1} integer",
-    ]
-    text += [" ".join(["-1", *["1"] * space.size]), *(" ".join(map(str, row)) for row in rows(space)), "end"]
+    n = space.size
+    text = ["H-representation", "linearity 1 1", "begin", f"{1 + n * (n - 1)} {n + 1} integer"]
+    text += [" ".join(["-1", *["1"] * n]), *(" ".join(map(str, row)) for row in rows(space)), "end"]
     program = shutil.which("lrs")
     if program is None:
         raise ImportError("lrs")

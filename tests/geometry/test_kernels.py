@@ -1,5 +1,6 @@
 """Kernels by the compiled walk and by double description, against brute force and the tables."""
 
+import sys
 from fractions import Fraction
 from itertools import combinations
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost.errors import OutOfRange, Unsupported
 from utmost.geometry import Position, count_kernels, is_kernel, kernel_blocks, kernel_sizes, kernels, vertices
 from utmost.geometry.automorphisms import Automorphisms
 from utmost.geometry.double_description import kernels_by_double_description
@@ -190,12 +192,23 @@ def test_the_walk_goes_on_from_any_position():
     assert len(supports) == len(np.unique(supports, axis=0)) == len(whole)
 
 
+@pytest.mark.parametrize(
+    "start", [Position(99), Position(-1), Position(0, ()), Position(0, (1, 99)), Position(0, (7,))]
+)
+def test_a_position_of_another_walk_is_refused(start):
+    """No such orbit, no level, a column that is not there."""
+    with pytest.raises(OutOfRange, match="position"):
+        next(kernel_blocks(PrivacyType(counts(4), alpha="1/2"), start=start))
+
+
+def test_a_walk_over_too_many_vertices_is_refused():
+    """The 5-bit cube has 395 094 vertices: estimate instead."""
+    with pytest.raises(Unsupported, match="5000 vertices"):
+        next(walk_kernels(vertices(PrivacyType(hamming(5), alpha="1/2"))))
+
+
 def test_without_numba_everything_is_still_there(monkeypatch):
     """The pure path: the same kernels, in one stretch, and no going on from a position."""
-    import sys
-
-    from utmost.errors import Unsupported
-
     ptype = PrivacyType(counts(4), alpha="1/2")
     compiled = kernels(ptype)
     monkeypatch.setitem(sys.modules, "numba", None)

@@ -238,8 +238,9 @@ def go_on(walk: Walk) -> bool:
     """Walk until the stores might overflow (True) or all is done (False)."""
     n, m = walk.tableau.shape[1], walk.tableau.shape[2] - 1
     ups, downs = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
-    room_found = len(walk.found) - m * m if walk.keep else 1
-    room_doubt = len(walk.doubt) - m * m
+    pairs = m * (m + 1) // 2 + 1
+    room_found = len(walk.found) - pairs if walk.keep else 1
+    room_doubt = len(walk.doubt) - pairs
     while walk.level[0] >= 0:
         if walk.filled[0] > room_found or walk.filled[1] > room_doubt:
             return True

@@ -57,6 +57,7 @@ class WalkTables:
         residues[0, :, :, :m] = self.residues[:, :, columns]
         residues[0, :, 0, m] = 1
         size = np.abs(tableau).max(axis=1)
+        pairs = m * (m + 1) // 2 + 1  # what one set of n - 2 can be completed by
         inverses = [-pow(int(p), -1, 1 << 32) % (1 << 32) for p in self.primes]
         return Walk(
             tableau=tableau,
@@ -73,8 +74,8 @@ class WalkTables:
             rays=np.zeros((m, n)),
             fog=np.zeros((m, 2)),
             sizes=np.zeros((n + 1, n + 1), dtype=np.int64),
-            found=np.zeros(((rows + m * m) if rows else 0, n), dtype=np.int16),
-            doubt=np.zeros((rows + (m + n) * m, n), dtype=np.int16),
+            found=np.zeros((rows + pairs if rows else 0, n), dtype=np.int16),
+            doubt=np.zeros((rows + pairs, n), dtype=np.int16),
             filled=np.zeros(2, dtype=np.int64),
             lead=lead,
             keep=rows > 0,

@@ -8,6 +8,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Array, frozen
 from utmost.geometry.compiled_tableau import Walk, largest_row, pivot
 from utmost.geometry.compiled_walk import go_on
@@ -16,6 +17,9 @@ from utmost.geometry.orbits import Indices, column_permutations, moved_supports,
 from utmost.geometry.ring import is_kernel_support
 from utmost.geometry.tables import WalkTables
 from utmost.geometry.vertices import Vertices
+
+# Twice as many would take a gigabyte for the completions of one set.
+_MOST_VERTICES = 5_000
 
 
 def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None = None) -> Iterator[Haul]:
@@ -31,10 +35,20 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None
         rows: a stretch ends once it has found about this many, not counting images.
         start: where an earlier walk stopped.
 
-    Memory: O(rows n) and the tableau, O(n^2 N). Cost: at most C(N, n-2) tableau steps. Exactness: see `WalkTables`.
+    Raises:
+        Unsupported: for more than 5000 vertices, whose sets no walk comes through.
+        OutOfRange: for a start that no walk of this type can have stopped at.
+
+    Memory: O((rows + N^2) n), since one set of n - 2 may have N^2 / 2 completions. Cost: at most C(N, n-2) tableau
+    steps. Exactness: see `WalkTables`.
     """
+    if len(vertices) > _MOST_VERTICES:
+        raise Unsupported(
+            f"a walk takes at most {_MOST_VERTICES} vertices", came=len(vertices), mend="Use estimate_kernels."
+        )
     tables, tasks = WalkTables.of(vertices), _tasks(vertices)
     start = start or Position()
+    _check_start(start, tasks, vertices.distances.size)
     for task in tasks[start.orbit :]:
         walk = _walk(tables, task, start.coming if task.number == start.orbit else (0,), rows)
         unfinished = True
@@ -90,6 +104,13 @@ class _Task:
             )
             parts.append(images[lowest == member].astype(np.int32))
         return np.concatenate(parts)
+
+
+def _check_start(start: Position, tasks: list[_Task], n: int) -> None:
+    columns = len(tasks[start.orbit].columns) if 0 <= start.orbit < len(tasks) else -1
+    first, later = start.coming[:1], start.coming[1:]
+    if columns < 0 or first not in ((0,), (1,)) or len(later) > n - 2 or not all(0 < j <= columns for j in later):
+        raise OutOfRange("start must be a position of a walk on this type", came=start, where="kernel_blocks")
 
 
 def _tasks(vertices: Vertices) -> list[_Task]:
