@@ -47,7 +47,7 @@ class Plan:
     def theorem(self) -> str:
         """By which theorem this is the law to use."""
         if self.relaxable:
-            return f"can be relaxed to any larger epsilon without loss; {self.law.theorem}"
+            return f"the least of the laws known to be relaxed without loss; {self.law.theorem}"
         return self.law.theorem
 
 
