@@ -79,15 +79,22 @@ def test_radii_hold_at_every_level_and_sensitivity(law, c):
         assert (2 * law.cdf_interval(-t, bits)).upper > 1 - c
 
 
-@given(
-    st.sampled_from([Geometric(1), DiscreteStaircase("1/10", 7), Geometric("1e-6", 10**9), DiscreteStaircase(3, 10**9)])
+@pytest.mark.parametrize(
+    "law",
+    [
+        Geometric(1),
+        DiscreteStaircase("1/10", 7),
+        Geometric("1e-6", 10**9),
+        Geometric("1e-6", 10**12),
+        DiscreteStaircase(3, 10**9),
+    ],
 )
 def test_arrays_agree_with_single_numbers(law):
     """Floats settle what they can, exact arithmetic the rest: the same answers one by one."""
     p = np.array([1e-300, 1e-20, 0.01, 0.25, 0.4999999, 0.5, 0.500001, 0.75, 0.999, 1 - 1e-15])
     for method in (law.icdf, law.iccdf):
         together = method(p)
-        assert together.dtype == np.int64
+        assert together.dtype == (np.int64 if max(abs(k) for k in together.tolist()) < 2**63 else object)
         assert together.tolist() == [method(float(one)) for one in p]
         assert method(p.reshape(2, 5)).tolist() == together.reshape(2, 5).tolist()
 

@@ -114,6 +114,16 @@ def test_functions_find_the_least_of_a_full_scan(epsilon, D, cost):
     assert low <= best <= high
 
 
+@given(st.sampled_from([0.3, 1, 3]), st.integers(1, 500), st.sampled_from([1.0, 1e3, 1e5]))
+def test_a_constant_added_to_the_cost_changes_nothing(epsilon, D, constant):
+    """The atom at zero counts once."""
+    best = optimal_step(epsilon, D)
+    low, high = step_bracket(epsilon, D, lambda x: np.abs(x) + constant)
+    assert low <= best <= high
+    costs = [DiscreteStaircase(epsilon, D, step=r).moment(1) for r in (low, best, high)]
+    assert max(costs) <= (costs[1] + constant) * (1 + 1e-9) - constant
+
+
 @settings(max_examples=15)
 @given(st.sampled_from(["0.01", 1, 10, 50]), st.sampled_from([1000, 10**6, 10**9]), st.sampled_from([1, 2, 4]))
 def test_functions_find_the_step_of_the_moment_they_are(epsilon, D, m):
