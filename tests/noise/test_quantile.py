@@ -99,6 +99,13 @@ def test_arrays_agree_with_single_numbers(law):
         assert method(p.reshape(2, 5)).tolist() == together.reshape(2, 5).tolist()
 
 
+def test_floats_that_leave_doubt_are_not_trusted():
+    """Where a unit moves the tail by a few units in the last place, arrays still agree with exact decisions."""
+    law, p = Geometric("1e-6", 3 * 10**9), np.random.default_rng(2).random(300)
+    assert law.icdf(p).tolist() == [law.icdf(float(one)) for one in p]
+    assert law.iccdf(p).tolist() == [law.iccdf(float(one)) for one in p]
+
+
 def test_many_quantiles_invert_the_cdf():
     law, rng = DiscreteStaircase("1/3", 11), np.random.default_rng(1)
     p = rng.random(20_000)

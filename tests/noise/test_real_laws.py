@@ -14,7 +14,7 @@ from scipy import integrate, stats
 
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import level
-from utmost.noise import Geometric, Laplace, Law, Staircase
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Law, Staircase
 from utmost.noise.costs import moment, squared
 
 epsilons = st.sampled_from(["1e-6", "0.0123", "1/3", 1, "2.5", 11, 50])
@@ -104,6 +104,16 @@ def test_the_half_step_staircase_is_a_uniform_plus_a_geometric(epsilon, x):
     b = float(law.alpha)
     assert law.moment(1) == pytest.approx(2 * b / (1 - b**2) + (1 - b) / (4 * (1 + b)), rel=1e-14)
     assert law.variance() == pytest.approx(1 / 12 + 2 * b / (1 - b) ** 2, rel=1e-14)
+
+
+@given(st.sampled_from(["0.2", 1, 5]), st.integers(1, 9), st.data())
+def test_an_integer_staircase_plus_a_uniform_is_a_staircase_on_the_reals(epsilon, D, data):
+    """Discrete (D, r) plus a uniform on [-1/2, 1/2] has gamma = (r - 1/2)/D."""
+    r = data.draw(st.integers(1, D))
+    integers, reals = DiscreteStaircase(epsilon, D, step=r), Staircase(epsilon, D, gamma=Fraction(2 * r - 1, 2 * D))
+    x = np.arange(-3 * D, 3 * D + 1)
+    np.testing.assert_allclose(reals.cdf(x + 0.5), integers.cdf(x), rtol=1e-13)
+    np.testing.assert_allclose(reals.pdf(x), integers.pmf(x), rtol=1e-13)
 
 
 def test_laplace_is_scipys():
