@@ -1,21 +1,34 @@
 """Numbers that keep their promise: rationals, intervals, directed rounding, epsilon and alpha."""
 
+from utmost.exact.arrays import Array, as_array, fractions, frozen, is_exact, one_world, to_floats
 from utmost.exact.elementary import exp_interval, log_interval
 from utmost.exact.interval import Interval
 from utmost.exact.level import Level, level
-from utmost.exact.number import Number, exact, exact_integer
+from utmost.exact.number import Number, exact, exact_integer, natural
+from utmost.exact.product import product
 from utmost.exact.rounding import nearest, round_down, round_up
+from utmost.exact.surd import Surd
 
 __all__ = [
+    "Array",
     "Interval",
     "Level",
     "Number",
+    "Surd",
+    "as_array",
     "exact",
     "exact_integer",
     "exp_interval",
+    "fractions",
+    "frozen",
+    "is_exact",
     "level",
     "log_interval",
+    "natural",
     "nearest",
+    "one_world",
+    "product",
     "round_down",
     "round_up",
+    "to_floats",
 ]

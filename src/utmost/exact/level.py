@@ -109,6 +109,8 @@ class Level:
             return False
         if self.base == other.base:
             return self.power < other.power
+        if self._is_short and other._is_short:
+            return self.alpha_fraction() > other.alpha_fraction()
         bits = 128
         while True:  # ends: unequal canonical levels are unequal numbers
             mine, theirs = self.epsilon_interval(bits), other.epsilon_interval(bits)
@@ -123,6 +125,11 @@ class Level:
 
     def __repr__(self) -> str:
         return f"Level({self})"
+
+    @property
+    def _is_short(self) -> bool:
+        """Whether alpha is a fraction so short that comparing it costs less than a logarithm."""
+        return self.base is not None and self.is_rational and self.power * self.base.denominator.bit_length() < 1024
 
     def _bits(self) -> int:
         """Enough bits that 53 remain of epsilon: as many zeros may lead as its denominators are long."""

@@ -6,7 +6,7 @@ from numbers import Integral, Rational
 
 import numpy as np
 
-from utmost.errors import NotANumber
+from utmost.errors import NotANumber, OutOfRange
 
 Number = int | Fraction | Decimal | str | float
 """What a user may pass where a number is wanted: a float is read as the decimal it prints."""
@@ -51,6 +51,22 @@ def exact_integer(value: object, name: str = "value") -> int:
     if number.denominator != 1:
         raise NotANumber(f"{name} must be an integer", came=value)
     return number.numerator
+
+
+def natural(value: object, name: str, least: int = 0) -> int:
+    """The integer that ``value`` denotes, which must be at least ``least``.
+
+    Raises:
+        NotANumber: see `exact_integer`.
+        OutOfRange: below ``least``.
+
+    >>> natural("12", "n")
+    12
+    """
+    number = exact_integer(value, name)
+    if number < least:
+        raise OutOfRange(f"{name} must be at least {least}", came=value)
+    return number
 
 
 def _from_decimal(value: object, name: str) -> Fraction:

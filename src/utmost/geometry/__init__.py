@@ -1,1 +1,47 @@
 """Refinement, vertices, kernels and universality: the shape of all mechanisms that keep a promise."""
+
+from utmost.geometry.automorphisms import Automorphisms
+from utmost.geometry.decomposition import Decomposition, decompose
+from utmost.geometry.estimate import Estimate, estimate_kernels
+from utmost.geometry.existence import distinguishing_mechanism, joint_loss, lifted_loss
+from utmost.geometry.haul import Haul, Position
+from utmost.geometry.kernels import Kernels, count_kernels, kernel_blocks, kernel_sizes, kernels
+from utmost.geometry.membership import is_kernel, is_vertex_mechanism
+from utmost.geometry.orbits import Orbits, vertex_orbits
+from utmost.geometry.universality import (
+    ExistenceVerdict,
+    UniversalityVerdict,
+    is_universally_optimal,
+    universal_mechanism,
+)
+from utmost.geometry.vertices import Vertices, count_vertices, vertex_blocks, vertices
+
+__all__ = [
+    "Automorphisms",
+    "Decomposition",
+    "Estimate",
+    "ExistenceVerdict",
+    "Haul",
+    "Kernels",
+    "Orbits",
+    "Position",
+    "UniversalityVerdict",
+    "Vertices",
+    "count_kernels",
+    "count_vertices",
+    "decompose",
+    "distinguishing_mechanism",
+    "estimate_kernels",
+    "is_kernel",
+    "is_universally_optimal",
+    "is_vertex_mechanism",
+    "joint_loss",
+    "kernel_blocks",
+    "kernel_sizes",
+    "kernels",
+    "lifted_loss",
+    "universal_mechanism",
+    "vertex_blocks",
+    "vertex_orbits",
+    "vertices",
+]

@@ -1,1 +1,7 @@
 """Seeded randomness and strategies for tests; nothing here may touch a real release."""
+
+from utmost.testing.randomness import SeededRandomness
+from utmost.testing.seeded_gradual import seeded_gradual_release
+from utmost.testing.seeded_release import seeded_release
+
+__all__ = ["SeededRandomness", "seeded_gradual_release", "seeded_release"]

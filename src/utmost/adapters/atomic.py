@@ -1,0 +1,85 @@
+"""Writing several files so that all of them appear, or none."""
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from utmost.errors import Unsupported
+
+Writer = Callable[[BinaryIO], None]
+"""Writes one file's content to an open file."""
+
+
+def check_absent(path: Path) -> None:
+    """Check that a release may be written here.
+
+    Raises:
+        Unsupported: where something is there already: a second release of the same data spends a second time.
+    """
+    if os.path.lexists(path):
+        raise Unsupported(
+            "a release is never written over another file",
+            came="a file that exists",
+            where=str(path),
+            mend="Choose another name; a second release of the same data spends its level a second time.",
+        )
+
+
+def write_together(writers: Mapping[Path, Writer]) -> None:
+    """Write every file aside, force it to the disk, and only then give all of them their names, in this order.
+
+    A failure at any point leaves none of the names behind. A power cut between two of them leaves the first ones, so
+    the file that explains the others comes first.
+
+    Raises:
+        Unsupported: where one of the names is taken.
+        OSError: where the disk refuses.
+    """
+    aside: dict[Path, Path] = {}
+    named: list[Path] = []
+    try:
+        for path, writer in writers.items():
+            check_absent(path)
+            aside[path] = _write_aside(path, writer)
+        for path, temporary in aside.items():
+            check_absent(path)
+            os.replace(temporary, path)
+            named.append(path)
+    except BaseException:
+        for path in (*named, *aside.values()):
+            path.unlink(missing_ok=True)
+        raise
+    for directory in {path.parent for path in writers}:
+        _force_directory(directory)
+
+
+def _write_aside(path: Path, writer: Writer) -> Path:
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            writer(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o666 & ~_umask())
+    except BaseException:
+        os.unlink(name)
+        raise
+    return Path(name)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _force_directory(directory: Path) -> None:
+    if os.name == "nt":  # a directory cannot be opened there
+        return
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

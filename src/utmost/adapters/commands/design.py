@@ -1,0 +1,121 @@
+"""`utmost design`: the best private mechanism for a consumer, with the certificate that none is better."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from utmost.adapters import designs, files, options
+from utmost.adapters.atomic import Writer, write_together
+from utmost.adapters.consumers import consumer_of, is_file
+from utmost.adapters.reports import design_report, print_json
+from utmost.design import Optimum, optimal_mechanism
+from utmost.errors import NotMonotone, OutOfRange, PromiseBroken
+from utmost.exact import level, natural
+from utmost.privacy import PrivacyType
+from utmost.spaces import Consumer, LineMetric, check_monotone
+
+Counts = Annotated[str | None, typer.Option("--counts", metavar="N", help="The secrets are the counts 0..N.")]
+Discrete = Annotated[str | None, typer.Option("--discrete", metavar="K", help="K secrets, all equally far apart.")]
+Hamming = Annotated[str | None, typer.Option("--hamming", metavar="BITS", help="All strings of so many bits.")]
+Grid = Annotated[str | None, typer.Option("--grid", metavar="RxC", help="The points of a lattice, Euclidean.")]
+Prior = Annotated[str | None, typer.Option(metavar="PRIOR", help="As for read; uniform or a file except on counts.")]
+Theorem = Annotated[bool, typer.Option("--theorem", help="Refuse a loss that Theorem 3.1 does not cover.")]
+Program = Annotated[bool, typer.Option("--program", help="Solve the linear program even where a theorem answers.")]
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write mechanism, remap and certificate as JSON.")]
+Matrix = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the mechanism's matrix as CSV.")]
+Check = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", exists=True, dir_okay=False, help="Check the certificate in a design that --out wrote."
+    ),
+]
+
+
+def design(
+    counts: Counts = None,
+    discrete: Discrete = None,
+    hamming: Hamming = None,
+    grid: Grid = None,
+    prior: Prior = None,
+    loss: options.Loss = "absolute",
+    epsilon: options.Epsilon = None,
+    alpha: options.Alpha = None,
+    theorem: Theorem = False,
+    program: Program = False,
+    out: Out = None,
+    matrix: Matrix = None,
+    check: Check = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Find the best private mechanism for a consumer, and prove it.
+
+    On counts it is the geometric mechanism, remapped, wherever a theorem or the dual says so; elsewhere a vertex of the
+    consumer's linear program. The two bounds are checked apart from how the mechanism was found.
+    """
+    if check is not None:
+        return _check(check, as_json=as_json)
+    kind, sizes = _space({"counts": counts, "discrete": discrete, "hamming": hamming, "grid": grid})
+    space, at = designs.space_of(kind, sizes), level(epsilon, alpha)
+    if prior is None:
+        raise OutOfRange("a design needs a consumer's prior", came="none", where="--prior")
+    if theorem and program:
+        raise OutOfRange("one of --theorem and --program can be asked for", came="both")
+    consumer = consumer_of(prior, loss, space, at)
+    found = _optimum(PrivacyType(space, at), consumer, theorem=theorem, program=program)
+    written = designs.document(found, (kind, sizes), None if is_file(loss) else loss.strip().lower())
+    _write(found, written, out, matrix)
+    if as_json:
+        return print_json(written)
+    from utmost.adapters.screens.design import show_design
+
+    show_design(design_report(found, f"{kind} {' x '.join(map(str, sizes))}", prior, loss), out, matrix)
+
+
+def _space(given: dict[str, str | None]) -> designs.SpaceText:
+    """The one space that was asked for, and its sizes."""
+    chosen = [(kind, text) for kind, text in given.items() if text is not None]
+    if len(chosen) != 1:
+        came = " and ".join(f"--{kind}" for kind, _ in chosen) or "none"
+        raise OutOfRange("exactly one of --counts, --discrete, --hamming and --grid must be given", came=came)
+    ((kind, text),) = chosen
+    parts = text.lower().split("x") if kind == "grid" else [text]
+    if kind == "grid" and len(parts) != 2:
+        raise OutOfRange("a grid is written as ROWSxCOLUMNS, such as 4x4", came=text, where="--grid")
+    return kind, tuple(natural(part, f"--{kind}") for part in parts)
+
+
+def _optimum(ptype: PrivacyType, consumer: Consumer, *, theorem: bool, program: bool) -> Optimum:
+    method = "theorem" if theorem else "program" if program else "auto"
+    try:
+        return optimal_mechanism(ptype, consumer, method=method)  # type: ignore[arg-type]
+    except NotMonotone:
+        if isinstance(ptype.space.metric, LineMetric):
+            check_monotone(consumer)  # names the entry
+        raise
+
+
+def _write(found: Optimum, written: dict[str, object], out: Path | None, matrix: Path | None) -> None:
+    writers: dict[Path, Writer] = {}
+    if out is not None:
+        writers[out] = lambda file: designs.write(written, file)
+    if matrix is not None:
+        if matrix.suffix.lower() not in files.TEXT:
+            raise OutOfRange("a matrix is written as .csv or .tsv", came=matrix.name, where="--matrix")
+        names = ["secret", *map(str, range(found.certificate.consumer.actions))]
+        writers[matrix] = lambda file: files.write_rows(names, designs.matrix_text(found.channel), file, matrix)
+    if writers:
+        write_together(writers)
+
+
+def _check(path: Path, *, as_json: bool) -> None:
+    """Check a design, and refuse one that does not prove what it states."""
+    certificate = designs.read(path)
+    if not certificate.verify():
+        raise PromiseBroken("the certificate must prove the bounds that the design states", where=str(path))
+    bounds = {"lower": float(certificate.lower), "upper": float(certificate.upper)}
+    if as_json:
+        return print_json({"verified": True, **bounds})
+    from utmost.adapters.screens.design import show_check
+
+    show_check(certificate)

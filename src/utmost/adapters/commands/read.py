@@ -1,0 +1,158 @@
+"""`utmost read`: what a released count tells a consumer, and its best answer."""
+
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from utmost.adapters import files, options, plots, sidecar
+from utmost.adapters.atomic import write_together
+from utmost.adapters.consumers import consumer_of, is_file, prior_file
+from utmost.adapters.readings import with_readings
+from utmost.adapters.reports import print_json, reading_report
+from utmost.design import Reading, read_response
+from utmost.errors import OutOfRange
+from utmost.exact import Level, exact_integer, level, natural
+from utmost.release.stated import reading_level
+from utmost.spaces import Consumer, counts
+
+Response = Annotated[str | None, typer.Option(metavar="INTEGER", help="One response, from any integer.")]
+Releases = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", exists=True, dir_okay=False, help="A .csv, .tsv or .parquet file of responses."),
+]
+Column = Annotated[str | None, typer.Option(metavar="NAME", help="The column of responses in --releases.")]
+Largest = Annotated[
+    str | None,
+    typer.Option("--n", metavar="N", help="The largest count; or, with --releases, the column that has it."),
+]
+Statement = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", exists=True, dir_okay=False, help="Take the level from the statement beside a release."
+    ),
+]
+Clamped = Annotated[bool, typer.Option("--clamped", help="The responses were clamped to 0..n: refuse any other.")]
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the table here instead of standard output.")]
+Figure = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Draw prior and posterior into this .svg, .png or .pdf (needs utmost[plot])."),
+]
+
+
+def read(
+    prior: options.Prior,
+    loss: options.Loss = "absolute",
+    response: Response = None,
+    releases: Releases = None,
+    column: Column = None,
+    n: Largest = None,
+    epsilon: options.Epsilon = None,
+    alpha: options.Alpha = None,
+    statement: Statement = None,
+    confidence: options.Confidence = "0.95",
+    clamped: Clamped = False,
+    plot: Figure = None,
+    out: Out = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Turn a released count into the best answer for a prior and a loss.
+
+    The response is a count with geometric noise, clamped to 0..n or not. The answer is the one with the least
+    posterior expected loss; the interval is the shortest that holds 95 % of the posterior.
+    """
+    _check_request(response, releases, column, plot, out)
+    at = _level(epsilon, alpha, statement, releases)
+    reader = _Reader(prior, loss, at, confidence)
+    if releases is not None:
+        assert column is not None, "checked"
+        return _give(reader, releases, column, _largest(n, prior), clamped=clamped, out=out, as_json=as_json)
+    consumer = reader.consumer(natural(_largest(n, prior), "n"))
+    z = exact_integer(response, "response")
+    if clamped and not 0 <= z < consumer.secrets:
+        raise OutOfRange(f"a clamped response must lie in 0..{consumer.secrets - 1}", came=z, where="--response")
+    _show(read_response(at, consumer, z, confidence), reader, consumer, z, plot, as_json=as_json)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """What is asked of every response."""
+
+    prior: str
+    loss: str
+    level: Level
+    confidence: str
+
+    def consumer(self, n: int) -> Consumer:
+        return consumer_of(self.prior, self.loss, counts(n), self.level)
+
+
+def _check_request(
+    response: str | None, releases: Path | None, column: str | None, plot: Path | None, out: Path | None
+) -> None:
+    if (response is None) == (releases is None):
+        raise OutOfRange("exactly one of --response and --releases must be given", came=response)
+    if (releases is None) != (column is None):
+        raise OutOfRange("--column must name the responses in --releases", came=column or "none")
+    if plot is not None:
+        plots.check_format(plot)
+    if (plot if releases is not None else out) is not None:
+        raise OutOfRange("--plot draws one --response, and --out writes --releases", came="the other")
+    if releases is not None and out is not None:
+        files.check_same_kind(releases, out)
+
+
+def _level(epsilon: str | None, alpha: str | None, statement: Path | None, releases: Path | None) -> Level:
+    """The level that was given, or the one that the statement tells; by default the one beside the releases."""
+    beside = None if releases is None else sidecar.sidecar_path(releases)
+    if statement is None and epsilon is None and alpha is None and beside is not None and beside.exists():
+        statement = beside
+    if statement is None:
+        return level(epsilon, alpha)
+    if epsilon is not None or alpha is not None:
+        raise OutOfRange("the level must come from one of --epsilon, --alpha and --statement", came="two")
+    return reading_level(sidecar.read(statement))
+
+
+def _largest(n: str | None, prior: str) -> int | str:
+    """The largest count, from --n or from the prior's file; or the column that has it."""
+    if n is None:
+        if not is_file(prior):
+            raise OutOfRange("--n must say the largest count where the prior is a name", came=prior)
+        return len(prior_file(prior)) - 1
+    return natural(n, "--n") if n.lstrip("+-").isdigit() else n
+
+
+def _show(reading: Reading, reader: _Reader, consumer: Consumer, z: int, plot: Path | None, *, as_json: bool) -> None:
+    if plot is not None:
+        write_together({plot: lambda file: plots.posterior_figure(consumer.prior, reading.posterior, z, file, plot)})
+    report = reading_report(reading, consumer, reader.level, z, reader.confidence, (reader.prior, reader.loss))
+    if as_json:
+        return print_json(report)
+    from utmost.adapters.screens.read import show_reading
+
+    show_reading(report)
+
+
+def _give(
+    reader: _Reader, source: Path, column: str, n: int | str, *, clamped: bool, out: Path | None, as_json: bool
+) -> None:
+    """Read a whole file, and write it with its answers."""
+    consumer = cache(reader.consumer)
+
+    def one(response: int, largest: int) -> Reading:
+        return read_response(reader.level, consumer(largest), response, reader.confidence)
+
+    if isinstance(n, str) and is_file(reader.prior):
+        raise OutOfRange("a prior from a file is for one n", came=n, where="--n", mend="Give the number.")
+    table: Any = with_readings(files.read(source), column, n, one, clamped=clamped)
+    if out is not None:
+        write_together({out: lambda file: files.write(table, file, out)})
+    elif as_json:
+        print_json(files.columns(table))
+    else:
+        files.write_text(table, sys.stdout.buffer)
+        sys.stdout.flush()

@@ -1,0 +1,53 @@
+"""One number, figure or claim of a paper beside what the library computes."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+EQUAL, CORRECTED, EXTENDED, DIFFERS = "equal", "corrected", "extended", "DIFFERS"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a paper prints at a place, what was found, and how the two agree.
+
+    Attributes:
+        verdict: "equal" to what is printed; "corrected" where the print is wrong and the value found is the known right
+            one; "extended" where the paper gives no value and the one found is the known one; "DIFFERS" otherwise.
+    """
+
+    place: str
+    what: str
+    paper: str
+    found: str
+    verdict: str
+    note: str = ""
+
+
+Reproduction = Callable[[], Iterator[Comparison]]
+"""All comparisons of one paper, computed as they are asked for."""
+
+
+def equal(place: str, what: str, printed: Any, found: Any, *, shown: tuple[str, str] | None = None) -> Comparison:
+    """What is printed, against what was found; ``shown`` is how the two are written where they are long."""
+    paper, here = shown or (str(printed), str(found))
+    return Comparison(place, what, paper, here, EQUAL if printed == found else DIFFERS)
+
+
+def corrected(place: str, what: str, printed: str, known: Any, found: Any, note: str) -> Comparison:
+    """A misprint or a claim that does not hold, against the right value, which must be found."""
+    return Comparison(place, what, printed, str(found), CORRECTED if known == found else DIFFERS, note)
+
+
+def extended(place: str, what: str, known: Any, found: Any, note: str = "") -> Comparison:
+    """A value that the paper does not print, against the known one."""
+    return Comparison(place, what, "", str(found), EXTENDED if known == found else DIFFERS, note)
+
+
+def rounded(number: Any, digits: int) -> str:
+    """A number to so many significant digits, so that prints can be compared.
+
+    >>> rounded(1.19423215531, 6)
+    '1.19423'
+    """
+    return f"{float(number):.{digits}g}"

@@ -1,0 +1,34 @@
+"""Progress of long work, on a terminal only: a pipe or a log sees nothing of it."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from utmost.adapters.screens.parts import screen
+
+# Below so many rows a bar would only flicker.
+_LONG = 100_000
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """Say on a terminal what is going on; nothing in a pipe or a log."""
+    console = screen(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(escape(what)):
+        yield
+
+
+def watched(rows: Iterable[list[str]], count: int) -> Iterator[list[str]]:
+    """The rows as they are, with a bar where they are many."""
+    console = screen(stderr=True)
+    if count < _LONG or not console.is_terminal:
+        yield from rows
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield from progress.track(rows, total=count, description="Writing")

@@ -1,0 +1,48 @@
+"""Farkas certificates: multipliers that prove a linear program infeasible, exactly."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from utmost.design.linear import LinearProgram, Vector
+from utmost.design.program import solve
+from utmost.design.simplex import Tableau, rationals_array
+from utmost.design.vertex import exact_vertex
+
+
+def farkas_ray(program: LinearProgram) -> Vector | None:
+    """Exact multipliers (rows,) that prove a program infeasible, or None when it is feasible.
+
+    They are the duals of the program that pays for every violated row. `farkas_gap` checks them.
+    """
+    m, n = program.shape
+    exact = Tableau.of(program)
+    entries = [(i, j, value) for j in range(n) for i, value in exact.columns[j].items()]
+    entries += [(i, n + sign * m + i, Fraction(1 - 2 * sign)) for i in range(m) for sign in (0, 1)]
+    rows, columns = [int(entry[0]) for entry in entries], [int(entry[1]) for entry in entries]
+    values = rationals_array(entry[2] for entry in entries)
+    cost = [Fraction(0)] * n + [Fraction(1)] * (2 * m)
+    below = [*exact.lower[:n], *[Fraction(0)] * (2 * m)]
+    above = [*exact.upper[:n], *[math.inf] * (2 * m)]
+    low, high = rationals_array(exact.lower[n:]), rationals_array(exact.upper[n:])
+    paid = LinearProgram.of_triplets(
+        rationals_array(cost), rows, columns, values, low, high, rationals_array(below), rationals_array(above)
+    )
+    found = exact_vertex(paid, solve(paid).basis)
+    return found.duals if found.value > 0 else None
+
+
+def farkas_gap(program: LinearProgram, ray: Vector) -> Any:
+    """A number that is positive only if the ray proves the program infeasible.
+
+    For every x, ``ray . (A x)`` is at least the least that the rows allow and at most the most that the variables'
+    bounds allow; the gap is the first less the second.
+    """
+    tableau = Tableau.of(program)
+    n = program.shape[1]
+    need = sum(
+        (y * (tableau.lower[n + i] if y > 0 else tableau.upper[n + i]) for i, y in enumerate(ray) if y), Fraction(0)
+    )
+    slopes = [sum((value * ray[i] for i, value in tableau.columns[j].items()), Fraction(0)) for j in range(n)]
+    most = sum((s * (tableau.upper[j] if s > 0 else tableau.lower[j]) for j, s in enumerate(slopes) if s), Fraction(0))
+    return need - most

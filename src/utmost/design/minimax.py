@@ -1,0 +1,199 @@
+r"""Consumers without a prior: the private channel whose largest expected loss over the possible secrets is least.
+
+The game between channel and secret has a value: the largest, over priors on the possible secrets, of the optimum of
+the consumer with that prior. A worst prior and that consumer's certificate therefore prove the value from below, and
+the channel proves it from above. On counts with a monotone loss the channel is a randomised remap of the geometric
+mechanism (for some consumers no deterministic one serves), and the program needs no privacy constraints at all.
+
+Source: [gupte2010].
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from utmost.channels import Channel, GeometricMatrix
+from utmost.design.certificate import Certificate
+from utmost.design.checker import check_private
+from utmost.design.hypotheses import theorem_for
+from utmost.design.levels import alpha_above
+from utmost.design.linear import LinearProgram
+from utmost.design.optimal import optimal_mechanism
+from utmost.design.user_program import user_program
+from utmost.design.vertex import solve_exactly
+from utmost.errors import OutOfRange, PromiseBroken
+from utmost.exact import Array, Level, level, round_up
+from utmost.privacy import PrivacyType
+from utmost.spaces import Consumer, LineMetric, priors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MinimaxOptimum:
+    """A channel that is best in the worst case, and why none is better.
+
+    Attributes:
+        ptype: the privacy type.
+        possible: the secrets that the consumer holds possible.
+        matrix: the channel, (secrets, actions) Fractions, exactly private.
+        remap: on counts, the row-stochastic Y with ``matrix = G Y``; None where a program in the channel was solved.
+        loss: the largest expected loss over the possible secrets: exact, or a float rounded up.
+        certificate: the optimum of the consumer with the worst prior; no private channel is better in the worst case
+            than its lower bound.
+    """
+
+    ptype: PrivacyType
+    possible: tuple[int, ...]
+    matrix: Array
+    remap: Channel | None
+    loss: Any
+    certificate: Certificate
+
+    @property
+    def channel(self) -> Channel:
+        """The channel, exact."""
+        return Channel(self.matrix)
+
+    @property
+    def prior(self) -> Array:
+        """A worst prior: zero outside the possible secrets."""
+        return self.certificate.consumer.prior
+
+    @property
+    def lower(self) -> Any:
+        """No private channel has a smaller worst loss."""
+        return self.certificate.lower
+
+    @property
+    def gap(self) -> Any:
+        """``loss - lower``: 0 when all is exact."""
+        return self.loss - self.lower
+
+    def verify(self) -> bool:
+        """Whether the channel is private and loses at most ``loss``, and the worst prior proves the lower bound."""
+        try:
+            check_private(self.ptype, self.matrix)
+        except PromiseBroken:
+            return False
+        worst = worst_loss(self.matrix, self.certificate.consumer.loss, self.possible)
+        outside = [x for x in range(len(self.prior)) if x not in self.possible]
+        return bool(worst <= self.loss and not self.prior[outside].any() and self.certificate.verify())
+
+
+def worst_loss(matrix: Array, loss: Array, possible: Sequence[int]) -> Any:
+    """max over possible secrets x of sum_r X[x, r] l(x, r), in rationals."""
+    return max(
+        sum((Fraction(c) * Fraction(l) for c, l in zip(matrix[x], loss[x].tolist(), strict=True)), Fraction(0))
+        for x in possible
+    )
+
+
+def minimax_mechanism(ptype: PrivacyType, loss: object, possible: Sequence[int] | None = None) -> MinimaxOptimum:
+    """The private channel with the least worst-case expected loss over the possible secrets.
+
+    Args:
+        ptype: space and level.
+        loss: a named loss, a function, or a (secrets, actions) matrix.
+        possible: the secrets that are not ruled out; all of them when left out.
+
+    Raises:
+        OutOfRange: for no possible secret, one outside the space, or one named twice.
+        Unsupported: without the extra ``lp``.
+
+    Source: [gupte2010], section 3 (the program), and theorem 3 (the randomised remap of G).
+
+    >>> from utmost.spaces import counts, losses
+    >>> found = minimax_mechanism(PrivacyType(counts(3), alpha="1/2"), losses.binary)
+    >>> found.loss, found.verify()
+    (Fraction(5, 9), True)
+    """
+    consumer = Consumer(priors.uniform(ptype.space.size), loss)
+    secrets = _possible(possible, ptype.space.size)
+    rational = consumer.is_exact and ptype.level.is_rational
+    remapped = isinstance(ptype.space.metric, LineMetric) and theorem_for(consumer) is not None
+    solve = _by_remap if remapped else _by_channel
+    matrix, remap, weights = solve(ptype, consumer, secrets)
+    belief = np.full(ptype.space.size, Fraction(0), dtype=object)
+    belief[list(secrets)] = weights
+    certificate = optimal_mechanism(
+        ptype, Consumer(belief if rational else (belief / belief.sum()).astype(np.float64), loss)
+    ).certificate
+    worst = worst_loss(matrix, certificate.consumer.loss, secrets)
+    return MinimaxOptimum(ptype, secrets, matrix, remap, worst if rational else round_up(worst), certificate)
+
+
+def _by_remap(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> tuple[Array, Channel, Array]:
+    """minimise t over remaps Y, sum_r (G Y)_ir l(i, r) <= t for possible i: the channel, Y, and a worst prior."""
+    n, k = consumer.secrets, consumer.actions
+    at = _rational_level(ptype)
+    G = GeometricMatrix(n - 1, at).matrix()
+    loss = _rationals(consumer.loss)
+    rows = [np.repeat(np.arange(n), k)]
+    columns, values = [np.arange(n * k)], [np.full(n * k, Fraction(1), dtype=object)]
+    for place, i in enumerate(secrets):
+        rows.append(np.full(n * k + 1, n + place))
+        columns.append(np.arange(n * k + 1))
+        values.append(np.append(-np.outer(G[i], loss[i]).ravel(), [Fraction(1)]))
+    solution = solve_exactly(_least_top(n * k, rows, columns, values, n, len(secrets)))
+    Y = solution.primal[:-1].reshape(n, k)
+    return G @ Y, Channel(Y), solution.duals[n:]
+
+
+def _by_channel(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> tuple[Array, None, Array]:
+    """minimise t over private channels, sum_r x_ir l(i, r) <= t for possible i: the channel, and a worst prior."""
+    base, k = user_program(ptype, consumer), consumer.actions
+    m, size = base.shape
+    loss = _rationals(consumer.loss)
+    rows = [np.repeat(np.arange(m), np.diff(base.starts))]
+    columns, values = [base.columns], [base.values]
+    for place, i in enumerate(secrets):
+        rows.append(np.full(k + 1, m + place))
+        columns.append(np.append(np.arange(i * k, i * k + k), size))
+        values.append(np.append(-loss[i], [Fraction(1)]))
+    program = _least_top(size, rows, columns, values, 0, len(secrets), base)
+    solution = solve_exactly(program)
+    return solution.primal[:-1].reshape(consumer.secrets, k), None, solution.duals[m:]
+
+
+def _least_top(
+    size: int,
+    rows: list[Array],
+    columns: list[Array],
+    values: list[Array],
+    sums: int,
+    tops: int,
+    base: LinearProgram | None = None,
+) -> LinearProgram:
+    """minimise the last of size + 1 variables, a free one; ``sums`` rows equal 1 (or are base's), ``tops`` are >= 0."""
+    one, zero = [Fraction(1)] * sums, [Fraction(0)] * tops
+    lower = _objects([*(base.lower.tolist() if base else one), *zero])
+    upper = _objects([*(base.upper.tolist() if base else one), *[math.inf] * tops])
+    cost = _objects([*[Fraction(0)] * size, Fraction(1)])
+    least = _objects([*[Fraction(0)] * size, -math.inf])
+    i, j, coefficients = (np.concatenate(part) for part in (rows, columns, values))
+    return LinearProgram.of_triplets(cost, i, j, coefficients, lower, upper, least)
+
+
+def _possible(possible: Sequence[int] | None, size: int) -> tuple[int, ...]:
+    secrets = tuple(range(size)) if possible is None else tuple(int(x) for x in possible)
+    if not secrets or len(set(secrets)) != len(secrets) or not all(0 <= x < size for x in secrets):
+        raise OutOfRange(f"the possible secrets must be distinct and in 0..{size - 1}", came=possible)
+    return secrets
+
+
+def _rational_level(ptype: PrivacyType) -> Level:
+    """The level itself, or a rational one just stricter."""
+    return ptype.level if ptype.level.is_rational else level(alpha=alpha_above(ptype, 0, min(1, ptype.space.size - 1)))
+
+
+def _rationals(numbers: Array) -> Array:
+    return _objects([Fraction(x) for x in numbers.ravel().tolist()]).reshape(numbers.shape)
+
+
+def _objects(numbers: list[Any]) -> Array:
+    held = np.empty(len(numbers), dtype=object)
+    held[:] = numbers
+    return held

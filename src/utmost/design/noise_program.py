@@ -1,0 +1,139 @@
+"""The linear program over all additive noise on the integers that keeps a level, with no shape assumed.
+
+Over all families of noise laws p_t, one for each query output t, that repeat after T outputs,
+
+    minimise    c
+    subject to  sum_x L(x) p_t(x) <= c                     for every t,
+                p_t(x) >= alpha p_u(x + t - u)             for every x and |t - u| <= D: one release, two outputs,
+                p_t(x) >= 0,   sum_x p_t(x) = 1.
+
+Two finite programs enclose it. With *tails*, x runs over a window {-w..w} beyond which each tail repeats the last D
+places alpha times as high each time: the optimum is a noise law, so it is not below the truth. *Open*, only the
+constraints inside the window remain, and the mass outside costs as little as L(w+1): it is not above the truth.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from utmost.design.discounted import discounted
+from utmost.design.linear import LinearProgram
+from utmost.exact import Array
+from utmost.noise.costs import Cost
+
+Row = tuple[dict[int, Any], Any, Any]
+"""Coefficients by variable, lower bound, upper bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseProgram:
+    """One of the two finite programs. Its variables are
+
+    the T (2w+1) numbers p_t(x) / alpha^(|x| // D), row by row, so that all are of one size;
+    the T masses outside the window, which are 0 with tails; and c.
+
+    Attributes:
+        sensitivity: D >= 1.
+        ratio: alpha, a Fraction or a float: the number world of the program.
+        window: w >= D.
+        outputs: T >= 1.
+        has_tails: with tails, or open.
+        costs: (2w+2) the cost of a unit of mass at each place, what repeats it included, and outside the window.
+    """
+
+    sensitivity: int
+    ratio: Any
+    window: int
+    outputs: int
+    has_tails: bool
+    costs: tuple[Any, ...]
+
+    @classmethod
+    def of(
+        cls, cost: Cost, sensitivity: int, ratio: Any, window: int, outputs: int, has_tails: bool, settled: int | None
+    ) -> "NoiseProgram":
+        """The program of a cost L: exact where alpha is a Fraction and each cost, tails included, is known exactly."""
+        D, beta = sensitivity, ratio if has_tails else 0 * ratio
+        costs = [discounted(cost, x, 1, 0 * beta) for x in range(-window, window + 2)]
+        for k in range(D if has_tails else 0):
+            costs[k] += beta * discounted(cost, k - window - D, -D, beta, settled)
+            costs[-2 - k] += beta * discounted(cost, window - k + D, D, beta, settled)
+        exactly = all(isinstance(c, Fraction) for c in costs)
+        world = (lambda x: x) if exactly else float
+        return cls(D, world(ratio), window, outputs, has_tails, tuple(world(c) for c in costs))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether its numbers are Fractions."""
+        return isinstance(self.ratio, Fraction)
+
+    def program(self) -> LinearProgram:
+        """The program as data for a solver."""
+        rows = [*self._privacy(), *self._masses(), *self._payments()]
+        n = self.outputs * self._width
+        number: Callable[[Any], Any] = Fraction if self.is_exact else float
+        outside = [0 if self.has_tails else math.inf] * self.outputs
+        return LinearProgram.of_triplets(
+            cost=[number(0)] * (n + self.outputs) + [number(1)],
+            rows=[i for i, (row, _, _) in enumerate(rows) for _ in row],
+            columns=[j for row, _, _ in rows for j in row],
+            values=[number(value) for row, _, _ in rows for value in row.values()],
+            lower=[number(low) for _, low, _ in rows],
+            upper=[high for _, _, high in rows],
+            column_upper=[math.inf] * n + outside + [math.inf],
+        )
+
+    def probabilities(self, primal: Array) -> Array:
+        """(T, 2w+1) the probabilities p_t(x) from a solution's variables."""
+        sizes = np.array([self._size(x) for x in range(-self.window, self.window + 1)])
+        inside: Array = primal[: self.outputs * self._width].reshape(self.outputs, self._width)
+        probabilities: Array = np.maximum(inside, 0) * sizes  # a solver's zero may be a hair below it
+        return probabilities
+
+    def _privacy(self) -> Iterator[Row]:
+        """p_t(x) - alpha p_{t-g}(x + g) >= 0, unless both places lie in one tail, where it repeats one nearer by."""
+        w, D = self.window, self.sensitivity
+        reach = w + D if self.has_tails else w
+        for t in range(self.outputs):
+            for gap in (g for g in range(-D, D + 1) if g):
+                for x in range(max(-reach, -reach - gap), min(reach, reach - gap) + 1):
+                    if min(abs(x), abs(x + gap)) <= w:
+                        (mine, here), (theirs, there) = self._entry(t, x), self._entry(t - gap, x + gap)
+                        if mine != theirs:  # a place and its repetition are alpha apart, as they may be
+                            yield {mine: 1, theirs: -self.ratio * there / here}, 0, math.inf
+
+    def _masses(self) -> Iterator[Row]:
+        tail = self.ratio / (1 - self.ratio) if self.has_tails else 0
+        w = self.window
+        for t in range(self.outputs):
+            repeats = {
+                x: 1 + tail * ((x > w - self.sensitivity) + (x < self.sensitivity - w)) for x in range(-w, w + 1)
+            }
+            row = {self._column(t, x): times * self._size(x) for x, times in repeats.items()}
+            yield {**row, self._width * self.outputs + t: 1}, 1, 1
+
+    def _payments(self) -> Iterator[Row]:
+        places = range(-self.window, self.window + 1)
+        for t in range(self.outputs):
+            row = {self._column(t, x): -cost * self._size(x) for x, cost in zip(places, self.costs, strict=False)}
+            outside = self._width * self.outputs
+            yield {**row, outside + t: -self.costs[-1], outside + self.outputs: 1}, 0, math.inf
+
+    @property
+    def _width(self) -> int:
+        return 2 * self.window + 1
+
+    def _column(self, t: int, x: int) -> int:
+        return (t % self.outputs) * self._width + x + self.window
+
+    def _size(self, x: int) -> Any:
+        return self.ratio ** (abs(x) // self.sensitivity)
+
+    def _entry(self, t: int, x: int) -> tuple[int, Any]:
+        """The variable of p_t(x), and how many units of it that is."""
+        inner = x - self.sensitivity if x > self.window else x + self.sensitivity if x < -self.window else x
+        return self._column(t, inner), self._size(inner) * (1 if inner == x else self.ratio)

@@ -1,0 +1,220 @@
+"""Additive noise whose law may depend on the query's output, periodically, with geometric tails."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from utmost.design.discounted import discounted
+from utmost.errors import NotAChannel, OutOfRange, PromiseBroken
+from utmost.exact import Array, Level, Number, as_array, exact, exact_integer, frozen, is_exact, level, one_world
+from utmost.noise import IntegerLaw
+from utmost.noise.costs import Cost
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class PeriodicNoise:
+    """A family of noise laws, one for each query output, that repeats after T outputs.
+
+    Output t, or on the reals any output of the t-th cell [t h, (t+1) h), gets the law of row t mod T:
+
+        P(noise = start + k) = pmf[t mod T, k],    0 <= k < m,
+
+    and beyond these m places each tail repeats its last ``period`` places, ``ratio`` times as high each time. On the
+    reals a place is the cell [(start+k) h, (start+k+1) h), over which its mass is spread evenly; the width h must
+    divide the sensitivity, which is then counted in cells. One row is noise that does not depend on the query's output.
+
+    Args:
+        pmf: (T, m), float64 or Fraction.
+        start: the noise of the first column; by default the columns are centred on 0.
+        period: how many places each tail repeats, in 1..m.
+        ratio: in [0, 1); 0 is noise without tails, which keeps no level.
+        domain: "integers" or "reals".
+        tolerance: how far the mass of a float64 row may be from 1; exact rows have mass 1 exactly.
+
+    Raises:
+        NotAChannel: for a negative entry, and for a row whose mass, tails included, is not 1.
+        OutOfRange: for a period outside 1..m or a ratio outside [0, 1).
+
+    Source: [geng2012], (30) and (72): the families of Theorems 2 and 10.
+
+    >>> from utmost.noise import costs
+    >>> geometric = PeriodicNoise([["1/3"]], ratio="1/2")
+    >>> geometric.mass(0, -3), geometric.worst_ratio(1), geometric.worst_cost(costs.absolute)
+    (Fraction(1, 24), Fraction(1, 2), Fraction(4, 3))
+    """
+
+    pmf: Array
+    start: int
+    period: int
+    ratio: Any
+    domain: Literal["integers", "reals"]
+
+    def __init__(
+        self,
+        pmf: object,
+        start: int | None = None,
+        *,
+        period: int = 1,
+        ratio: Number = 0,
+        domain: Literal["integers", "reals"] = "integers",
+        tolerance: float = 1e-9,
+    ) -> None:
+        rows, decay = one_world(as_array(pmf, "pmf", ndim=2), as_array(ratio, "ratio", ndim=0))
+        if rows.size == 0 or not 1 <= exact_integer(period, "period") <= rows.shape[1]:
+            raise OutOfRange("period must lie in 1..m for an array of m >= 1 columns", came=(period, rows.shape))
+        if not 0 <= decay < 1:
+            raise OutOfRange("the ratio of the tails must lie in [0, 1)", came=ratio, where="PeriodicNoise")
+        if domain not in ("integers", "reals"):
+            raise OutOfRange('domain must be "integers" or "reals"', came=domain, where="PeriodicNoise")
+        first = -((rows.shape[1] - 1) // 2) if start is None else exact_integer(start, "start")
+        for name, value in {"pmf": rows, "start": first, "period": int(period), "ratio": decay.item()}.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "domain", domain)
+        self._check_mass(tolerance)
+
+    @classmethod
+    def of_law(cls, law: IntegerLaw) -> "PeriodicNoise":
+        """A law on the integers as noise that depends on no output; its period and step set the window.
+
+        >>> from utmost.noise import DiscreteStaircase
+        >>> PeriodicNoise.of_law(DiscreteStaircase(alpha="1/2", sensitivity=3, step=2)).worst_ratio(3)
+        Fraction(1, 2)
+        """
+        shape = law.profile
+        reach, at = shape.period + shape.step - 1, shape.level
+        places = np.array(range(-reach, reach + 1), dtype=object if at.is_rational else np.int64)
+        return cls([law.pmf(places)], period=shape.period, ratio=at.alpha)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the probabilities are Fractions."""
+        return is_exact(self.pmf)
+
+    @property
+    def is_independent(self) -> bool:
+        """Whether all query outputs get the same noise."""
+        return bool((self.pmf == self.pmf[0]).all())
+
+    def window(self, low: int, high: int) -> Array:
+        """(T, high - low + 1) the probabilities of the noise values low..high, tails included."""
+        k = np.arange(low, high + 1) - self.start
+        beyond = np.maximum(np.maximum(-k, k - self.pmf.shape[1] + 1), 0)
+        turns = -(-beyond // self.period)
+        powers = np.array([1 + 0 * self.ratio] + [self.ratio] * int(turns.max(initial=0))).cumprod()
+        return frozen(self.pmf[:, k + np.where(k < 0, turns, -turns) * self.period] * powers[turns])
+
+    def mass(self, output: int, x: int) -> Any:
+        """P(noise = x) when the query's output is ``output`` (or its cell)."""
+        return self.window(x, x)[output % len(self.pmf), 0]
+
+    def worst_ratio(self, sensitivity: int) -> Fraction:
+        """The least of P(one output releases y) / P(a neighbouring output releases y): alpha of the level that is kept.
+
+        Floats are taken for the rationals that they are. Outputs are neighbours up to ``sensitivity`` apart, in
+        integers or in cells. On the reals two outputs whose cells are g cells apart lie anywhere between g - 1 and
+        g + 1 cells apart, so the noise that makes up for it is g - 1, g or g + 1 cells away, at most the sensitivity.
+
+        Cost: O(T D (m + D)) for the sensitivity D.
+        """
+        D, last = _positive(sensitivity), self.start + self.pmf.shape[1] - 1
+        probabilities = self.window(self.start - D, last + D)
+        worst = Fraction(1)
+        for gap in range(-D, D + 1):
+            theirs = probabilities[(np.arange(len(self.pmf)) - gap) % len(self.pmf)]
+            for move in self._moves(gap, D):
+                mine = probabilities[:, max(0, -move) : probabilities.shape[1] - max(0, move)]
+                worst = min(worst, _least_ratio(mine, theirs[:, max(0, move) :][:, : mine.shape[1]]))
+        return worst
+
+    def check_keeps(
+        self,
+        sensitivity: int,
+        epsilon: Number | Level | None = None,
+        *,
+        alpha: Number | None = None,
+        tolerance: Number = 0,
+    ) -> None:
+        """Check that the family keeps a level; decided exactly.
+
+        Args:
+            sensitivity: D, in integers or cells.
+            epsilon, alpha: the level, one of them.
+            tolerance: how far alpha may be undercut, relatively: for the answer of a float solver, not for a release.
+
+        Raises:
+            PromiseBroken: with the ratio that breaks it.
+        """
+        promised, found = level(epsilon, alpha), self.worst_ratio(sensitivity)
+        allowed = found / (1 - exact(tolerance, "tolerance"))
+        if allowed <= 0 or (allowed < 1 and Level.of_alpha(allowed) > promised):
+            raise PromiseBroken(f"likelihood ratios must be at least {promised.alpha}", came=found, where="noise")
+
+    def expected_costs(self, cost: Cost, settled: int | None = None) -> Array:
+        """(T,) the expected cost L(noise) for each row; on the reals L(k) is the mean cost over cell k.
+
+        Args:
+            cost: L, of an integer.
+            settled: an error from which on L is constant, if there is one: then the tails are summed exactly.
+        """
+        weights = np.array([self._weight(cost, k, settled) for k in range(self.pmf.shape[1])])
+        return frozen(self.pmf @ weights)
+
+    def worst_cost(self, cost: Cost, settled: int | None = None) -> Any:
+        """The largest expected cost over the query outputs: what Theorems 2 and 10 minimise."""
+        return max(self.expected_costs(cost, settled))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self.pmf, self.start, self.period, self.ratio, self.domain)
+
+    def _weight(self, cost: Cost, k: int, settled: int | None) -> Any:
+        """The cost of column k and of the tail places that repeat it."""
+        x, P, beta = self.start + k, self.period, self.ratio
+        weight = discounted(cost, x, 1, 0 * beta, settled)
+        if k >= self.pmf.shape[1] - P:
+            weight = weight + beta * discounted(cost, x + P, P, beta, settled)
+        return weight + beta * discounted(cost, x - P, -P, beta, settled) if k < P else weight
+
+    def _moves(self, gap: int, D: int) -> list[int]:
+        """How far apart two noise values may be that release the same for outputs ``gap`` apart."""
+        if self.domain == "integers":
+            return [gap]
+        return [move for move in (gap - 1, gap, gap + 1) if abs(move) <= D]
+
+    def _check_mass(self, tolerance: float) -> None:
+        for i, k in np.argwhere(self.pmf < 0)[:1]:
+            raise NotAChannel(f"entry [{i}, {k}] of the pmf must not be negative", came=self.pmf[i, k])
+        tail = self.ratio / (1 - self.ratio)
+        P, sums = self.period, self.pmf.sum(axis=1)
+        masses = sums + tail * (self.pmf[:, :P].sum(axis=1) + self.pmf[:, -P:].sum(axis=1))
+        wrong = masses != 1 if self.is_exact else abs(masses - 1) > tolerance
+        for i in np.flatnonzero(wrong)[:1]:
+            raise NotAChannel(f"row {i} of the pmf has mass {masses[i]} with its tails, expected 1")
+
+
+def _rebuilt(pmf: Array, start: int, period: int, ratio: Any, domain: Literal["integers", "reals"]) -> PeriodicNoise:
+    """From our own parts, which need no second reading: a float ratio stays the float it is."""
+    noise = object.__new__(PeriodicNoise)
+    parts = {"pmf": frozen(np.array(pmf)), "start": start, "period": period, "ratio": ratio, "domain": domain}
+    for name, value in parts.items():
+        object.__setattr__(noise, name, value)
+    return noise
+
+
+def _least_ratio(mine: Array, theirs: Array) -> Fraction:
+    """The least mine/theirs over the places where theirs is positive, exactly; 1 where none is smaller."""
+    shown = theirs > 0
+    if not shown.any():
+        return Fraction(1)
+    ratios = mine[shown] / theirs[shown]
+    close = ratios <= ratios.min() * (1 if is_exact(ratios) else 1 + 1e-12)
+    pairs = zip(mine[shown][close], theirs[shown][close], strict=True)
+    return min(Fraction(1), *(Fraction(x) / Fraction(y) for x, y in pairs))
+
+
+def _positive(sensitivity: int) -> int:
+    value = exact_integer(sensitivity, "sensitivity")
+    if value < 1:
+        raise OutOfRange("the sensitivity must be at least 1", came=sensitivity)
+    return value

@@ -1,0 +1,88 @@
+"""Exact optima of rational linear programs: the basis that the solver ends with, checked and mended in rationals.
+
+The basis that HiGHS ends with is nearly always exactly optimal. Where it is not, the solver is asked again for the
+difference to its own answer, magnified until the error can be seen (iterative refinement); and where that does not end,
+the simplex method goes on in rationals.
+"""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from utmost.design.linear import Basis, LinearProgram, LinearSolution
+from utmost.design.program import solve
+from utmost.design.simplex import State, Tableau, carried_on, rationals_array
+from utmost.errors import SolverFailed
+
+_ROUNDS = 12
+_MAGNIFIED_TOLERANCE = 1e-7
+_FAR = Fraction(10**9)
+
+
+def solve_exactly(program: LinearProgram) -> LinearSolution:
+    """An optimal vertex of a rational program, with exact value, primal and dual.
+
+    A float program is read as the rationals that its floats are.
+
+    Raises:
+        InfeasibleProgram: when there is no feasible point; `farkas.farkas_ray` proves it exactly.
+        SolverFailed: when the program is unbounded.
+
+    >>> from utmost.exact import as_array
+    >>> c, a, b = as_array([1, 1]), as_array([3, 1]), as_array([1])
+    >>> thirds = LinearProgram.of_triplets(c, [0, 0], [0, 1], a, lower=b, upper=[math.inf])
+    >>> found = solve_exactly(thirds)
+    >>> found.value, found.primal.tolist(), found.duals.tolist()
+    (Fraction(1, 3), [Fraction(1, 3), Fraction(0, 1)], [Fraction(1, 3)])
+    """
+    return exact_vertex(program, solve(program).basis)
+
+
+def exact_vertex(program: LinearProgram, basis: Basis) -> LinearSolution:
+    """The exact optimal vertex reached from a basis, which is usually the one that the basis describes.
+
+    Cost: two sparse rational solves for the basis, and as many for each round of refinement that it takes.
+    """
+    tableau = Tableau.of(program)
+    places = [*basis.columns.tolist(), *basis.rows.tolist()]
+    state = _refined(program, tableau, State(tableau, places, tableau.cost))
+    if state.primal_fault() is not None and state.dual_fault() is not None:
+        numbered = enumerate(zip(state.cost, state.reduced, strict=True))
+        shifted = [c - d if state.is_wrong(j, d) else c for j, (c, d) in numbered]
+        state = State(tableau, carried_on(State(tableau, state.places, shifted)).places, tableau.cost)
+    return carried_on(state).solution(program)
+
+
+def _refined(program: LinearProgram, tableau: Tableau, state: State) -> State:
+    """The state at a basis of the magnified difference program, round by round, until its basis is exactly optimal."""
+    for _ in range(_ROUNDS):
+        if state.primal_fault() is None and state.dual_fault() is None:
+            break
+        try:
+            places = solve(_magnified(program, state), state.basis(program), _MAGNIFIED_TOLERANCE).basis
+            state = State(tableau, [*places.columns.tolist(), *places.rows.tolist()], tableau.cost)
+        except SolverFailed:
+            break
+    return state
+
+
+def _magnified(program: LinearProgram, state: State) -> LinearProgram:
+    """The program for a multiple of x less the state's x: bounds moved and magnified, reduced costs as costs."""
+    n, by, dearer = program.shape[1], _power_above(state.primal_error()), _power_above(state.dual_error())
+    low, high = (
+        rationals_array(_near(by * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
+        for side in (state.tableau.lower, state.tableau.upper)
+    )
+    cost = rationals_array(dearer * d for d in state.reduced[:n])
+    return LinearProgram(cost, program.starts, program.columns, program.values, low[n:], high[n:], low[:n], high[:n])
+
+
+def _near(bound: Fraction) -> Fraction:
+    """A bound drawn in to where the solver can still see it: what lies beyond is left for a later round."""
+    return max(-_FAR, min(_FAR, bound))
+
+
+def _power_above(error: Any) -> Fraction:
+    """A power of two near 1/error, 1 where there is none."""
+    places = 0 if error == 0 else max(0, math.floor(-math.log2(error)))
+    return Fraction(2) ** places

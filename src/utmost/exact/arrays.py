@@ -1,0 +1,131 @@
+"""The two number worlds of arrays: float64, and objects that are all `Fraction`."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import NotANumber
+from utmost.exact.number import exact
+
+Array = NDArray[Any]
+"""A read-only array in one of the two worlds: dtype float64, or dtype object with a `Fraction` in every place."""
+
+# A Fraction costs ten times a lookup to make; losses and distances are full of small integers.
+_SMALL = tuple(Fraction(k) for k in range(1025))
+
+
+def as_array(values: object, name: str = "array", ndim: int | None = None) -> Array:
+    """A read-only copy of ``values`` in one of the two number worlds.
+
+    Integers, Fractions, Decimals and text ("1/2") are exact, and so is an array of nothing else. One float makes the
+    whole array float64: a number that has been rounded once cannot make an exact result.
+
+    Args:
+        values: anything NumPy reads as an array of numbers.
+        name: what the array is, for the message.
+        ndim: how many dimensions it must have.
+
+    Raises:
+        NotANumber: for booleans, NaN, infinities, None and every other type, with the position; for a ragged list, and
+            for another number of dimensions.
+
+    >>> as_array([1, "1/2"]).tolist(), as_array([1, 0.5]).tolist()
+    ([Fraction(1, 1), Fraction(1, 2)], [1.0, 0.5])
+    """
+    raw = _raw(values, name)
+    if ndim is not None and raw.ndim != ndim:
+        raise NotANumber(f"the {name} must have {ndim} dimension{'s' * (ndim > 1)}", came=f"shape {raw.shape}")
+    if raw.size == 0:
+        return frozen(np.empty(raw.shape, dtype=object))
+    if raw.dtype.kind in "iu":
+        return frozen(fractions(raw))
+    if raw.dtype.kind == "f" and raw.dtype.itemsize <= 8:
+        array = raw.astype(np.float64)
+    elif raw.dtype.kind in "OUT":
+        array = _from_objects(raw.astype(object), name)
+    else:
+        raise NotANumber(f"the {name} must hold numbers", came=f"dtype {raw.dtype}")
+    if not is_exact(array):
+        _check_finite(array, name)
+    return frozen(array)
+
+
+def is_exact(array: Array) -> bool:
+    """Whether the array is in the exact world."""
+    return bool(array.dtype == object)
+
+
+def to_floats(array: Array) -> NDArray[np.float64]:
+    """The nearest float64 of every entry: the named way out of the exact world, where no direction is promised.
+
+    >>> to_floats(as_array(["1/3"])).tolist()
+    [0.3333333333333333]
+    """
+    return frozen(array.astype(np.float64))
+
+
+def fractions(integers: Array) -> Array:
+    """An integer array of any shape as Fractions."""
+    flat = np.empty(integers.size, dtype=object)
+    flat[:] = [_SMALL[k] if 0 <= k < len(_SMALL) else Fraction(k) for k in integers.ravel().tolist()]
+    return flat.reshape(integers.shape)
+
+
+def one_world(*arrays: Array) -> tuple[Array, ...]:
+    """The arrays in one world: exact if all of them are, else all float64 (a float cannot become exact again)."""
+    if all(is_exact(array) for array in arrays):
+        return arrays
+    return tuple(to_floats(array) if is_exact(array) else array for array in arrays)
+
+
+def frozen(array: Array) -> Array:
+    """The same array, made read-only."""
+    array.setflags(write=False)
+    return array
+
+
+def _raw(values: object, name: str) -> Array:
+    try:
+        raw = np.asarray(values)
+        if raw.dtype.kind in "bfU" and not isinstance(values, np.ndarray):
+            raw = np.asarray(values, dtype=object)  # NumPy reads [True, 0.5] as floats and [0.5, "1/2"] as text
+    except (ValueError, TypeError, OverflowError):
+        raise NotANumber(f"the {name} must be a rectangular array of numbers", came=values) from None
+    if raw.dtype == object and not _holds_only_fractions(raw):
+        for x in raw.flat:
+            if isinstance(x, Iterable) and not isinstance(x, str):
+                raise NotANumber(f"the {name} must be a rectangular array of numbers", came=values)
+    return raw
+
+
+def _holds_only_fractions(raw: Array) -> bool:
+    return set(map(type, raw.flat)) <= {Fraction}
+
+
+def _from_objects(raw: Array, name: str) -> Array:
+    if _holds_only_fractions(raw):
+        return raw.copy()
+    flat = raw.ravel()
+    has_float = any(isinstance(x, float | np.floating) for x in flat)
+    numbers = np.empty(flat.size, dtype=np.float64 if has_float else object)
+    for k, x in enumerate(flat):
+        try:
+            numbers[k] = x if isinstance(x, float | np.floating) else exact(x)
+        except NotANumber as error:
+            position = tuple(int(p) for p in np.unravel_index(k, raw.shape))
+            raise NotANumber(_at(name, position), came=repr(x), mend=error.mend) from None
+    return numbers.reshape(raw.shape)
+
+
+def _check_finite(array: Array, name: str) -> None:
+    for bad in np.argwhere(~np.isfinite(array))[:1]:
+        position = tuple(bad.tolist())
+        raise NotANumber(_at(name, position), came=float(array[position]))
+
+
+def _at(name: str, position: tuple[int, ...]) -> str:
+    place = ", ".join(map(str, position))
+    return f"entry [{place}] of the {name} must be a finite number" if position else f"{name} must be a finite number"

@@ -1,0 +1,97 @@
+"""The permutations of the secrets that keep every distance."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.exact import Array
+
+Permutation = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Automorphisms:
+    """The group of all permutations p with d(p(x), p(y)) = d(x, y), as a chain of stabilisers.
+
+    Attributes:
+        size: the number n of secrets.
+        transversals: for each secret i, one permutation that fixes 0, ..., i-1 and takes i to j, for every j that can
+            be reached so (the identity among them). Every element is a product of one from each.
+    """
+
+    size: int
+    transversals: tuple[tuple[Permutation, ...], ...]
+
+    @classmethod
+    def of(cls, distances: Array) -> "Automorphisms":
+        """The group of a metric given by an (n, n) array of exactly comparable distances.
+
+        Cost: one backtracking search for each pair i < j of secrets; fast unless the metric is highly regular and has
+        few automorphisms.
+
+        >>> Automorphisms.of(np.abs(np.arange(4)[:, None] - np.arange(4))).order
+        2
+        """
+        kinds = np.unique(distances, return_inverse=True)[1].reshape(distances.shape)
+        profiles = [tuple(int(kind) for kind in np.sort(row)) for row in kinds]
+        n = len(kinds)
+        return cls(n, tuple(_transversal(kinds, profiles, i) for i in range(n)))
+
+    @property
+    def order(self) -> int:
+        """How many automorphisms there are."""
+        return prod(len(choices) for choices in self.transversals)
+
+    @property
+    def generators(self) -> tuple[Permutation, ...]:
+        """Automorphisms that generate all others, the identity left out."""
+        identity = tuple(range(self.size))
+        return tuple(p for choices in self.transversals for p in choices if p != identity)
+
+    def elements(self) -> Iterator[Permutation]:
+        """All automorphisms, each once, as tuples p with p[x] the image of x."""
+        for factors in product(*self.transversals):
+            image = list(range(self.size))
+            for p in reversed(factors):
+                image = [p[x] for x in image]
+            yield tuple(image)
+
+
+def _transversal(kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], i: int) -> tuple[Permutation, ...]:
+    n = len(kinds)
+    found = (_completed(kinds, profiles, [*range(i), j]) for j in range(i, n) if profiles[i] == profiles[j])
+    return tuple(p for p in found if p is not None)
+
+
+def _completed(kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], start: list[int]) -> Permutation | None:
+    """An automorphism whose first images are given, by backtracking; None if there is none."""
+    n = len(kinds)
+    if not _fits(kinds, start):
+        return None
+    images, tried = list(start), [-1] * (n + 1)
+    while len(start) <= len(images) < n:
+        k = len(images)
+        candidate = next(
+            (
+                y
+                for y in range(tried[k] + 1, n)
+                if y not in images and profiles[y] == profiles[k] and (kinds[y, images] == kinds[k, :k]).all()
+            ),
+            None,
+        )
+        if candidate is None:
+            tried[k] = -1
+            images.pop()
+        else:
+            tried[k] = candidate
+            images.append(candidate)
+    return tuple(images) if len(images) == n else None
+
+
+def _fits(kinds: NDArray[np.intp], images: list[int]) -> bool:
+    k = len(images)
+    return bool((kinds[np.ix_(images, images)] == kinds[:k, :k]).all())

@@ -1,0 +1,274 @@
+"""The compiled kernel search: a depth-first walk over sets of independent columns.
+
+A set of n - 2 columns is completed by pairs all at once. What neither floating point nor prime fields decide is left to
+the caller and exact numbers.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.geometry.compiled import compiled
+from utmost.geometry.compiled_tableau import ROUNDING, ZERO, Walk, largest_row, minus, pivot, times
+
+
+@compiled
+def _is_hopeless(walk: Walk, k: int, start: int) -> bool:
+    """Whether some row shows that no columns from ``start`` on complete the chosen ones.
+
+    An unpivoted row needs a column with the sign of the target; a pivoted one whose target is not positive needs a
+    column with a negative entry, or its coefficient stays so.
+    """
+    tableau, error = walk.tableau[k], walk.error[k]
+    n, m = tableau.shape[0], tableau.shape[1] - 1
+    for row in range(n):
+        target = tableau[row, m]
+        if walk.used[row]:
+            if target > error[m] or (target > -error[m] and target != 0.0):
+                continue
+            sign = -1.0
+        else:
+            if abs(target) <= error[m]:
+                continue
+            sign = 1.0 if target > 0 else -1.0
+        helped = False
+        for i in range(start, m):
+            if sign * tableau[row, i] > -error[i] and tableau[row, i] != 0.0:
+                helped = True
+                break
+        if not helped:
+            return True
+    return False
+
+
+@compiled
+def _record(walk: Walk, k: int, verdict: int) -> None:
+    """The first k chosen columns written down as a kernel (1) or an open set (2)."""
+    if verdict == 0:
+        return
+    if verdict == 1:
+        leading = 0
+        while leading < k and walk.chosen[leading] < walk.lead:
+            leading += 1
+        walk.sizes[k, leading] += 1
+        if not walk.keep:
+            return
+    store = walk.found if verdict == 1 else walk.doubt
+    place = walk.filled[verdict - 1]
+    walk.filled[verdict - 1] += 1
+    for c in range(len(walk.chosen)):
+        store[place, c] = walk.chosen[c] if c < k else -1
+
+
+@compiled
+def _spanning_verdict(walk: Walk, k: int) -> int:
+    """Of k chosen columns that span the target: 1 if its coefficients are all positive, 0 if not, 2 if that is open."""
+    tableau, bound = walk.tableau[k], walk.error[k, -1]
+    answer = 1
+    for c in range(k):
+        x = tableau[walk.rows[c + 2], -1]
+        if x < -bound or x == 0.0:
+            return 0
+        if x <= bound:
+            answer = 2
+    return answer
+
+
+@compiled
+def _cast_rays(walk: Walk, k: int, start: int) -> bool:
+    """What each column from ``start`` on can add to n - 2 chosen ones: a ray; False where the target is too small.
+
+    Let s be a column's entry in rows[1] after that row has been cleared of the target by rows[0]. Columns p, q complete
+    a kernel of size n exactly when s_p > 0 > s_q and rays[p] + rays[q] > 0 in every entry before the last:
+    p / |s_p| + q / |s_q| then stands for a positive multiple of the target, and the entries are the coefficients of
+    the chosen columns in proportion. The last entry is s; fog[., 1] bounds its error, fog[., 0] that of the others.
+    """
+    tableau, error, size, rays, fog = walk.tableau[k], walk.error[k], walk.size[k], walk.rays, walk.fog
+    n, m = tableau.shape[0], tableau.shape[1] - 1
+    one, two = walk.rows[0], walk.rows[1]
+    u, off = tableau[one, m], error[m]
+    if abs(u) <= 16 * off:
+        return False
+    w = tableau[two, m] / u
+    w_off = 1.1 * off * (1 + abs(w)) / abs(u) + ROUNDING * abs(w)
+    for j in range(start, m):
+        t = tableau[one, j]
+        s = tableau[two, j] - w * t
+        s_off = error[j] * (1 + abs(w)) + w_off * (abs(t) + error[j]) + 4 * ROUNDING * (abs(s) + abs(w * t))
+        rays[j, n - 1], fog[j, 1] = s, s_off
+        if abs(s) <= 16 * s_off:
+            continue
+        unit = 1 / abs(s)
+        relative = s_off * unit + off / abs(u) + 4 * ROUNDING
+        scaled = t * unit / u
+        scaled_off = 2 * (error[j] * unit / abs(u) + abs(scaled) * relative)
+        others = size[m] * scaled_off + off * abs(scaled) + 2 * unit * (error[j] + size[j] * relative)
+        rays[j, 0] = scaled
+        fog[j, 0] = max(scaled_off, others + 4 * ROUNDING * (size[m] * abs(scaled) + unit * size[j]))
+        for c in range(n - 2):
+            rays[j, c + 1] = tableau[walk.rows[c + 2], m] * scaled - tableau[walk.rows[c + 2], j] * unit
+    return True
+
+
+@compiled
+def _s_is_zero(walk: Walk, k: int, j: int) -> bool:
+    m = walk.tableau.shape[2] - 1
+    one, two = walk.rows[0], walk.rows[1]
+    for f in range(len(walk.primes)):
+        r, p, inverse = walk.residues[k, f], walk.primes[f], walk.inverses[f]
+        if times(r[one, m], r[two, j], p, inverse) != times(r[two, m], r[one, j], p, inverse):
+            return False
+    return True
+
+
+@compiled
+def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
+    """Whether rays[i] + rays[j] vanishes in an entry, by residues: rows are known up to a factor, so terms balance."""
+    m = walk.tableau.shape[2] - 1
+    one, two = walk.rows[0], walk.rows[1]
+    for f in range(len(walk.primes)):
+        r, p, v = walk.residues[k, f], walk.primes[f], walk.inverses[f]
+        s_i = minus(times(r[one, m], r[two, i], p, v), times(r[two, m], r[one, i], p, v), p)
+        s_j = minus(times(r[one, m], r[two, j], p, v), times(r[two, m], r[one, j], p, v), p)
+        total = minus(times(r[one, i], s_j, p, v), times(r[one, j], s_i, p, v), p)
+        if entry > 0:
+            row = walk.rows[entry + 1]
+            own = minus(times(r[row, i], s_j, p, v), times(r[row, j], s_i, p, v), p)
+            total = minus(times(r[row, m], total, p, v), times(r[one, m], own, p, v), p)
+        if total != ZERO:
+            return False
+    return True
+
+
+@compiled
+def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
+    """Of two columns whose rays add up to entries that are positive or too small to tell: 0 if one is zero, else 2."""
+    for c in range(k + 1):
+        if abs(walk.rays[i, c] + walk.rays[j, c]) <= bound and _entry_is_zero(walk, k, c, i, j):
+            return 0
+    return 2
+
+
+@compiled
+def _single_verdict(walk: Walk, k: int, j: int) -> int:
+    """Of a column with s = 0: 1 if it completes a kernel of size n - 1, 0 if it does not, 2 if a sign is open."""
+    tableau, m = walk.tableau[k], walk.tableau.shape[2] - 1
+    u, t, off, t_off = tableau[walk.rows[0], m], tableau[walk.rows[0], j], walk.error[k, m], walk.error[k, j]
+    if t == 0.0 or (t * u < 0 and abs(t) > t_off):
+        return 0
+    if abs(t) <= 16 * t_off:
+        return 2
+    x = u / t
+    relative = off / abs(u) + t_off / abs(t) + 4 * ROUNDING
+    bound = off + 2 * x * (t_off + relative * walk.size[k, j]) + 4 * ROUNDING * (walk.size[k, m] + x * walk.size[k, j])
+    answer = 1
+    for c in range(k):
+        row = walk.rows[c + 2]
+        value = tableau[row, m] - x * tableau[row, j]
+        if value < -bound:
+            return 0
+        if value <= bound:
+            if _minor_is_zero(walk, k, row, j):
+                return 0
+            answer = 2
+    return answer
+
+
+@compiled
+def _minor_is_zero(walk: Walk, k: int, row: int, j: int) -> bool:
+    m, one = walk.tableau.shape[2] - 1, walk.rows[0]
+    for f in range(len(walk.primes)):
+        r, p, v = walk.residues[k, f], walk.primes[f], walk.inverses[f]
+        if times(r[row, m], r[one, j], p, v) != times(r[one, m], r[row, j], p, v):
+            return False
+    return True
+
+
+@compiled
+def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDArray[np.int64]) -> None:
+    """All kernels that consist of the k = n - 2 chosen columns and one or two from ``start`` on."""
+    m, n = walk.tableau.shape[2] - 1, walk.tableau.shape[1]
+    clear = _cast_rays(walk, k, start)
+    n_up, n_down = 0, 0
+    for j in range(start, m):
+        s = walk.rays[j, n - 1]
+        if clear and abs(s) > 16 * walk.fog[j, 1]:
+            if s > 0:
+                ups[n_up] = j
+                n_up += 1
+            else:
+                downs[n_down] = j
+                n_down += 1
+        elif _s_is_zero(walk, k, j):
+            walk.chosen[k] = j
+            _record(walk, k + 1, _single_verdict(walk, k, j) if clear else 2)
+        else:
+            _doubt_all(walk, k, start, j)
+    rays, fog = walk.rays, walk.fog
+    for a in range(n_up):
+        i = ups[a]
+        for b in range(n_down):
+            j = downs[b]
+            bound = fog[i, 0] + fog[j, 0]
+            lowest = np.inf
+            for c in range(n - 1):
+                total = rays[i, c] + rays[j, c]
+                if total < lowest:
+                    lowest = total
+                    if total < -bound:
+                        break
+            if lowest >= -bound:
+                verdict = 1 if lowest > bound else _close_verdict(walk, k, i, j, bound)
+                walk.chosen[k], walk.chosen[k + 1] = min(i, j), max(i, j)
+                _record(walk, k + 2, verdict)
+
+
+@compiled
+def _doubt_all(walk: Walk, k: int, start: int, j: int) -> None:
+    """Column j has a nonzero s of open sign: every pair with it is left open, once."""
+    m, n = walk.tableau.shape[2] - 1, walk.tableau.shape[1]
+    for i in range(start, m):
+        has_sign = abs(walk.rays[i, n - 1]) > 16 * walk.fog[i, 1]
+        if i > j or (i < j and has_sign):
+            walk.chosen[k], walk.chosen[k + 1] = min(i, j), max(i, j)
+            _record(walk, k + 2, 2)
+
+
+@compiled
+def go_on(walk: Walk) -> bool:
+    """Walk until the stores might overflow (True) or all is done (False)."""
+    n, m = walk.tableau.shape[1], walk.tableau.shape[2] - 1
+    ups, downs = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
+    pairs = m * (m + 1) // 2 + 1
+    room_found = len(walk.found) - pairs if walk.keep else 1
+    room_doubt = len(walk.doubt) - pairs
+    while walk.level[0] >= 0:
+        if walk.filled[0] > room_found or walk.filled[1] > room_doubt:
+            return True
+        k = walk.level[0]
+        j = walk.coming[k]
+        walk.coming[k] += 1
+        if j >= m or (k == 0 and j > 0):
+            walk.level[0] = k - 1
+            if k > 0:
+                walk.used[walk.rows[k + 1]] = False
+            continue
+        row = largest_row(walk.tableau[k, :, j], walk.used)
+        if walk.tableau[k, row, j] == 0.0:
+            continue
+        walk.chosen[k], walk.rows[k + 2] = j, row
+        walk.used[row] = True
+        pivot(walk, k, j, row)
+        walk.rows[0] = largest_row(walk.tableau[k + 1, :, m], walk.used)
+        if walk.tableau[k + 1, walk.rows[0], m] == 0.0:
+            _record(walk, k + 1, _spanning_verdict(walk, k + 1))
+        elif not _is_hopeless(walk, k + 1, j + 1):
+            if k + 1 < n - 2:
+                walk.level[0] = k + 1
+                walk.coming[k + 1] = j + 1
+                continue
+            walk.used[walk.rows[0]] = True
+            walk.rows[1] = largest_row(walk.tableau[k + 1, :, m], walk.used)
+            walk.used[walk.rows[0]] = False
+            _complete(walk, k + 1, j + 1, ups, downs)
+        walk.used[row] = False
+    return False

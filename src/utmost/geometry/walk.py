@@ -1,0 +1,168 @@
+"""Kernels by a compiled walk over sets of independent vertices, orbit by orbit, in blocks of bounded size."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange, Unsupported
+from utmost.exact import Array, frozen
+from utmost.geometry.compiled_tableau import Walk, largest_row, pivot
+from utmost.geometry.compiled_walk import go_on
+from utmost.geometry.haul import Haul, Position
+from utmost.geometry.orbits import Indices, column_permutations, moved_supports, orbits_under
+from utmost.geometry.ring import is_kernel_support
+from utmost.geometry.tables import WalkTables
+from utmost.geometry.vertices import Vertices
+
+# Twice as many would take a gigabyte for the completions of one set.
+_MOST_VERTICES = 5_000
+
+
+def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None = None) -> Iterator[Haul]:
+    """All kernels of a type with n >= 3 secrets, stretch by stretch.
+
+    Each kernel is looked for in the first orbit of vertices that it meets, and there only through the orbit's
+    representative: sets of it and of vertices of this and later orbits. The images of what is found, under one
+    automorphism for each vertex of the orbit, are all kernels of that orbit; a kernel that holds several vertices of
+    the orbit arises for each of them, and is kept where the lowest is the image of the representative.
+
+    Args:
+        vertices: all vertices of the type.
+        rows: a stretch ends once it has found about this many, not counting images.
+        start: where an earlier walk stopped.
+
+    Raises:
+        Unsupported: for more than 5000 vertices, whose sets no walk comes through.
+        OutOfRange: for a start that no walk of this type can have stopped at.
+
+    Memory: O((rows + N^2) n), since one set of n - 2 may have N^2 / 2 completions. Cost: at most C(N, n-2) tableau
+    steps. Exactness: see `WalkTables`.
+    """
+    if len(vertices) > _MOST_VERTICES:
+        raise Unsupported(
+            f"a walk takes at most {_MOST_VERTICES} vertices", came=len(vertices), mend="Use estimate_kernels."
+        )
+    tables, tasks = WalkTables.of(vertices), _tasks(vertices)
+    start = start or Position()
+    _check_start(start, tasks, vertices.distances.size)
+    for task in tasks[start.orbit :]:
+        walk = _walk(tables, task, start.coming if task.number == start.orbit else (0,), rows)
+        unfinished = True
+        while unfinished:
+            unfinished = bool(go_on(walk))
+            local = np.concatenate([walk.found[: walk.filled[0]], _settled(vertices, task, walk)])
+            walk.filled[:] = 0
+            coming = tuple(int(j) for j in walk.coming[: walk.level[0] + 1])
+            after = Position(task.number + 1) if task.number + 1 < len(tasks) else None
+            position = Position(task.number, coming) if unfinished else after
+            yield Haul(frozen(task.images(local)), position, _share(tasks, vertices.distances.size, position))
+
+
+def count_by_walk(vertices: Vertices) -> NDArray[np.int64]:
+    """How many kernels there are of each size, (n+1,), without listing them.
+
+    A set that holds t of an orbit's s vertices is found t times in s images: it counts s/t.
+    """
+    tables = WalkTables.of(vertices)
+    sizes = np.zeros(vertices.distances.size + 1, dtype=np.int64)
+    for task in _tasks(vertices):
+        walk = _walk(tables, task, (0,), 0)
+        unfinished = True
+        while unfinished:
+            unfinished = bool(go_on(walk))
+            for support in _settled(vertices, task, walk):
+                members = support[support >= 0]
+                walk.sizes[len(members), np.count_nonzero(members < task.lead)] += 1
+            walk.filled[:] = 0
+        for size, row in enumerate(walk.sizes):
+            weighted = sum(Fraction(int(times) * task.lead, t) for t, times in enumerate(row) if t)
+            sizes[size] += int(weighted)
+    return sizes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """One orbit's part: the vertices in the order of the walk, and an automorphism for each member of the orbit."""
+
+    number: int
+    columns: Indices
+    lead: int
+    moves: list[Indices]
+
+    def images(self, local: Array) -> NDArray[np.int32]:
+        """All kernels of the orbit, each once, from those that hold its representative."""
+        supports = np.where(local >= 0, self.columns[local], -1)
+        parts = []
+        for member, move in zip(self.columns[: self.lead], self.moves, strict=True):
+            images = moved_supports(supports, move)
+            lowest = np.where(np.isin(images, self.columns[: self.lead]), images, np.iinfo(images.dtype).max).min(
+                axis=1
+            )
+            parts.append(images[lowest == member].astype(np.int32))
+        return np.concatenate(parts)
+
+
+def _check_start(start: Position, tasks: list[_Task], n: int) -> None:
+    columns = len(tasks[start.orbit].columns) if 0 <= start.orbit < len(tasks) else -1
+    first, later = start.coming[:1], start.coming[1:]
+    if columns < 0 or first not in ((0,), (1,)) or len(later) > n - 2 or not all(0 < j <= columns for j in later):
+        raise OutOfRange("start must be a position of a walk on this type", came=start, where="kernel_blocks")
+
+
+def _tasks(vertices: Vertices) -> list[_Task]:
+    """The orbits, largest first: few sets of vertices are left for the rest."""
+    moves = column_permutations(vertices)
+    orbits = orbits_under(moves, len(vertices))
+    members = [np.flatnonzero(orbits.labels == k) for k in range(len(orbits))]
+    members.sort(key=lambda orbit: (-len(orbit), int(orbit[0])))
+    return [
+        _Task(number, np.concatenate(members[number:]), len(orbit), _transversal(moves, len(vertices), orbit))
+        for number, orbit in enumerate(members)
+    ]
+
+
+def _transversal(moves: list[Indices], count: int, orbit: Indices) -> list[Indices]:
+    """A product of moves that takes the orbit's first member to each of its members, in their order."""
+    start = int(orbit[0])
+    paths = {start: np.arange(count)}
+    for reached in (queue := [start]):
+        for move in moves:
+            image = int(move[reached])
+            if image not in paths:
+                paths[image] = move[paths[reached]]
+                queue.append(image)
+    return [paths[int(member)] for member in orbit]
+
+
+def _walk(tables: WalkTables, task: _Task, coming: tuple[int, ...], rows: int) -> Walk:
+    """The walk of one orbit, brought to where it goes on."""
+    walk = tables.walk(task.columns, task.lead, rows)
+    walk.coming[: len(coming)] = coming
+    walk.level[0] = len(coming) - 1
+    for k, after in enumerate(coming[:-1]):
+        j = after - 1
+        row = largest_row(walk.tableau[k, :, j], walk.used)
+        walk.chosen[k], walk.rows[k + 2], walk.used[row] = j, row, True
+        pivot(walk, k, j, row)
+    return walk
+
+
+def _settled(vertices: Vertices, task: _Task, walk: Walk) -> NDArray[np.int16]:
+    """Those of the open sets that are kernels, by exact numbers."""
+    open_sets = walk.doubt[: walk.filled[1]]
+    settled = [is_kernel_support(vertices, task.columns[support[support >= 0]]) for support in open_sets]
+    return open_sets[settled] if settled else open_sets
+
+
+def _share(tasks: list[_Task], n: int, position: Position | None) -> float:
+    """The share of all sets of n vertices, representative first, that lie before a position."""
+    todo = [comb(len(task.columns) - 1, n - 1) for task in tasks]
+    if position is None or not sum(todo):
+        return 1.0
+    left = sum(todo[position.orbit + 1 :])
+    second = position.coming[1] if len(position.coming) > 1 else 1
+    return 1 - (left + comb(len(tasks[position.orbit].columns) - second, n - 1)) / sum(todo)

@@ -1,0 +1,127 @@
+"""Which probabilities of a channel differ most from one secret to another: floats narrow down, exact numbers decide."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.exact import Array, Level, Surd, exp_interval, is_exact, log_interval
+from utmost.spaces import DiscreteMetric, Space
+
+Triple = tuple[int, int, int]
+"""(x, z, y): secret x gives outcome y a probability that is larger than the one secret z gives it."""
+
+# Entries of a block of edges times outcomes: bounds the memory, not the answer.
+_BLOCK = 1 << 20
+# Natural logarithms of probabilities are below 10^5 in absolute value; their floats are right to within this.
+_LOG_ERROR = 1e-9
+# Powers of alpha that begin with more zeros are compared by their logarithms.
+_MOST_BITS = 1 << 13
+
+
+def log_probabilities(matrix: Array) -> NDArray[np.float64]:
+    """Natural logarithms of the entries, minus infinity for 0; a Fraction may be smaller than every float."""
+    if not is_exact(matrix):
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(matrix))
+    logs = [log(p.numerator) - log(p.denominator) if p else -np.inf for p in matrix.flat]
+    return np.array(logs).reshape(matrix.shape)
+
+
+def log_gaps(logs: NDArray[np.float64], space: Space) -> Iterator[tuple[NDArray[np.intp], Array, Array]]:
+    """Blocks of essential edges (b, 2), their lengths (b, 1), and log C[x, y] - log C[z, y] along them (b, m).
+
+    The gap of two zeros is 0: neither secret gives the outcome.
+    """
+    edges = space.edges
+    step = max(1, _BLOCK // logs.shape[1])
+    for start in range(0, len(edges), step):
+        block = edges[start : start + step]
+        lengths = np.asarray(space.metric.distance(block[:, 0], block[:, 1]), dtype=np.float64)
+        with np.errstate(invalid="ignore"):
+            gaps = logs[block[:, 0]] - logs[block[:, 1]]
+        yield block, lengths[:, None], np.where(np.isnan(gaps), 0.0, gaps)
+
+
+def steepest(logs: NDArray[np.float64], space: Space) -> float:
+    """The largest gap per unit of distance, as a float."""
+    return max((float((abs(gaps) / lengths).max()) for _, lengths, gaps in log_gaps(logs, space)), default=0.0)
+
+
+def suspects(matrix: Array, space: Space, slope: float | None) -> Iterator[Triple]:
+    """The triples (x, z, y) among which every one with log C[x, y] - log C[z, y] >= slope d(x, z) is.
+
+    Args:
+        matrix: (n, m), either world.
+        space: the n secrets.
+        slope: gap per unit of distance; None for the steepest there is.
+    """
+    if isinstance(space.metric, DiscreteMetric):  # all pairs are edges of one length: the extremes of a column decide
+        for y, column in enumerate(matrix.T):
+            if (column != column[0]).any():
+                yield int(column.argmax()), int(column.argmin()), y
+        return
+    logs = log_probabilities(matrix)
+    least = steepest(logs, space) if slope is None else slope
+    for edges, lengths, gaps in log_gaps(logs, space):
+        bound = np.inf if least == np.inf else least * lengths * (1 - _LOG_ERROR) - _LOG_ERROR
+        for k, y in np.argwhere(abs(gaps) >= bound).tolist():
+            x, z = edges[k].tolist()
+            yield (x, z, y) if gaps[k, y] >= 0 else (z, x, y)
+
+
+class Allowance:
+    """What a level allows over one distance: probabilities p and q with alpha^length p <= q, decided exactly."""
+
+    def __init__(self, level: Level, length: Fraction | Surd) -> None:
+        self.level, self.length = level, length
+        self.scaled = None if isinstance(length, Surd) else level.scaled(length)
+
+    def covers(self, larger: Fraction, smaller: Fraction) -> bool:
+        """Whether alpha^length larger <= smaller, for larger >= smaller >= 0."""
+        if smaller == 0 or larger == smaller:
+            return larger == smaller
+        low, high = self.factors
+        if at_most(high, larger, smaller) or not at_most(low, larger, smaller):
+            return at_most(high, larger, smaller)
+        if self.scaled is not None:
+            return Level.of_alpha(smaller / larger) <= self.scaled
+        return self._covers_along_a_surd(larger / smaller)
+
+    @cached_property
+    def factors(self) -> tuple[Fraction, Fraction]:
+        """Rationals around alpha^length, from below and from above; equal where it is rational."""
+        if self.scaled is not None and self.scaled.is_rational:
+            return self.scaled.alpha_fraction(), self.scaled.alpha_fraction()
+        zeros = ceil(1.5 * self.level.epsilon_float * float(self.length))
+        if zeros > _MOST_BITS:
+            return Fraction(0), Fraction(1)
+        bits = 144 + zeros
+        exponent = self.level.epsilon_interval(bits)
+        exponent = exponent * (self.length.interval(bits) if isinstance(self.length, Surd) else self.length)
+        around = exp_interval(-exponent, bits)
+        return around.lower, around.upper
+
+    def _covers_along_a_surd(self, ratio: Fraction) -> bool:
+        assert isinstance(self.length, Surd), "a rational length has a scaled level"
+        bits = 256
+        while True:  # ends: an irrational power of alpha is transcendental, and no ratio of probabilities
+            gap, allowed = log_interval(ratio, bits), self.level.epsilon_interval(bits) * self.length.interval(bits)
+            if gap.is_below(allowed) or allowed.is_below(gap):
+                return gap.is_below(allowed)
+            bits *= 2
+
+
+def at_most(factor: Fraction, p: Fraction, q: Fraction) -> bool:
+    """factor p <= q, multiplied out so that no common divisor is looked for."""
+    return factor.numerator * p.numerator * q.denominator <= q.numerator * p.denominator * factor.denominator
+
+
+def is_steeper(p: Fraction, q: Fraction, r: Fraction, s: Fraction) -> bool:
+    """p / q > r / s for positive q and s, multiplied out likewise."""
+    return p.numerator * s.numerator * q.denominator * r.denominator > (
+        r.numerator * q.numerator * p.denominator * s.denominator
+    )

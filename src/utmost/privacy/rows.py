@@ -1,0 +1,91 @@
+"""Telling two finite distributions apart: the lemma of Neyman and Pearson, outcome by outcome."""
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.channels import Channel
+from utmost.errors import NotAChannel
+from utmost.exact import Array, Interval, Level, exp_interval, frozen, is_exact
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowsCurve:
+    """P against Q, two rows of a channel, their outcomes in descending order of the likelihood ratio Q/P.
+
+    The best test of a false alarm p rejects P at the outcomes of largest ratio, the last of them with a probability
+    that makes the sum p. Outcomes that P never shows come first and cost no false alarm.
+
+    Attributes:
+        p: (k,) masses under P of the outcomes that P shows, by descending Q/P.
+        q: (k,) their masses under Q.
+        reveals: the mass under Q of the outcomes that P never shows.
+
+    >>> coin = RowsCurve.of([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> coin.missed_exactly(Fraction(1, 8)), coin.excess_exactly(None)
+    (Fraction(5, 8), Fraction(1, 2))
+    """
+
+    p: Array
+    q: Array
+    reveals: Any
+
+    @classmethod
+    def of(cls, pair: object) -> "RowsCurve":
+        """The curve of a channel with two rows, or of anything that `Channel` reads as one.
+
+        Raises:
+            NotAChannel: when the rows are no distributions, or not two.
+        """
+        channel = pair if isinstance(pair, Channel) else Channel(pair)
+        if channel.shape[0] != 2:
+            raise NotAChannel(
+                "a trade-off is between two rows", came=channel.shape[0], mend="Choose them with C.restrict([x, y])."
+            )
+        p, q = channel.matrix
+        shown = p > 0
+        with np.errstate(over="ignore"):
+            order = sorted(np.flatnonzero(shown), key=lambda y: q[y] / p[y], reverse=True)
+        return cls(frozen(p[order]), frozen(q[order]), q[~shown].sum())
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether the rows are Fractions."""
+        return is_exact(self.p)
+
+    def missed(self, false_alarm: Floats) -> Floats:
+        """The least missed-detection probability at an array of probabilities."""
+        p, q = self.p.astype(np.float64), self.q.astype(np.float64)
+        spent, left = np.cumsum(p), np.append(np.cumsum(q[::-1])[::-1], 0.0)
+        last = np.minimum(np.searchsorted(spent, false_alarm), len(p) - 1)
+        part = np.clip((spent[last] - false_alarm) / p[last], 0, 1)
+        missed: Floats = left[last + 1] + q[last] * part
+        return np.minimum(missed, 1.0)
+
+    def missed_exactly(self, false_alarm: Fraction) -> Fraction:
+        """The same for one rational probability; the rows must be Fractions."""
+        spent = np.cumsum(self.p)
+        last = bisect_left(spent, false_alarm)
+        split = self.q[last] * (spent[last] - false_alarm) / self.p[last]
+        return sum(self.q[last + 1 :], Fraction(split))
+
+    def excess_exactly(self, level: Level | None) -> Fraction:
+        """sum over outcomes of max(0, Q - e^epsilon P), for rows of Fractions and rational e^epsilon."""
+        factor = 1 if level is None else 1 / level.alpha_fraction()
+        over = (q - factor * p for p, q in zip(self.p, self.q, strict=True))
+        return sum((x for x in over if x > 0), Fraction(self.reveals))
+
+    def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
+        """The same as an interval, for any level; floats are taken for the rationals that they are."""
+        factor = Interval.of(1, bits) if level is None else exp_interval(level.epsilon_interval(bits), bits)
+        total = Interval.of(Fraction(self.reveals), bits)
+        for p, q in zip(self.p, self.q, strict=True):
+            over = Interval.of(Fraction(q), bits) - factor * Fraction(p)
+            total = total + Interval(max(over.low, 0), max(over.high, 0), bits)
+        return total

@@ -1,0 +1,131 @@
+r"""From a wanted accuracy to the level: the least epsilon whose error bar is short enough.
+
+Whatever the noise X, if it is e-private for shifts by D, the window |x| <= t and its shifts by multiples of m D, with m
+the least integer for which they do not overlap, have masses at least p exp(-m e |j|), which sum to at most 1. Hence
+
+    P(|X| <= t) <= tanh(m e / 2),
+
+and no smaller level than 2 artanh(confidence) / m can do. The search starts there.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from utmost.errors import Infeasible, OutOfRange
+from utmost.exact import Number, exact
+from utmost.release.plan import Plan, plan_release
+
+# A wider staircase changes its step in strides too fine to show in three digits, so its error bar falls evenly.
+_FEW_STEPS = 1000
+_LARGEST = 1_000
+_MOST_DIGITS = 12
+
+
+def epsilon_for(
+    radius: Number,
+    confidence: Number = "0.95",
+    *,
+    sensitivity: Number,
+    cells: Number = 1,
+    digits: int = 3,
+    **promise: Any,
+) -> Fraction:
+    """The least epsilon, to ``digits`` significant digits, at which a release's error bar is at most ``radius``.
+
+    The error bar is read off the very plan that `release_table` would follow, so it is met and not only nearly met.
+    The optimal staircase makes the error bar jump up where its step changes, so where there are few steps every
+    decimal from the lower bound on is tried; elsewhere the search bisects.
+
+    Args:
+        radius: the wanted distance between released and true cell, >= 0; > 0 on the reals.
+        confidence: with which probability.
+        sensitivity, cells: what one individual changes, as for `release_table`.
+        promise: what else chooses the law in `release_table`: cost, domain, neighbours, relaxable, grid.
+
+    Raises:
+        OutOfRange: for a negative radius, and for parameters that `release_table` refuses.
+        Infeasible: where not even epsilon = 1000 for each cell suffices.
+
+    >>> epsilon_for(10, 0.95, sensitivity=1)
+    Fraction(57, 200)
+    >>> [plan_release(epsilon, sensitivity=1, cells=1).radius for epsilon in ("0.285", "0.284")]
+    [10, 11]
+    """
+    wanted = exact(radius, "radius")
+    if wanted < 0 or (wanted == 0 and promise.get("domain") == "reals"):
+        raise OutOfRange("radius must be positive, or zero on the integers", came=radius)
+    if not 1 <= digits <= _MOST_DIGITS:
+        raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits)
+
+    def plan(epsilon: Fraction) -> Plan:
+        return plan_release(epsilon, sensitivity=sensitivity, cells=cells, confidence=confidence, **promise)
+
+    def is_met(place: int) -> bool:
+        return Fraction(plan(_decimal(place, digits)).radius) <= wanted
+
+    sample = plan(Fraction(1))
+    first = _place(_lower_bound(sample, wanted), digits)
+    last = _place(_LARGEST * sample.unit.charged, digits)
+    search = _first if _few_steps(sample) else _bisected
+    return _decimal(search(first, last, is_met), digits)
+
+
+def _lower_bound(plan: Plan, wanted: Fraction) -> float:
+    """The epsilon of the whole release below which no noise at all meets the wanted radius."""
+    window = 2 * math.floor(wanted) + 1 if plan.law.domain == "integers" else 2 * wanted
+    overlapping = math.ceil(window / plan.unit.sensitivity)
+    odds = (1 + plan.confidence) / (1 - plan.confidence)
+    # 2 artanh(c) = log((1 + c) / (1 - c)); a thousandth is given away for its rounding.
+    return 0.999 * plan.unit.charged * (math.log(odds.numerator) - math.log(odds.denominator)) / overlapping
+
+
+def _few_steps(plan: Plan) -> bool:
+    return plan.law.domain == "integers" and 1 < plan.unit.sensitivity <= _FEW_STEPS
+
+
+def _first(first: int, last: int, is_met: Callable[[int], bool]) -> int:
+    for place in range(first, last + 1):
+        if is_met(place):
+            return place
+    raise _infeasible()
+
+
+def _bisected(first: int, last: int, is_met: Callable[[int], bool]) -> int:
+    """The first place where a condition holds that, once it holds, holds on."""
+    low, high, stride = first - 1, first, 1
+    while not is_met(high):
+        if high == last:
+            raise _infeasible()
+        low, high, stride = high, min(high + stride, last), 2 * stride
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_met(middle) else (middle, high)
+    return high
+
+
+def _infeasible() -> Infeasible:
+    return Infeasible(f"an epsilon of up to {_LARGEST} a cell must suffice", mend="Ask for a larger radius.")
+
+
+def _decimal(place: int, digits: int) -> Fraction:
+    """The decimals of so many significant digits in order: places 0..899 are 1.00 to 9.99 for three digits.
+
+    >>> _decimal(0, 3), _decimal(-1, 3), _decimal(901, 3)
+    (Fraction(1, 1), Fraction(999, 1000), Fraction(101, 10))
+    """
+    smallest: int = 10 ** (digits - 1)
+    power, above = divmod(place, 9 * smallest)
+    return Fraction(smallest + above, smallest) * _power(power)
+
+
+def _place(value: float, digits: int) -> int:
+    """The place of the last decimal that is not above the value, or the one before."""
+    smallest: int = 10 ** (digits - 1)
+    power = math.floor(math.log10(value))
+    return 9 * smallest * power + math.floor(Fraction(value) / _power(power) * smallest) - smallest
+
+
+def _power(n: int) -> Fraction:
+    return Fraction(10**n) if n >= 0 else Fraction(1, 10**-n)

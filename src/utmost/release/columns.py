@@ -1,0 +1,166 @@
+"""Reading the cells of a column: every one a number that can be released, or an error that names row and column."""
+
+from collections.abc import Callable, Hashable
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Rational
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable
+from utmost.release.doors import Column, check_column
+
+Place = Callable[[int], str]
+"""How a user finds a row by its position: "row 4 (line 5)"."""
+
+_INT64 = np.iinfo(np.int64)
+
+
+def integer_column(column: Column, name: str, place: Place) -> NDArray[Any]:
+    """The cells of an integer column: int64 where they fit, else an object array of Python ints.
+
+    A float or Decimal that is a whole number is read as that number (a dataframe keeps counts so after a join).
+
+    Args:
+        column: array or sequence, shape (rows,).
+        name: the column's name, for the message.
+        place: names a row, for the message.
+
+    Raises:
+        BadTable: at the first cell that is missing, NaN, infinite, fractional, text, boolean or anything else.
+
+    >>> integer_column([3, 4.0], "admitted", str)
+    array([3, 4])
+    """
+    array = _plain(column, name, place)
+    if array is not None and array.dtype.kind == "i":
+        return array.astype(np.int64)
+    cells = column if array is None else array.tolist()
+    if all(type(cell) is int for cell in cells):
+        return _integers(list(cells))
+    return _integers([_integer(cell, row, name, place) for row, cell in enumerate(cells)])
+
+
+def real_column(column: Column, name: str, place: Place) -> NDArray[Any]:
+    """The cells of a real column: float64 where all are floats, else an object array of Fractions.
+
+    Numbers that are not floats (ints, Decimals, Fractions: among them every number read from text) are kept exactly,
+    so that the difference of two cells is the one that was written.
+
+    Raises:
+        BadTable: at the first cell that is missing, NaN, infinite, text, boolean or anything else.
+
+    >>> real_column([Decimal("0.1"), 2], "income", str).tolist()
+    [Fraction(1, 10), Fraction(2, 1)]
+    """
+    array = _plain(column, name, place)
+    if array is not None and array.dtype.kind == "f" and bool(np.isfinite(array).all()):
+        return array.astype(np.float64)
+    cells = column if array is None else array.tolist()
+    if all(type(cell) is float for cell in cells) and len(cells):
+        floats = np.array(cells, dtype=np.float64)
+        if bool(np.isfinite(floats).all()):
+            return floats
+    exact_cells = np.empty(len(cells), dtype=object)
+    exact_cells[:] = [_real(cell, row, name, place) for row, cell in enumerate(cells)]
+    return exact_cells
+
+
+def check_distinct(column: Column, name: str, place: Place) -> None:
+    """Check that no identifier is missing or stands in two rows.
+
+    Raises:
+        BadTable: at the first row whose identifier is missing or was there before.
+    """
+    seen: dict[Any, int] = {}
+    for row, key in enumerate(column.tolist() if isinstance(column, np.ndarray) else column):
+        if _is_missing(key) or not isinstance(key, Hashable):
+            raise BadTable("every row must have an identifier", came=_seen(key), where=_where(row, name, place))
+        if key in seen:
+            raise BadTable(
+                "identifiers must be distinct",
+                came=f"{key!r}, which is also in {place(seen[key])}",
+                where=_where(row, name, place),
+                mend="Give each group one row: an individual counted twice changes two cells.",
+            )
+        seen[key] = row
+
+
+def _plain(column: Any, name: str, place: Place) -> NDArray[Any] | None:
+    """The column where it is a plain one-dimensional NumPy array, None where it is another sequence."""
+    check_column(column, name)
+    if not isinstance(column, np.ndarray):
+        return None
+    if column.ndim != 1:
+        raise BadTable("a column must be one-dimensional", came=f"shape {column.shape}", where=f"column {name!r}")
+    masked = np.ma.getmaskarray(column)
+    if masked.any():
+        raise _refusal(None, int(masked.argmax()), name, place, "a number")
+    return np.asarray(column)
+
+
+def _integers(cells: list[int]) -> NDArray[Any]:
+    if not cells or (min(cells) >= _INT64.min and max(cells) <= _INT64.max):
+        return np.array(cells, dtype=np.int64)
+    return np.array(cells, dtype=object)
+
+
+def _integer(cell: Any, row: int, name: str, place: Place) -> int:
+    if isinstance(cell, Integral) and not isinstance(cell, bool | np.bool_):
+        return int(cell)
+    if isinstance(cell, float | np.floating | Decimal | Fraction):
+        number = _exactly(cell)
+        if number is not None and number.denominator == 1:
+            return number.numerator
+    raise _refusal(cell, row, name, place, "a whole number")
+
+
+def _real(cell: Any, row: int, name: str, place: Place) -> Fraction:
+    if isinstance(cell, Rational | float | np.floating | Decimal) and not isinstance(cell, bool):
+        number = _exactly(cell)
+        if number is not None:
+            return number
+    raise _refusal(cell, row, name, place, "a finite number")
+
+
+def _exactly(cell: Any) -> Fraction | None:
+    """The number that a float, Decimal or rational *is* (not the decimal it prints); None for NaN and infinities."""
+    try:
+        if isinstance(cell, Rational):
+            return Fraction(int(cell.numerator), int(cell.denominator))
+        return Fraction(cell if isinstance(cell, Decimal) else float(cell))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _refusal(cell: Any, row: int, name: str, place: Place, wanted: str) -> BadTable:
+    return BadTable(f"the cell must be {wanted}", came=_seen(cell), where=_where(row, name, place), mend=_mend(cell))
+
+
+def _where(row: int, name: str, place: Place) -> str:
+    return f"{place(row)}, column {name!r}"
+
+
+def _is_missing(cell: Any) -> bool:
+    """Whether the cell is None, empty text, NaN, or what pandas puts for a missing value."""
+    if isinstance(cell, str):
+        return not cell.strip()
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
+
+
+def _seen(cell: Any) -> str:
+    if _is_missing(cell) and not isinstance(cell, float):
+        return "nothing (a missing value)"
+    return f"the text {cell!r}" if isinstance(cell, str) else repr(cell)
+
+
+def _mend(cell: Any) -> str:
+    if _is_missing(cell):
+        return "Fill it or drop the row: whether a value is missing is itself information about individuals."
+    if isinstance(cell, bool | np.bool_):
+        return "Count the individuals for whom it is true, and release the count."
+    if isinstance(cell, float | np.floating | Decimal | Fraction) and _exactly(cell) is not None:
+        return 'Declare domain="reals" to release sums and other real values.'
+    return "Correct the cell."

@@ -1,0 +1,108 @@
+"""Doors: how a table of any kind gives up its columns, and gets released ones back in a table of the same kind."""
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable
+
+Column = Sequence[Any] | NDArray[Any]
+"""The cells of one column, in the order of the rows."""
+
+
+class Door(Protocol):
+    """One kind of table. A module with these functions is a door; `register` opens it."""
+
+    def knows(self, table: Any) -> bool:
+        """Whether ``table`` is of this kind."""
+
+    def names(self, table: Any) -> list[str]:
+        """The names of its columns, in order."""
+
+    def column(self, table: Any, name: str) -> Column:
+        """One column: a NumPy array, or a list whose missing cells are None."""
+
+    def place(self, table: Any, row: int) -> str:
+        """How a user finds the row with this position, counted from 0."""
+
+    def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
+        """A table of the same kind with ``columns`` in it: known names replaced, a new one behind ``after[name]``."""
+
+
+class _Columns:
+    """The door of plain dicts, name to column: a list stays a list, an array an array."""
+
+    def knows(self, table: Any) -> bool:
+        """Whether the table is a mapping."""
+        return isinstance(table, Mapping)
+
+    def names(self, table: Any) -> list[str]:
+        for name, column in table.items():
+            check_column(column, name)
+        lengths = {name: len(column) for name, column in table.items()}
+        if len(set(lengths.values())) > 1:
+            raise BadTable("all columns must have the same number of rows", came=str(lengths))
+        return list(table)
+
+    def column(self, table: Any, name: str) -> Column:
+        column: Column = table[name]
+        return column
+
+    def place(self, table: Any, row: int) -> str:
+        return f"row {row + 1} (index {row})"
+
+    def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
+        order = in_order(list(table), after)
+        return {name: _like(columns[name], table.get(name)) if name in columns else table[name] for name in order}
+
+
+_doors: list[Door] = [_Columns()]
+
+
+def register(door: Door) -> None:
+    """Let tables of this door's kind in; the door opened last is asked last."""
+    if door not in _doors:
+        _doors.append(door)
+
+
+def door_of(table: Any) -> Door:
+    """The door through which this table comes.
+
+    Raises:
+        BadTable: for a table of no known kind.
+    """
+    for door in _doors:
+        if door.knows(table):
+            return door
+    raise BadTable(
+        "a table must be a dict of columns or a dataframe",
+        came=type(table).__name__,
+        mend='Pass {"name": [values]}, a pandas, Polars or Arrow table, or a table read from a file.',
+    )
+
+
+def check_column(column: Any, name: str) -> None:
+    """Check that a column has rows in an order: a list, a tuple, an array or a series, and no text, set or iterator.
+
+    Raises:
+        BadTable: where it has not.
+    """
+    if isinstance(column, str | bytes | Mapping | Set) or not hasattr(column, "__len__"):
+        raise BadTable("a column must be a list or an array", came=repr(column), where=f"column {name!r}")
+
+
+def in_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:
+    """The names, with each new one behind the column it belongs to.
+
+    >>> in_order(["sex", "admitted", "year"], {"admitted_radius": "admitted"})
+    ['sex', 'admitted', 'admitted_radius', 'year']
+    """
+    return [name for old in names for name in (old, *(new for new, owner in after.items() if owner == old))]
+
+
+def _like(column: Column, model: Any) -> Any:
+    """The column as an array where the table's own was one, else as a list of Python numbers."""
+    array = np.asarray(column)
+    return array if isinstance(model, np.ndarray) else array.tolist()

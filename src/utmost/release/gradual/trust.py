@@ -1,0 +1,135 @@
+"""Trust: each recipient sees a response at its own level, and no coalition learns more than its most trusted member."""
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from utmost.errors import BadTable, OutOfRange
+from utmost.exact import Level, Number, level
+from utmost.exact import round_up as up
+from utmost.release.gradual.answer import GradualRelease
+from utmost.sampling.bits import Randomness
+
+Recipient = Hashable
+
+
+class TrustRelease:
+    """One value, or table, shown to many recipients, to each at the level of its trust.
+
+    All views come from one noise process, so the views of a coalition are together private at its largest level. Drawn
+    independently, they would be private at the sum of the levels only.
+
+    Args:
+        values: as for `GradualRelease`.
+        sensitivity: as for `GradualRelease`.
+        levels: {recipient: epsilon or Level}.
+        cells, grid, half_step, randomness: as for `GradualRelease`.
+
+    Raises:
+        NotALevel: for a level that is none.
+
+    Source: koufogiannis2015, Section 4.2.
+
+    >>> shared = TrustRelease(1984, sensitivity=1, levels={"friend": 1, "colleague": "1/2", "stranger": "1/10"})
+    >>> shared.loss(["colleague", "stranger"]), shared.naive_loss(["colleague", "stranger"])
+    (Level(epsilon=1/2), Fraction(3, 5))
+    """
+
+    __slots__ = ("_levels", "_release")
+
+    def __init__(
+        self,
+        values: Any,
+        sensitivity: Number | Mapping[Any, Number],
+        levels: Mapping[Recipient, Number | Level],
+        *,
+        cells: Number = 1,
+        grid: Number | None = None,
+        half_step: bool = False,
+        randomness: Randomness | None = None,
+    ) -> None:
+        self._levels = {recipient: level(given) for recipient, given in levels.items()}
+        self._release = GradualRelease(
+            values, sensitivity, cells=cells, grid=grid, half_step=half_step, randomness=randomness
+        )
+
+    @property
+    def levels(self) -> dict[Recipient, Level]:
+        """The level of each recipient."""
+        return dict(self._levels)
+
+    def view(self, recipient: Recipient) -> Any:
+        """What a recipient sees; seen again, the same."""
+        return self._release.at(self._level(recipient))
+
+    def views(self) -> dict[Recipient, Any]:
+        """What each recipient sees."""
+        return {recipient: self.view(recipient) for recipient in self._levels}
+
+    def loss(self, coalition: Iterable[Recipient]) -> Level | None:
+        """The level that holds for all views of a coalition together: its largest. None for nobody."""
+        return max((self._level(recipient) for recipient in coalition), default=None)
+
+    def naive_loss(self, coalition: Iterable[Recipient]) -> Fraction | float:
+        """The sum of the coalition's epsilons: what independent noise would cost; rounded up where irrational."""
+        epsilons = [self._level(recipient).epsilon for recipient in coalition]
+        exact = sum(Fraction(epsilon) for epsilon in epsilons)
+        return Fraction(exact) if all(isinstance(epsilon, Fraction) for epsilon in epsilons) else up(exact)
+
+    def _level(self, recipient: Recipient) -> Level:
+        if recipient not in self._levels:
+            raise BadTable("a recipient needs a level", came=recipient, mend="Name it in levels=.")
+        return self._levels[recipient]
+
+
+def levels_by_distance(
+    graph: Any, owner: Recipient, epsilon: Callable[[int], Number | Level] = lambda d: Fraction(1, d)
+) -> dict[Recipient, Level]:
+    """A level for each member of a network by its distance from the owner: 1/d, or any decreasing function of d.
+
+    Args:
+        graph: edges, as pairs; or anything with an ``edges`` attribute, such as a networkx graph. Taken undirected.
+        owner: whose value is shared. It gets no level; nor do members that no path reaches.
+        epsilon: the level at distance d = 1, 2, ...
+
+    Raises:
+        BadTable: when the owner is not in the network, or an edge is no pair.
+        OutOfRange: when a more distant member would get a larger level.
+
+    Source: koufogiannis2015, equation (47).
+
+    >>> levels_by_distance([("ann", "bo"), ("bo", "cy"), ("cy", "di")], owner="ann")
+    {'bo': Level(epsilon=1), 'cy': Level(epsilon=1/2), 'di': Level(epsilon=1/3)}
+    """
+    distances = _distances(_neighbours(graph), owner)
+    chosen = {d: level(epsilon(d)) for d in sorted(set(distances.values()) - {0})}
+    ordered = list(chosen.values())
+    if any(near < far for near, far in pairwise(ordered)):
+        raise OutOfRange("the level must not grow with the distance", came=chosen)
+    return {member: chosen[d] for member, d in distances.items() if d}
+
+
+def _neighbours(graph: Any) -> dict[Recipient, list[Recipient]]:
+    found: dict[Recipient, list[Recipient]] = {}
+    for edge in getattr(graph, "edges", graph):
+        if isinstance(edge, str) or len(edge) != 2:
+            raise BadTable("an edge must be a pair", came=edge)
+        for one, other in (edge, reversed(edge)):
+            found.setdefault(one, []).append(other)
+    return found
+
+
+def _distances(neighbours: Mapping[Recipient, list[Recipient]], owner: Recipient) -> dict[Recipient, int]:
+    """Shortest paths from the owner, breadth first."""
+    if owner not in neighbours:
+        raise BadTable("the owner must be in the network", came=owner)
+    distances, waiting = {owner: 0}, deque([owner])
+    while waiting:
+        member = waiting.popleft()
+        for other in neighbours[member]:
+            if other not in distances:
+                distances[other] = distances[member] + 1
+                waiting.append(other)
+    return distances

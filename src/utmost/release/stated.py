@@ -1,0 +1,57 @@
+"""What a statement says, read back: the level at which a consumer reads a released cell."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from utmost.errors import BadTable, NotALevel, NotANumber, Unsupported
+from utmost.exact import Level, exact, level
+from utmost.noise import Geometric
+
+_LOG = re.compile(r"-(?:(?P<power>\S+) )?log\((?P<base>[^)]+)\)")
+
+
+def stated_level(facts: Mapping[str, Any]) -> Level:
+    """The level that `statement.level_facts` wrote.
+
+    Raises:
+        BadTable: for what is none.
+
+    >>> stated_level({"epsilon": "-1/3 log(1/2)"}) == level(alpha="1/2").scaled("1/3")
+    True
+    """
+    text = facts.get("epsilon")
+    try:
+        found = _LOG.fullmatch(str(text))
+        if found is None:
+            return level(exact(text, "epsilon"))
+        return level(alpha=exact(found["base"], "alpha")).scaled(exact(found["power"] or 1))
+    except (NotALevel, NotANumber):
+        raise BadTable("the statement must hold its level as epsilon", came=text, where="epsilon") from None
+
+
+def reading_level(statement: Mapping[str, Any]) -> Level:
+    """The level of one unit of a released count: alpha^|i - z| is what the release z says of count i.
+
+    Args:
+        statement: of a release with geometric noise.
+
+    Raises:
+        BadTable: for a statement that does not say what is needed.
+        Unsupported: for another noise.
+
+    >>> from utmost.release import plan_release
+    >>> from utmost.release.statement import statement
+    >>> plan = plan_release(alpha="1/4", sensitivity=1, cells=2)
+    >>> reading_level(statement(plan, ["admitted"], [], 12)).alpha
+    Fraction(1, 2)
+    """
+    law = statement.get("law")
+    if law != "Geometric":
+        mend = "Releases of counts with sensitivity 1, or made relaxable, have geometric noise."
+        raise Unsupported("only geometric noise can be read", came=law, where="law", mend=mend)
+    try:
+        cell, sensitivity = statement["per_cell"], statement["parameters"]["sensitivity"]
+    except (KeyError, TypeError) as error:
+        raise BadTable("the statement must say the level of each cell", came=f"no {error}") from None
+    return Geometric(stated_level(cell), sensitivity).ratio

@@ -1,0 +1,89 @@
+"""Values plus exact noise: the release of numbers, one for one."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import PromiseBroken
+from utmost.exact import Number
+from utmost.noise import IntegerLaw, Law
+from utmost.release.reading import Cells, integer_cells, real_cells
+from utmost.sampling.bits import Randomness, source
+from utmost.sampling.draw import CHUNK, Method, draws, on_grid, sample
+from utmost.sampling.grid import unsnapped, unsnapped_one
+from utmost.sampling.wide import Integers, add, joined
+
+
+def release(
+    values: Any,
+    law: Law,
+    *,
+    randomness: Randomness | None = None,
+    method: Method | None = None,
+    grid: Number | None = None,
+) -> Any:
+    """``values`` plus independent noise of the law, one draw for each.
+
+    For a law on the integers the values are integers and stay integers. For a law on the reals each value is snapped
+    down to a grid of width 2^-k, noised there by exactly the discrete law of `utmost.sampling.draw.on_grid`, and
+    returned as the float nearest to the noised grid point, which is that point itself below 2^53 grid steps.
+
+    Args:
+        values: a number, a list (nested as you like), or an array of any shape, also an empty one. It is not changed.
+        law: for the sensitivity and the level of one value. Where one individual changes several values, spend a
+            share of the level on each.
+        randomness: the operating system's if left out; a seeded source is refused.
+        method: as for `sample`.
+        grid: the width of the grid, a power of two, for laws on the reals. If left out, the law chooses it, by its
+            sensitivity and level and never by the values.
+
+    Returns:
+        An int or a float for a number; else an array of the same shape, of int64 or float64, or of Python ints where
+        one of the released integers exceeds int64.
+
+    Raises:
+        NotANumber: for a value that is missing, boolean, text, NaN, infinite or, for a law on the integers, no integer.
+            Nothing has been drawn then.
+        PromiseBroken: for a source of randomness that is not secure.
+        OutOfRange: for a width that is no power of two.
+
+    Promise: the level of the law, for values that one individual changes by at most its sensitivity.
+
+    >>> from utmost.noise import Geometric
+    >>> released = release([[1198, 557], [1493, 1278]], Geometric(epsilon=1))
+    >>> released.shape, released.dtype
+    ((2, 2), dtype('int64'))
+    """
+    bits = source(randomness)
+    if bits.is_secure is not True:
+        raise PromiseBroken(
+            "a release needs randomness that nobody can predict",
+            came=type(bits).__name__,
+            where="release",
+            mend="Leave out randomness=; in tests call utmost.testing.seeded_release.",
+        )
+    return noised(values, law, randomness=bits, method=method, grid=grid)
+
+
+def noised(values: Any, law: Law, *, randomness: Randomness, method: Method | None, grid: Number | None) -> Any:
+    """`release`, with whatever randomness is given."""
+    lattice, exponent = on_grid(law, grid)
+    if type(values) is int and exponent is None:
+        return values + sample(lattice, randomness=randomness, method=method)
+    cells = integer_cells(values) if exponent is None else real_cells(values, exponent)
+    if cells.shape is None:
+        total = int(cells.integers(0, 1)[0]) + sample(lattice, randomness=randomness, method=method)
+        return total if exponent is None else unsnapped_one(total, exponent)
+    if exponent is None:
+        return joined(_sums(cells, lattice, randomness, method), cells.size).reshape(cells.shape)
+    released = np.empty(cells.size, np.float64)
+    for start, part in zip(range(0, cells.size, CHUNK), _sums(cells, lattice, randomness, method), strict=True):
+        released[start : start + part.size] = unsnapped(part, exponent)
+    return released.reshape(cells.shape)
+
+
+def _sums(cells: Cells, law: IntegerLaw, randomness: Randomness, method: Method | None) -> Iterator[Integers]:
+    noise = draws(law, cells.size, randomness=randomness, method=method)
+    for start, part in zip(range(0, cells.size, CHUNK), noise, strict=True):
+        yield add(cells.integers(start, start + part.size), part)

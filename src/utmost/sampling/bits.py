@@ -1,0 +1,130 @@
+"""Where random bits come from: the operating system, through a keystream that no fork, thread or pickle repeats."""
+
+import os
+import threading
+from collections.abc import Callable
+from os import getpid
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import Unsupported
+from utmost.sampling.keystream import KEY_BYTES, NONCE_BYTES, Keystream
+
+# A gibibyte is 2^26 cipher blocks: far below the 2^64 at which counter mode could be told from random bits.
+_BYTES_PER_KEY = 1 << 30
+
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
+
+
+Word = Callable[[], int]
+"""A function that gives a fresh word of 64 random bits at each call. It serves one draw and is not kept."""
+
+
+class Randomness(Protocol):
+    """A source of independent, uniform random words."""
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether nobody can predict the words. A release refuses a source that is not secure."""
+        ...
+
+    @property
+    def word(self) -> Word:
+        """Single words of 64 bits, for one draw."""
+        ...
+
+    @property
+    def ahead(self) -> dict[Any, Any]:
+        """Room for draws made ahead of their use. It must end where the stream ends: at a fork, and in a copy."""
+        ...
+
+    def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
+        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits, in an array of its own."""
+        ...
+
+
+class _Own(threading.local):
+    """What one thread holds: its process, how many forks led to that, and its stream."""
+
+    state: tuple[int, int, Keystream] | None = None
+
+
+class SystemRandomness:
+    """AES-256-CTR keystreams, each keyed by 48 bytes from the operating system.
+
+    Every thread of every process has a key of its own, and changes it after each gibibyte. A child of a fork finds its
+    parent's state stale, by a hook that Python runs in the child and by the process number, and takes a new key before
+    the first bit; what was buffered is thrown away with the old one. The state cannot be pickled or copied: a worker
+    makes its own. What no program can see is a virtual machine that is copied while it runs.
+
+    >>> SystemRandomness().words(3, 32).dtype
+    dtype('uint32')
+    """
+
+    is_secure = True
+
+    def __init__(self) -> None:
+        self._own = _Own()
+
+    @property
+    def word(self) -> Word:
+        """Single words of 64 bits, for one draw: whose stream they come from is settled here, not at each word."""
+        return self._stream().word
+
+    @property
+    def ahead(self) -> dict[Any, Any]:
+        """Draws made ahead from this thread's stream."""
+        return self._stream().ahead
+
+    def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
+        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits."""
+        return self._stream().words(count, bits)
+
+    def __reduce__(self) -> NoReturn:
+        raise Unsupported(
+            "random state must not be copied",
+            where="SystemRandomness",
+            mend="Let each worker make its own: leave out randomness=, or call SystemRandomness() there.",
+        )
+
+    def _stream(self) -> Keystream:
+        state = self._own.state
+        if state is not None:
+            pid, forks, stream = state
+            if pid == getpid() and forks == _forks and stream.taken < _BYTES_PER_KEY:
+                return stream
+        stream = Keystream(os.urandom(KEY_BYTES), os.urandom(NONCE_BYTES))
+        self._own.state = getpid(), _forks, stream
+        return stream
+
+
+SYSTEM = SystemRandomness()
+"""The source used where none is given."""
+
+
+def source(randomness: Randomness | None) -> Randomness:
+    """What was passed as ``randomness=``, or the operating system's where nothing was.
+
+    Raises:
+        Unsupported: for anything that is no source of random words, such as a seed or a NumPy generator.
+    """
+    if randomness is None:
+        return SYSTEM
+    if all(hasattr(randomness, name) for name in ("is_secure", "word", "words", "ahead")):
+        return randomness
+    raise Unsupported(
+        "randomness must be a source of random words",
+        came=randomness,
+        mend="Leave it out; for repeatable tests use utmost.testing.SeededRandomness(seed).",
+    )

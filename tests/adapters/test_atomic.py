@@ -1,0 +1,75 @@
+"""Writing together: all files or none, whatever fails and whenever."""
+
+import os
+import stat
+
+import pytest
+
+from utmost.adapters.atomic import write_together
+from utmost.errors import Unsupported
+
+
+def text(content):
+    return lambda file: file.write(content.encode())
+
+
+def fail(file):
+    file.write(b"half")
+    raise OSError(28, "No space left on device")
+
+
+def test_all_files_appear_with_the_usual_rights(tmp_path):
+    write_together({tmp_path / "a": text("one"), tmp_path / "b": text("two")})
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "one", "b": "two"}
+    (tmp_path / "c").touch()
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == stat.S_IMODE((tmp_path / "c").stat().st_mode)
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_failure_while_writing_leaves_nothing(tmp_path, failing):
+    writers = [text("one"), text("two")]
+    writers[failing] = fail
+    with pytest.raises(OSError, match="No space left"):
+        write_together(dict(zip([tmp_path / "a", tmp_path / "b"], writers, strict=True)))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("broken", ["fsync", "replace"])
+@pytest.mark.parametrize("call", [0, 1])
+def test_a_failure_of_the_disk_leaves_nothing(tmp_path, monkeypatch, broken, call):
+    """The first or the second fsync or rename fails: a file that was already named is taken back."""
+    real, calls = getattr(os, broken), []
+
+    def sometimes(*arguments):
+        calls.append(arguments)
+        if len(calls) == call + 1:
+            raise OSError(5, "Input/output error")
+        return real(*arguments)
+
+    monkeypatch.setattr(os, broken, sometimes)
+    with pytest.raises(OSError, match="Input/output"):
+        write_together({tmp_path / "a": text("one"), tmp_path / "b": text("two")})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("taken", ["a", "b"])
+def test_nothing_is_written_over(tmp_path, taken):
+    (tmp_path / taken).write_text("old")
+    with pytest.raises(Unsupported, match="never written over"):
+        write_together({tmp_path / "a": text("one"), tmp_path / "b": text("two")})
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {taken: "old"}
+
+
+def test_a_broken_link_is_a_name_that_is_taken(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(Unsupported, match="never written over"):
+        write_together({tmp_path / "a": text("one")})
+
+
+def test_an_interrupt_leaves_nothing(tmp_path):
+    def interrupt(file):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_together({tmp_path / "a": text("one"), tmp_path / "b": interrupt})
+    assert list(tmp_path.iterdir()) == []

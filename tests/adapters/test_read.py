@@ -1,0 +1,296 @@
+"""`utmost read`: answers, intervals and losses for one response and for files of them, and every refusal."""
+
+import csv
+import io
+import json
+import re
+from fractions import Fraction
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import utmost as ut
+from running import utmost_command
+from utmost.adapters.cli import main
+
+PRIOR = "probability\n8/15\n4/15\n2/15\n1/15\n"
+HALF = ["--alpha", "1/2"]
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return call
+
+
+@pytest.fixture
+def file(tmp_path):
+    def make(text, name="prior.csv"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return make
+
+
+def reading(prior, loss, z, **at):
+    return ut.read_response(ut.level(**at), ut.Consumer(prior, loss), z)
+
+
+def test_one_response_is_read_as_the_library_reads_it(run, file):
+    prior = file(PRIOR)
+    code, out, err = run("read", "--response", 2, "--n", 3, *HALF, "--prior", prior, "--loss", "binary", "--json")
+    found, expected = json.loads(out), reading(ut.priors.from_counts([8, 4, 2, 1]), ut.losses.binary, 2, alpha="1/2")
+    assert (code, err) == (0, "")
+    assert (found["answer"], found["ties"]) == (expected.action, [0, 1, 2])
+    assert found["interval"] == list(expected.interval)
+    assert found["expected_loss_exact"] == "9/13" == str(expected.loss)
+    assert found["expected_loss"] == 9 / 13
+    assert found["believed_after"] == [float(p) for p in expected.posterior]
+    code, out, _ = run("read", "--response", 2, *HALF, "--prior", prior, "--loss", "binary")
+    assert re.search(r"best answer\s+0 \(0, 1, 2 are as good\)", out)
+    assert "= 9/13" in out
+
+
+def test_the_command_of_the_readme_runs_by_itself(file):
+    prior = file("\n".join(["1/101"] * 101) + "\n")
+    ended = utmost_command(
+        "read", "--response", 17, "--n", 100, "--epsilon", "1/2", "--prior", prior, "--loss", "absolute"
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert re.search(r"best answer\s+17\s", ended.stdout)
+
+
+def test_responses_outside_the_range_fold_to_its_ends(run):
+    asked = ["--n", 9, *HALF, "--prior", "binomial:1/3", "--json"]
+    folded = [json.loads(run("read", "--response", z, *asked)[1]) for z in (-40, 0, 9, 10**6)]
+    for far, end in ((folded[0], folded[1]), (folded[3], folded[2])):
+        assert far["believed_after"] == end["believed_after"]
+    code, out, err = run("read", "--response", 10, *asked, "--clamped")
+    assert (code, out) == (2, "")
+    assert "must lie in 0..9; got 10" in err
+
+
+LOSSES = {
+    "absolute": ut.losses.absolute,
+    "squared": ut.losses.squared,
+    "power:1.5": ut.losses.power("1.5"),
+    "asymmetric:1,3": ut.losses.asymmetric(1, 3),
+    "thresholded:2": ut.losses.thresholded(2),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("prior", ["uniform", "binomial:0.3", "poisson:4"])
+def test_named_priors_and_losses(run, prior, loss):
+    beliefs = {
+        "uniform": ut.priors.uniform(21),
+        "binomial:0.3": ut.priors.binomial(20, "0.3"),
+        "poisson:4": ut.priors.truncated_poisson(4, 20),
+    }
+    code, out, _ = run(
+        "read", "--response", 7, "--n", 20, "--epsilon", "1/2", "--prior", prior, "--loss", loss, "--json"
+    )
+    expected = reading(beliefs[prior], LOSSES[loss], 7, epsilon="1/2")
+    found = json.loads(out)
+    assert (code, found["answer"], found["interval"]) == (0, expected.action, list(expected.interval))
+    assert found["expected_loss"] == pytest.approx(expected.loss, rel=1e-12)
+
+
+def test_a_prior_file_may_name_its_counts_and_hold_weights(run, file):
+    named = file("count,probability\n3,1/4\n0,3/4\n")
+    weights = file("9\n0\n0\n3\n", "weights.csv")
+    for prior in (named, f"weights:{weights}"):
+        _, out, _ = run("read", "--response", 1, "--n", 3, *HALF, "--prior", prior, "--json")
+        assert json.loads(out)["believed_before"] == [0.75, 0, 0, 0.25]
+    code, _, err = run("read", "--response", 1, "--n", 2, *HALF, "--prior", named)
+    assert (code, "must name secrets in 0..2; got 3" in err) == (1, True)
+
+
+def test_rounded_decimals_are_a_prior(run, file):
+    prior = file("\n".join(["0.3333333333"] * 3) + "\n")
+    code, out, _ = run("read", "--response", 1, *HALF, "--prior", prior, "--json")
+    assert (code, json.loads(out)["answer"]) == (0, 1)
+
+
+def test_a_loss_file_may_have_its_own_answers(run, file):
+    loss = file("none,few,many\n0,1,2\n1,0,1\n2,1/2,0\n", "loss.csv")
+    _, out, _ = run("read", "--response", 1, "--n", 2, *HALF, "--prior", "uniform", "--loss", loss, "--json")
+    matrix = [[0, 1, 2], [1, 0, 1], [2, "1/2", 0]]
+    assert json.loads(out)["expected_loss_exact"] == str(reading(ut.priors.uniform(3), matrix, 1, alpha="1/2").loss)
+
+
+def test_a_file_of_releases_gains_four_columns(run, file, tmp_path):
+    source = file('sex,admitted,note\nmen,4,a\nwomen,-3,"b,c"\nboth,40,\n', "released.csv")
+    asked = ["read", "--releases", source, "--column", "admitted", "--n", 9, "--prior", "uniform", *HALF]
+    code, out, err = run(*asked)
+    assert (code, err) == (0, "")
+    found = list(csv.DictReader(io.StringIO(out)))
+    assert list(found[0]) == ["sex", "admitted", "answer", "low", "high", "expected_loss", "note"]
+    for row in found:
+        expected = reading(ut.priors.uniform(10), ut.losses.absolute, int(row["admitted"]), alpha="1/2")
+        assert [int(row[name]) for name in ("answer", "low", "high")] == [expected.action, *expected.interval]
+        assert float(row["expected_loss"]) == float(expected.loss)
+    assert found[1]["note"] == "b,c"
+    target = tmp_path / "answers.csv"
+    assert run(*asked, "--out", target)[0] == 0
+    assert target.read_text() == out
+    assert json.loads(run(*asked, "--json")[1])["low"] == [int(row["low"]) for row in found]
+    code, _, err = run(*asked, "--clamped")
+    assert (code, "row 2 (line 3), column 'admitted'" in err) == (1, True)
+
+
+def test_each_row_may_have_its_own_largest_count(run, file):
+    source = file("admitted,applicants\n4,10\n4,4\n", "released.csv")
+    _, out, _ = run(
+        "read", "--releases", source, "--column", "admitted", "--n", "applicants", "--prior", "uniform", *HALF
+    )
+    found = list(csv.DictReader(io.StringIO(out)))
+    for row, n in zip(found, (10, 4), strict=True):
+        assert float(row["expected_loss"]) == float(
+            reading(ut.priors.uniform(n + 1), ut.losses.absolute, 4, alpha="1/2").loss
+        )
+
+
+def test_parquet_is_read_too(run, tmp_path):
+    source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(pa.table({"admitted": [4, 5]}), source)
+    asked = ["read", "--releases", source, "--column", "admitted", "--n", 9, "--prior", "uniform", *HALF]
+    assert run(*asked, "--out", out)[0] == 0
+    assert pq.read_table(out).column_names == ["admitted", "answer", "low", "high", "expected_loss"]
+
+
+def test_the_level_comes_from_the_statement_beside_a_release(run, file, tmp_path):
+    """Two cells at alpha = 1/4 in all: each is read at alpha = 1/2."""
+    source, out = file("admitted\n4\n9\n", "counts.csv"), tmp_path / "released.csv"
+    promise = ["--columns", "admitted", "--alpha", "1/4", "--sensitivity", 1, "--cells", 2]
+    assert run("release", source, *promise, "--out", out)[0] == 0
+    asked = ["--column", "admitted", "--n", 9, "--prior", "uniform"]
+    by_statement = run("read", "--releases", out, *asked)
+    assert by_statement == run("read", "--releases", out, *asked, *HALF)
+    one = ["read", "--response", 4, "--n", 9, "--prior", "uniform", "--json"]
+    assert run(*one, "--statement", f"{out}.json") == run(*one, *HALF)
+    code, _, err = run(*one, "--statement", f"{out}.json", *HALF)
+    assert (code, "one of --epsilon, --alpha and --statement" in err) == (2, True)
+    irrational = ["--columns", "admitted", "--epsilon", "1", "--sensitivity", 1, "--cells", 2]
+    assert run("release", source, *irrational, "--out", tmp_path / "e.csv")[0] == 0
+    assert run(*one, "--statement", tmp_path / "e.csv.json") == run(*one, "--epsilon", "1/2")
+
+
+def test_a_staircase_release_is_not_read_as_geometric(run, file, tmp_path):
+    source, out = file("admitted\n4\n", "counts.csv"), tmp_path / "released.csv"
+    assert (
+        run("release", source, "--columns", "admitted", "--epsilon", 1, "--sensitivity", 3, "--cells", 1, "--out", out)[
+            0
+        ]
+        == 0
+    )
+    code, _, err = run("read", "--releases", out, "--column", "admitted", "--n", 9, "--prior", "uniform")
+    assert (code, "only geometric noise can be read; got DiscreteStaircase" in err) == (2, True)
+
+
+def test_the_picture_is_always_the_same_bytes(run, tmp_path):
+    drawn = []
+    for name in ("a.svg", "b.svg"):
+        asked = ["--response", 4, "--n", 9, "--prior", "uniform", *HALF, "--plot", tmp_path / name]
+        assert run("read", *asked)[0] == 0
+        drawn.append((tmp_path / name).read_bytes())
+    assert drawn[0] == drawn[1]
+    assert drawn[0].startswith(b"<?xml")
+
+
+BAD = {
+    "a prior above 1": ("1/2\n3/5\n", "absolute", "csv: the prior must sum to 1; got 11/10, which is 1/10 above"),
+    "a prior below 1": ("0.5\n0.4\n", "absolute", r"got 9/10, which is 1/10 below.*weights:FILE"),
+    "a negative probability": ("3/2\n-1/2\n", "absolute", r"entry \[1\] of the prior must not be negative; got -1/2"),
+    "three probabilities": ("1/2\n1/4\n1/4\n", "absolute", "must have 2 probabilities, one for each secret; got 3"),
+    "three columns": ("1,2,3\n4,5,6\n", "absolute", "one column, or two"),
+    "no probability": ("", "absolute", "must hold numbers; got none"),
+    "text": ("1/2\nhalf\n", "absolute", r"prior.csv, line 2, column 1: every cell must be a finite number; got 'half'"),
+    "a count twice": ("0,1/2\n0,1/2\n", "absolute", "each secret must be named once; got 0 twice"),
+    "a ragged file": ("0,1/2\n1\n", "absolute", "line 2: every row must have as many numbers; got 1 after rows of 2"),
+    "a negative loss": ("1/2\n1/2\n", "0,-1\n1,0\n", r"the loss of action 1 for secret 0 must not be negative; got -1"),
+    "a short loss": ("1/2\n1/2\n", "0,1\n", "loss.csv: the loss must have 2 rows, one for each secret"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("prior", "loss", "message"), BAD.values(), ids=BAD)
+def test_bad_input_is_one_message(run, file, prior, loss, message):
+    loss = file(loss, "loss.csv") if "," in loss else loss
+    code, out, err = run("read", "--response", 1, "--n", 1, *HALF, "--prior", file(prior), "--loss", loss)
+    assert (code, out) == (1, "")
+    assert re.search(message, err), err
+    assert len(err.splitlines()) == 1
+
+
+ASKED = ["--response", "1", "--n", "1", *HALF, "--prior", "uniform"]
+MISUSE = {
+    "no level": (ASKED[:4] + ASKED[6:], "exactly one of epsilon and alpha"),
+    "two levels": ([*ASKED, "--epsilon", "1"], "exactly one of epsilon and alpha"),
+    "nothing to read": (ASKED[2:], "exactly one of --response and --releases"),
+    "half a person": (["--response", "1.5", *ASKED[2:]], "response must be an integer"),
+    "an unknown prior": ([*ASKED, "--prior", "gaussian"], "a prior by name must be"),
+    "an unknown loss": ([*ASKED, "--loss", "cubic"], "a loss by name must be"),
+    "a negative power": ([*ASKED, "--loss", "power:-1"], "power must be positive"),
+    "a negative n": ([*ASKED, "--n", "-1"], "n must be at least 0"),
+    "no n": (ASKED[:2] + ASKED[4:], "--n must say the largest count"),
+    "an n that is a word": ([*ASKED, "--n", "many"], "n must be a finite number"),
+    "no confidence": ([*ASKED, "--confidence", "1"], "confidence must lie strictly between"),
+    "a column of nothing": ([*ASKED, "--column", "x"], "--column must name"),
+    "a table of nothing": ([*ASKED, "--out", "x.csv"], "--out writes --releases"),
+    "an unknown picture": ([*ASKED, "--plot", "x.gif"], "must end in .svg"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISUSE.values(), ids=MISUSE)
+def test_misuse_ends_with_code_2(run, arguments, message):
+    code, out, err = run("read", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
+
+
+BAD_TABLES = {
+    "no such column": ("released\n4\n", "9", "there is no column 'admitted'"),
+    "a missing cell": ("admitted,x\n4,1\n,2\n", "9", r"row 2 \(line 3\), column 'admitted'"),
+    "a fraction": ("admitted\n4.5\n", "9", r"row 1 \(line 2\), column 'admitted'"),
+    "a taken name": ("admitted,low\n4,1\n", "9", "must leave the name 'low' free"),
+    "no column of n": ("admitted\n4\n", "applicants", "there is no column 'applicants'"),
+    "a negative n": ("admitted,applicants\n4,-1\n", "applicants", r"row 1 \(line 2\)"),
+}
+
+
+@pytest.mark.parametrize(("text", "n", "message"), BAD_TABLES.values(), ids=BAD_TABLES)
+def test_a_bad_table_is_refused_with_its_place(run, file, text, n, message):
+    source = file(text, "released.csv")
+    code, out, err = run("read", "--releases", source, "--column", "admitted", "--n", n, *HALF, "--prior", "uniform")
+    assert (code, out) == (1, "")
+    assert re.search(message, err), err
+
+
+def test_a_prior_that_is_not_there_is_one_message(run):
+    code, _, err = run("read", "--response", 1, *HALF, "--prior", "nowhere.csv")
+    assert (code, len(err.splitlines())) == (1, 1)
+
+
+def test_a_statement_without_a_level_is_refused(run, file):
+    for text in ("{}", '{"kind": "utmost table release", "law": "Geometric"}'):
+        code, _, err = run("read", "--response", 1, "--n", 1, "--prior", "uniform", "--statement", file(text, "s.json"))
+        assert (code, len(err.splitlines())) == (1, 1)
+
+
+def test_exact_and_float_answers_agree(run):
+    """The same consumer at a rational alpha and at an epsilon just beside it."""
+    asked = ["--response", 4, "--n", 9, "--prior", "binomial:1/3", "--loss", "squared", "--json"]
+    exact = json.loads(run("read", *asked, *HALF)[1])
+    floats = json.loads(run("read", *asked, "--epsilon", "0.693147180559945309")[1])
+    assert Fraction(exact["expected_loss_exact"]) == pytest.approx(floats["expected_loss"], rel=1e-12)
+    assert floats["expected_loss_exact"] is None

@@ -1,0 +1,272 @@
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.design.independence import independent, mixed, translated
+from utmost.design.linear import LinearProgram
+from utmost.design.noise_program import NoiseProgram
+from utmost.design.periodic_noise import PeriodicNoise
+from utmost.design.vertex import solve_exactly
+from utmost.errors import NotAChannel, NotALevel, NotANumber, OutOfRange, PromiseBroken
+from utmost.exact import level
+from utmost.noise import DiscreteStaircase, Geometric, costs
+
+alphas = st.sampled_from([Fraction(1, 2), Fraction(1, 3), Fraction(4, 5)])
+few = settings(max_examples=25, deadline=None)
+
+
+@st.composite
+def vertex_families(draw):
+    """A random vertex of the set of all families of a period that keep alpha exactly: the noise does depend on t."""
+    D, T, alpha = draw(st.integers(1, 2)), draw(st.integers(1, 3)), draw(alphas)
+    shape = NoiseProgram.of(costs.absolute, D, alpha, draw(st.integers(D, 4)), T, True, None)
+    program = shape.program()
+    places = T * (2 * shape.window + 1)
+    wanted = draw(st.lists(st.integers(-9, 9), min_size=places, max_size=places))
+    aims = [Fraction(c) for c in wanted] + [Fraction(0)] * T + [Fraction(1)]
+    parts = {name: getattr(program, name) for name in LinearProgram.__slots__} | {"cost": np.array(aims, dtype=object)}
+    found = solve_exactly(LinearProgram(**parts))
+    return PeriodicNoise(shape.probabilities(found.primal), period=D, ratio=alpha), D, alpha
+
+
+@st.composite
+def blurred_families(draw):
+    """Outputs rounded down to a multiple of m and then noised for sensitivity D + m - 1: private by construction."""
+    m, D, alpha = draw(st.integers(1, 6)), draw(st.integers(1, 3)), draw(alphas)
+    law = DiscreteStaircase(alpha=alpha, sensitivity=D + m - 1, step=draw(st.integers(1, D + m - 1)))
+    alone = PeriodicNoise.of_law(law)
+    reach = -alone.start + m
+    rows = [alone.window(t - reach, t + reach)[0] for t in range(m)]
+    return PeriodicNoise(rows, period=alone.period, ratio=alpha), D, alpha
+
+
+families = st.one_of(vertex_families(), blurred_families())
+
+
+# ---- laws
+
+
+@few
+@given(families, st.integers(-9, 9))
+def test_lemma_14_translates_keep_the_level_and_the_cost(family, by):
+    noise, D, alpha = family
+    moved = translated(noise, by)
+    assert moved.worst_ratio(D) == noise.worst_ratio(D) >= alpha
+    assert moved.worst_cost(costs.squared) == noise.worst_cost(costs.squared)
+    assert moved.mass(3, 1) == noise.mass(3 + by, 1)
+
+
+@few
+@given(families, st.lists(st.integers(0, 5), min_size=2, max_size=4).filter(any), st.data())
+def test_lemma_15_mixtures_keep_the_level_and_never_cost_more(family, counts, data):
+    noise, D, alpha = family
+    parts = [translated(noise, data.draw(st.integers(0, 3))) for _ in counts]
+    mixture = mixed(parts, [Fraction(c, sum(counts)) for c in counts])
+    assert mixture.worst_ratio(D) >= alpha
+    assert mixture.worst_cost(costs.absolute) <= max(part.worst_cost(costs.absolute) for part in parts)
+
+
+@few
+@given(families)
+def test_theorem_10_the_average_keeps_the_level_and_costs_the_mean(family):
+    """Independent noise, private at the same level, at the mean of the costs, hence at no more than their largest."""
+    noise, D, alpha = family
+    alone = independent(noise, D, alpha=alpha)
+    assert alone.is_independent
+    assert alone.worst_ratio(D) >= noise.worst_ratio(D)
+    for cost in (costs.absolute, costs.moment(3)):
+        paid = noise.expected_costs(cost)
+        assert alone.worst_cost(cost) == sum(paid) / len(paid) <= noise.worst_cost(cost)
+    assert alone.worst_cost(capped, settled=3) <= noise.worst_cost(capped, settled=3)
+
+
+@few
+@given(families)
+def test_the_average_is_the_mixture_of_all_translates_in_equal_parts(family):
+    """The proof, run: every row of the mixture of the T translates is the average."""
+    noise, D, alpha = family
+    mixture = mixed([translated(noise, by) for by in range(len(noise.pmf))])
+    assert mixture.is_independent
+    assert (mixture.pmf[:1] == independent(noise, D, alpha=alpha).pmf).all()
+
+
+def test_a_translate_gives_each_output_the_law_of_a_later_one():
+    """Three deterministic laws, so that the direction shows."""
+    noise = PeriodicNoise([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    assert [translated(noise, 1).mass(t, x) for t, x in ((0, 0), (1, 1), (2, -1))] == [1, 1, 1]
+    assert translated(noise, -1).pmf.tolist() == translated(noise, 5).pmf.tolist()
+
+
+def capped(x):
+    return min(abs(x), 3)
+
+
+def test_dependence_on_the_output_costs_strictly_more_where_outputs_are_treated_unequally():
+    """Round down to even, then add even geometric noise: E|X| is 8/3 at even outputs, 3 at odd ones, 17/6 averaged."""
+    rows = [["1/6", 0, "1/3", 0, "1/6"], [0, "1/3", 0, "1/6", 0]]
+    noise = PeriodicNoise(rows, period=2, ratio="1/2")
+    assert noise.expected_costs(costs.absolute).tolist() == [Fraction(8, 3), 3]
+    assert independent(noise, 1, alpha="1/2").worst_cost(costs.absolute) == Fraction(17, 6)
+
+
+# ---- agreement
+
+
+@few
+@given(vertex_families())
+def test_the_worst_ratio_is_the_one_found_release_by_release(family):
+    """min over t, |t - u| <= D and y of P(t + X_t = y) / P(u + X_u = y), far beyond the window."""
+    noise, D, _ = family
+    T, far = len(noise.pmf), 3 * (noise.pmf.shape[1] + noise.period)
+    ratios = [
+        noise.mass(t, y - t) / noise.mass(u, y - u)
+        for t in range(T)
+        for u in range(t - D, t + D + 1)
+        for y in range(-far, far, 1)
+        if noise.mass(u, y - u)
+    ]
+    assert noise.worst_ratio(D) == min(ratios)
+
+
+@pytest.mark.parametrize("law", [Geometric(alpha="1/3"), DiscreteStaircase(alpha="1/3", sensitivity=4, step=3)])
+def test_a_law_as_noise_without_dependence_keeps_its_masses_level_and_moments(law):
+    noise, D = PeriodicNoise.of_law(law), law.sensitivity
+    assert [noise.mass(7, x) for x in range(-40, 41)] == [law.pmf(x) for x in range(-40, 41)]
+    assert noise.worst_ratio(D) == law.alpha
+    assert noise.worst_ratio(D + 1) == law.alpha**2
+    for m in (1, 2, 3):
+        assert noise.worst_cost(costs.moment(m)) == law.moment(m)
+    assert noise.worst_cost(lambda x: float(x * x)) == pytest.approx(law.moment(2), rel=1e-14)
+
+
+@pytest.mark.parametrize("shift", [0, 1, 2])
+def test_on_the_reals_the_worst_ratio_is_the_one_found_by_trying_outputs_inside_their_cells(shift):
+    """Densities of two periodic rows, compared at outputs a quarter of a cell apart, at most the sensitivity apart."""
+    law = PeriodicNoise.of_law(DiscreteStaircase(alpha="1/2", sensitivity=4, step=2))
+    rows = [law.window(-12 - by, 12 - by)[0] for by in (0, shift)]
+    noise, D = PeriodicNoise(rows, period=4, ratio="1/2", domain="reals"), 3
+
+    masses = noise.window(-40, 40)
+
+    def density(output, y):
+        return masses[int(output // 1) % 2, int((y - output) // 1) + 40]
+
+    quarters = [Fraction(n, 4) + Fraction(1, 8) for n in range(-D * 4, D * 4 + 1)]
+    ratios = [
+        density(t, y) / density(t + move, y)
+        for t in [Fraction(n, 4) for n in range(8)]
+        for move in [Fraction(n, 4) for n in range(-D * 4, D * 4 + 1)]
+        for y in [q + 4 * k for q in quarters for k in (-3, 0, 3)]
+    ]
+    assert noise.worst_ratio(D) == min(ratios)
+
+
+def test_theorem_2_on_the_reals():
+    """Outputs in cells, each pair of cells released from one place: private, and no better than their average."""
+    law = PeriodicNoise.of_law(DiscreteStaircase(alpha="1/2", sensitivity=6, step=3))
+    rows = [law.window(t - 14, t + 14)[0] for t in range(3)]
+    noise = PeriodicNoise(rows, period=6, ratio="1/2", domain="reals")
+    alone = independent(noise, 3, alpha="1/2")
+    assert alone.domain == "reals"
+    assert alone.worst_ratio(3) >= Fraction(1, 2)
+
+    def mean_absolute(cell):
+        return Fraction(abs(2 * cell + 1), 2)
+
+    def mean_capped(cell):
+        return min(mean_absolute(cell), Fraction(9, 2))
+
+    assert alone.worst_cost(mean_capped, settled=5) <= noise.worst_cost(mean_capped, settled=5)
+
+
+def test_real_outputs_need_more_than_integer_ones():
+    """A family that keeps the level from integer to integer may break it between the integers."""
+    rows = [["1/6", 0, "1/3", 0, "1/6"], [0, "1/3", 0, "1/6", 0]]
+    assert PeriodicNoise(rows, period=2, ratio="1/2").worst_ratio(1) == Fraction(1, 2)
+    assert PeriodicNoise(rows, period=2, ratio="1/2", domain="reals").worst_ratio(1) == 0
+
+
+def test_floats_are_averaged_up_to_rounding():
+    rng = np.random.default_rng(7)
+    law = PeriodicNoise.of_law(DiscreteStaircase(epsilon=1, sensitivity=9))
+    rows = np.array([law.window(t - 30, t + 30)[0] for t in rng.permutation(8)])
+    rows = rows[np.argsort(rng.permutation(8))]
+    noise = PeriodicNoise(np.array([law.window(t - 30, t + 30)[0] for t in range(8)]), period=9, ratio=law.ratio)
+    alone = independent(noise, 2, epsilon=1, tolerance=1e-12)
+    assert alone.pmf.dtype == np.float64
+    assert float(alone.worst_ratio(2)) >= np.exp(-1) * (1 - 1e-12)
+    assert alone.worst_cost(costs.absolute) <= noise.worst_cost(costs.absolute)
+
+
+def test_families_survive_a_pickle_frozen():
+    noise = pickle.loads(pickle.dumps(PeriodicNoise.of_law(Geometric(epsilon=1))))
+    assert noise.worst_ratio(1) == PeriodicNoise.of_law(Geometric(epsilon=1)).worst_ratio(1)
+    assert not noise.pmf.flags.writeable
+
+
+# ---- refusals
+
+
+def test_nothing_is_concluded_from_a_family_that_breaks_its_promise():
+    rows = [["1/3", "1/3", "1/6"], ["1/6", "1/3", "1/3"]]
+    noise = PeriodicNoise(rows, ratio="1/4")
+    assert noise.worst_ratio(1) == Fraction(1, 8)
+    with pytest.raises(PromiseBroken, match="at least 1/4"):
+        independent(noise, 1, alpha="1/4")
+    independent(noise, 1, alpha="1/8")
+
+
+def test_noise_without_tails_keeps_no_level():
+    with pytest.raises(PromiseBroken):
+        PeriodicNoise([["1/4", "1/2", "1/4"]]).check_keeps(1, epsilon=100)
+
+
+def test_levels_are_decided_exactly():
+    """alpha = 1/2 is kept; a level stricter by a part in 10^30 is not, unless a tolerance says so."""
+    noise, stricter = PeriodicNoise.of_law(Geometric(alpha="1/2")), level(alpha="1/2").scaled(1 - Fraction(1, 10**30))
+    noise.check_keeps(1, alpha="1/2")
+    noise.check_keeps(1, stricter, tolerance="1e-12")
+    with pytest.raises(PromiseBroken):
+        noise.check_keeps(1, stricter)
+
+
+def test_masses_must_be_distributions_with_their_tails():
+    with pytest.raises(NotAChannel, match="row 1 of the pmf has mass 5/6"):
+        PeriodicNoise([["1/3"], ["5/18"]], ratio="1/2")
+    with pytest.raises(NotAChannel, match="negative"):
+        PeriodicNoise([["-1/3", "4/3"]])
+    PeriodicNoise([[1 / 3]], ratio=0.5)
+    with pytest.raises(NotAChannel):
+        PeriodicNoise([[0.33]], ratio=0.5)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"period": 0}, {"period": 4}, {"ratio": 1}, {"ratio": "-1/2"}, {"domain": "complex"}]
+)
+def test_windows_and_tails_are_checked(wrong):
+    with pytest.raises(OutOfRange):
+        PeriodicNoise([["1/4", "1/2", "1/4"]], **wrong)
+
+
+def test_numbers_are_read_strictly():
+    for wrong in ([["1/4", None]], [[True, False]], [1, 0]):
+        with pytest.raises(NotANumber):
+            PeriodicNoise(wrong)
+    noise = PeriodicNoise([["1/3"]], ratio="1/2")
+    with pytest.raises(OutOfRange, match="at least 1"):
+        noise.worst_ratio(0)
+    with pytest.raises(NotALevel):
+        independent(noise, 1)
+
+
+def test_mixtures_need_one_shape_and_a_distribution():
+    one, other = PeriodicNoise([["1/3"]], ratio="1/2"), PeriodicNoise([["1/2"]], ratio="1/3")
+    with pytest.raises(OutOfRange, match="share"):
+        mixed([one, other])
+    for weights in (["1/2"], ["1/2", "1/3"], ["3/2", "-1/2"]):
+        with pytest.raises(OutOfRange, match="sum 1"):
+            mixed([one, one], weights)

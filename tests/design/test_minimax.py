@@ -1,0 +1,94 @@
+"""Gupte and Sundararajan: the worst case, by remap of G and by program in the channel."""
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from design.random_consumers import monotone_loss, random_type
+from utmost.channels import geometric_channel
+from utmost.design.derivability import derivation
+from utmost.design.minimax import _by_channel, minimax_mechanism, worst_loss
+from utmost.errors import OutOfRange
+from utmost.privacy import PrivacyType
+from utmost.spaces import Consumer, counts, discrete, hamming, losses, priors
+
+F = Fraction
+THREE = PrivacyType(counts(3), alpha="1/2")
+
+
+@pytest.mark.parametrize(("loss", "value"), [("absolute", F(28, 39)), ("squared", F(5, 4)), ("binary", F(5, 9))])
+def test_known_values(loss, value):
+    found = minimax_mechanism(THREE, getattr(losses, loss))
+    assert (found.loss, found.lower, found.gap) == (value, value, 0)
+    assert found.verify()
+
+
+def test_a_truly_randomised_remap():
+    """n = 3, alpha = 1/2, |i - r|: rows (10/13, 3/13, 0, 0), e_1, e_2, (0, 0, 3/13, 10/13)."""
+    found = minimax_mechanism(THREE, losses.absolute)
+    assert found.remap.matrix.tolist() == [
+        [F(10, 13), F(3, 13), 0, 0],
+        [0, 1, 0, 0],
+        [0, 0, 1, 0],
+        [0, 0, F(3, 13), F(10, 13)],
+    ]
+
+
+def test_the_remap_of_g_is_as_good_as_any_private_channel():
+    """The program in remaps and the program in channels have one value; the worst prior's optimum is it too."""
+    rng, randomised, stubborn = random.Random(1), 0, 0
+    for k in range(25):
+        n = rng.randint(1, 4)
+        ptype, loss = random_type(rng, n), monotone_loss(rng, n, strict=bool(k % 2))
+        possible = sorted(rng.sample(range(n + 1), rng.randint(1, n + 1)))
+        found = minimax_mechanism(ptype, loss, possible)
+        consumer = Consumer(priors.uniform(n + 1), loss)
+        matrix, _, _ = _by_channel(ptype, consumer, tuple(possible))
+        assert worst_loss(matrix, consumer.loss, possible) == found.loss == found.lower
+        assert (geometric_channel(n, ptype.level) @ found.remap).same_as(found.channel)
+        assert found.verify()
+        randomised += any(0 < y < 1 for y in found.remap.matrix.ravel())
+        stubborn += not derivation(type(found.channel)(matrix), ptype.level).is_derivable
+    assert randomised
+    assert stubborn
+
+
+def test_other_spaces_and_other_losses():
+    for ptype, loss in (
+        (THREE, losses.nib),
+        (PrivacyType(discrete(3), alpha="1/2"), losses.binary),
+        (PrivacyType(hamming(2), alpha="1/3"), losses.binary),
+    ):
+        found = minimax_mechanism(ptype, loss)
+        assert found.gap == 0
+        assert found.verify()
+        assert found.remap is None
+
+
+@pytest.mark.parametrize("loss", ["absolute", "nib"])
+def test_an_irrational_level_is_bracketed(loss):
+    found = minimax_mechanism(PrivacyType(counts(4), epsilon=1), getattr(losses, loss), possible=[0, 1, 3])
+    assert 0 <= found.gap < 1e-12
+    assert found.verify()
+
+
+def test_one_possible_secret_is_answered_without_error():
+    assert minimax_mechanism(THREE, losses.absolute, possible=[2]).loss == 0
+
+
+def test_a_better_claim_does_not_verify():
+    found = minimax_mechanism(THREE, losses.absolute)
+    assert not replace(found, loss=found.loss - F(1, 1000)).verify()
+    leaking = np.array(found.matrix)
+    leaking[0] = [F(1), F(0), F(0), F(0)]
+    assert not replace(found, matrix=leaking).verify()
+    assert not replace(found, possible=(0, 1)).verify()
+
+
+@pytest.mark.parametrize("possible", [[], [4], [-1], [1, 1]])
+def test_misuse_is_refused(possible):
+    with pytest.raises(OutOfRange, match="possible secrets"):
+        minimax_mechanism(THREE, losses.absolute, possible)

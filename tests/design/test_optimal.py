@@ -1,0 +1,258 @@
+"""Theorem 3.1: the program's value is the remapped geometric mechanism's, for every consumer it speaks of."""
+
+import math
+import pickle
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from design.random_consumers import (
+    any_consumer,
+    loose_consumer,
+    monotone_loss,
+    random_type,
+    strict_consumer,
+    unimodal_consumer,
+)
+from utmost.channels import Channel, geometric_channel
+from utmost.design.checker import check_private
+from utmost.design.hypotheses import theorem_for
+from utmost.design.optimal import optimal_mechanism
+from utmost.design.remap import bayes_remap, expected_loss, face_value_loss
+from utmost.errors import NotMonotone, OutOfRange, Unsupported
+from utmost.privacy import PrivacyType
+from utmost.spaces import Consumer, counts, discrete, grid, losses, priors
+
+
+def check_theorem(seed, count, largest):
+    """alpha^n >= 2^-60, so that the solver's last basis is nearly optimal; the dual of any alpha is checked below."""
+    rng = random.Random(seed)
+    for k in range(count):
+        n = rng.randint(0, largest)
+        consumer, ptype = (strict_consumer, loose_consumer)[k % 2](rng, n), random_type(rng, n)
+        while n * ptype.level.epsilon_float > 60 * math.log(2):
+            ptype = random_type(rng, n)
+        closed = optimal_mechanism(ptype, consumer)
+        program = optimal_mechanism(ptype, consumer, method="program", exactly=True)
+        assert closed.theorem.startswith("Theorem 3.1")
+        assert closed.gap == 0
+        assert program.method == "program"
+        assert program.loss == closed.loss == expected_loss(geometric_channel(n, ptype.level), consumer)
+
+
+def test_the_program_gives_the_value_of_the_remapped_geometric_mechanism():
+    """Theorem 3.1, in rationals: strict and loose losses, priors with and without zeros, alpha of 1/100..99/100."""
+    check_theorem(seed=1, count=70, largest=8)
+
+
+@pytest.mark.slow
+def test_the_program_gives_the_value_of_the_remapped_geometric_mechanism_430_times():
+    check_theorem(seed=2, count=430, largest=8)
+
+
+@pytest.mark.slow
+def test_the_program_gives_the_value_of_the_remapped_geometric_mechanism_up_to_40():
+    check_theorem(seed=3, count=80, largest=40)
+
+
+def test_the_dual_proves_theorem_3_1_up_to_40_at_every_level():
+    """The exact certificate needs no program: 200 consumers, n to 40, alpha of 1/100 to 99/100."""
+    rng = random.Random(14)
+    for k in range(200):
+        n = rng.randint(0, 40)
+        consumer, ptype = (strict_consumer, loose_consumer)[k % 2](rng, n), random_type(rng, n)
+        assert optimal_mechanism(ptype, consumer).gap == 0
+
+
+def test_the_theorem_extends_to_unimodal_losses_with_ordered_modes():
+    """Any number of actions, losses that differ on the two sides: the exact dual of the remap is feasible."""
+    rng = random.Random(4)
+    for k in range(300):
+        n = rng.randint(0, 9)
+        consumer, ptype = unimodal_consumer(rng, n), random_type(rng, n)
+        found = optimal_mechanism(ptype, consumer, method="theorem")
+        assert found.gap == 0
+        if k % 10 == 0 and n <= 6:
+            assert optimal_mechanism(ptype, consumer, method="program").loss == found.loss
+
+
+def test_for_any_other_loss_the_dual_decides_as_the_program_does():
+    """Where the remap is not optimal the program is strictly better, and where it is the dual proves it."""
+    rng, remapped, programmed = random.Random(5), 0, 0
+    for _ in range(80):
+        n = rng.randint(1, 5)
+        consumer, ptype = any_consumer(rng, n), random_type(rng, n)
+        found = optimal_mechanism(ptype, consumer)
+        best = optimal_mechanism(ptype, consumer, method="program")
+        value = expected_loss(geometric_channel(n, ptype.level), consumer)
+        assert found.loss == best.loss
+        assert found.certificate.verify()
+        assert (found.method == "closed form") == (best.loss == value)
+        remapped += found.method == "closed form" and found.theorem is None
+        programmed += found.method == "program"
+        if found.method == "program":
+            assert found.theorem is None
+            assert ptype.contains(found.channel)
+    assert remapped > 5
+    assert programmed > 5
+
+
+def test_floats_bracket_the_exact_optimum_tightly():
+    """lower <= optimum <= loss, and the gap is below 1e-12 of the loss: closed form; 1e-11: program."""
+    rng = random.Random(6)
+    for k in range(60):
+        n = rng.randint(0, 30 if k % 3 else 5)
+        exact, ptype = loose_consumer(rng, n), random_type(rng, n)
+        truth = optimal_mechanism(ptype, exact).loss
+        for method, slack in (("auto", 1e-12), ("program", 1e-11)):
+            if method == "program" and n > 5:
+                continue
+            found = optimal_mechanism(ptype, exact.to_floats(), method=method)
+            assert isinstance(found.loss, float)
+            near = Fraction(1, 10**14)  # the floats of the prior are not the prior
+            assert Fraction(found.lower) <= truth * (1 + near) + Fraction(1, 10**250)
+            assert Fraction(found.loss) >= truth * (1 - near)
+            assert found.gap <= slack * float(truth) + 1e-250
+            assert found.certificate.verify()
+
+
+@pytest.mark.parametrize("epsilon", ["1/1000000", "1/100", "1/2", 3, 50])
+def test_an_irrational_alpha_is_bracketed_for_the_exact_consumer(epsilon):
+    """Between the exact optima at two rational levels just around the irrational one."""
+    consumer = Consumer(priors.from_counts(range(1, 13)), losses.absolute)
+    ptype = PrivacyType(counts(11), epsilon=epsilon)
+    found = optimal_mechanism(ptype, consumer)
+    around = ptype.level.alpha_interval(300)
+    low, high = (
+        optimal_mechanism(PrivacyType(counts(11), alpha=a), consumer).loss for a in (around.lower, around.upper)
+    )
+    assert Fraction(found.lower) <= low <= high <= Fraction(found.loss)
+    assert found.gap <= 1e-9 * found.loss
+
+
+def test_a_float_program_is_exactly_private_and_never_too_good():
+    """Repair: the certified matrix keeps the level in rationals, and its loss is at least the proven lower bound."""
+    rng = np.random.default_rng(7)
+    for space in (counts(9), discrete(4)):
+        ptype = PrivacyType(space, epsilon="0.7")
+        consumer = Consumer(rng.dirichlet(np.ones(space.size)), losses.nib)
+        found = optimal_mechanism(ptype, consumer, method="program", exactly=False)
+        check_private(ptype, found.certificate.matrix)
+        assert found.lower <= found.loss
+        assert found.certificate.verify()
+
+
+def test_large_programs_in_floats_are_repaired(monkeypatch):
+    """The same when the exact simplex method is not used at all."""
+    monkeypatch.setattr("utmost.design.optimal._MOST_EXACT_VARIABLES", 0)
+    rng = np.random.default_rng(8)
+    for n, epsilon in ((6, "1/3"), (12, 1), (25, "1/2")):
+        ptype = PrivacyType(counts(n), epsilon=epsilon)
+        consumer = Consumer(rng.dirichlet(np.ones(n + 1)), losses.absolute)
+        program, closed = (optimal_mechanism(ptype, consumer, method=m) for m in ("program", "auto"))
+        check_private(ptype, program.certificate.matrix)
+        assert program.loss >= closed.lower
+        assert program.lower <= closed.loss
+        assert program.gap <= 1e-7
+
+
+def test_the_figure_of_the_paper():
+    """Figure 2: loss 1/3 + 17/48 sqrt 2 + 9/64 sqrt 3 + 5/96 sqrt 5, by G(1/2) remapped by 0, 2, 2, 3, 4, 5."""
+    consumer = Consumer([0.25, 0, 0.25, 0, 0.25, 0.25], losses.power("3/2"))
+    found = optimal_mechanism(PrivacyType(counts(5), alpha="1/2"), consumer)
+    assert found.remap.actions.tolist() == [0, 2, 2, 3, 4, 5]
+    assert abs(found.loss - 1.19423215531629191254) < 1e-12
+    assert abs(found.lower - 1.19423215531629191254) < 1e-12
+    G = geometric_channel(5, alpha="1/2")
+    assert abs(face_value_loss(G, consumer) - 1.19898153643735821934) < 1e-14
+
+
+@pytest.mark.parametrize("alpha", ["1/10", "1/2", "97/100"])
+def test_a_uniform_prior_and_the_binary_loss_have_the_known_optimum(alpha):
+    """loss 1 - (2 + (n-1)(1-a)) / ((n+1)(1+a)), by the identity remap."""
+    a = Fraction(alpha)
+    for n in range(1, 9):
+        found = optimal_mechanism(PrivacyType(counts(n), alpha=a), Consumer(priors.uniform(n + 1), losses.binary))
+        assert found.loss == 1 - (2 + (n - 1) * (1 - a)) / ((n + 1) * (1 + a))
+        assert found.remap.actions.tolist() == list(range(n + 1))
+
+
+def test_400_counts_are_certified_exactly_without_a_solver(monkeypatch):
+    monkeypatch.setattr("utmost.design.optimal.solve", None)
+    rng = random.Random(9)
+    consumer = Consumer(priors.from_counts([rng.randint(0, 99) for _ in range(401)]), losses.absolute)
+    found = optimal_mechanism(PrivacyType(counts(400), alpha="9/10"), consumer)
+    assert found.is_exact
+    assert isinstance(found.loss, Fraction)
+    assert found.certificate.verify()
+
+
+@pytest.mark.slow
+def test_10_000_counts_are_bracketed_in_floats():
+    rng = np.random.default_rng(10)
+    consumer = Consumer(rng.dirichlet(np.ones(10_001)), losses.squared)
+    found = optimal_mechanism(PrivacyType(counts(10_000), epsilon="1/10"), consumer)
+    assert found.gap <= 1e-11 * found.loss
+    assert found.remap.actions.shape == (10_001,)
+
+
+def test_the_optimal_channel_is_the_remapped_geometric_one_and_costs_its_loss():
+    rng = random.Random(11)
+    for _ in range(20):
+        n = rng.randint(0, 7)
+        consumer, ptype = loose_consumer(rng, n), random_type(rng, n)
+        found = optimal_mechanism(ptype, consumer)
+        G = geometric_channel(n, ptype.level)
+        assert found.remap.same_as(bayes_remap(G, consumer))
+        assert found.remap.ties == bayes_remap(G, consumer).ties
+        assert found.channel.same_as(G @ found.remap)
+        assert face_value_loss(found.channel, consumer) == found.loss
+        assert ptype.contains(found.channel)
+        assert pickle.loads(pickle.dumps(found)).certificate.verify()
+
+
+def test_a_loss_the_theorem_does_not_cover_is_refused_when_the_theorem_is_asked_for():
+    consumer = Consumer(priors.uniform(4), losses.nib)
+    with pytest.raises(NotMonotone, match="theorem"):
+        optimal_mechanism(PrivacyType(counts(3), alpha="1/2"), consumer, method="theorem")
+    with pytest.raises(NotMonotone):
+        optimal_mechanism(PrivacyType(discrete(4), alpha="1/2"), consumer, method="theorem")
+
+
+def test_misuse_is_refused():
+    consumer = Consumer(priors.uniform(4), losses.absolute)
+    with pytest.raises(OutOfRange, match="3 entries"):
+        optimal_mechanism(PrivacyType(counts(2), alpha="1/2"), consumer)
+    with pytest.raises(OutOfRange, match="method"):
+        optimal_mechanism(PrivacyType(counts(3), alpha="1/2"), consumer, method="simplex")
+    with pytest.raises(Unsupported, match="rational"):
+        optimal_mechanism(PrivacyType(counts(3), epsilon="1/2"), consumer, exactly=True)
+    with pytest.raises(Unsupported, match="rational"):
+        optimal_mechanism(PrivacyType(counts(3), alpha="1/2"), consumer.to_floats(), exactly=True)
+
+
+def test_the_hypotheses_are_told_apart():
+    rng = random.Random(12)
+    square = Consumer(priors.uniform(5), monotone_loss(rng, 4, strict=False))
+    assert "extended" not in theorem_for(square)[0]
+    assert "extended" in theorem_for(Consumer(priors.uniform(5), losses.asymmetric(1, 3)))[0]
+    assert theorem_for(Consumer(priors.uniform(5), losses.nib)) is None
+    falling_modes = [[0, 1, 2], [0, 1, 2], [2, 1, 0], [0, 1, 2]]
+    assert theorem_for(Consumer(priors.uniform(4), falling_modes)) is None
+    crossing_modes = [[1, 0], [0, 1]]
+    assert theorem_for(Consumer(priors.uniform(2), crossing_modes)) is None
+    two_valleys = [[0, 1, 0, 1]] * 4
+    assert theorem_for(Consumer(priors.uniform(4), two_valleys)) is None
+    assert theorem_for(Consumer(priors.uniform(4), losses.absolute, actions=9)) is not None
+
+
+@pytest.mark.parametrize("alpha", ["1/2", "1/3", "9/10"])
+def test_irrational_distances_leave_a_proven_interval(alpha):
+    """On a Euclidean grid alpha^sqrt(2) is irrational although alpha is rational; the channel is private exactly."""
+    ptype = PrivacyType(grid(2, 3), alpha=alpha)
+    found = optimal_mechanism(ptype, Consumer(priors.uniform(6), losses.binary))
+    assert 0 < found.gap < 1e-12
+    assert found.certificate.verify()
+    assert ptype.contains(Channel(found.certificate.matrix))

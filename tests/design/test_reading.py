@@ -1,0 +1,57 @@
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from design.random_consumers import any_consumer, random_type
+from utmost.channels import geometric_channel
+from utmost.design.reading import read_response
+from utmost.design.remap import bayes_remap, posterior
+from utmost.errors import NotAPrior, OutOfRange
+from utmost.exact import level
+from utmost.spaces import Consumer, losses, priors
+
+
+def test_reading_one_response_is_the_bayes_remap_of_the_clamped_channel():
+    rng = random.Random(1)
+    for _ in range(40):
+        n = rng.randint(0, 6)
+        consumer, ptype = any_consumer(rng, n), random_type(rng, n)
+        G = geometric_channel(n, ptype.level)
+        remap = bayes_remap(G, consumer)
+        for z in range(-2, n + 3):
+            y = min(max(z, 0), n)
+            reading = read_response(ptype.level, consumer, z)
+            assert reading.action == remap.actions[y]
+            assert bool(reading.ties) == (y in remap.ties)
+            assert (reading.posterior == posterior(G, consumer.prior, y)).all()
+            assert reading.loss == (reading.posterior * consumer.loss[:, reading.action]).sum()
+
+
+def test_the_interval_is_the_shortest_with_its_mass():
+    """Against all intervals by brute force."""
+    rng = random.Random(2)
+    for _ in range(60):
+        n = rng.randint(0, 7)
+        consumer, ptype = any_consumer(rng, n), random_type(rng, n)
+        response, share = rng.randint(0, n), Fraction(rng.randint(1, 99), 100)
+        if rng.random() < 0.5:  # a share that a run holds exactly
+            belief = read_response(ptype.level, consumer, response).posterior
+            share = min(share if belief[0] in (0, 1) else belief[0], Fraction(99, 100))
+        reading = read_response(ptype.level, consumer, response, share)
+        runs = [(a, b) for a in range(n + 1) for b in range(a, n + 1) if reading.posterior[a : b + 1].sum() >= share]
+        assert reading.interval == min(runs, key=lambda run: (run[1] - run[0], run[0]))
+        assert reading.mass == reading.posterior[reading.interval[0] : reading.interval[1] + 1].sum()
+        floats = read_response(ptype.level, consumer.to_floats(), 0, share)
+        assert 0 <= floats.interval[0] <= floats.interval[1] <= n
+
+
+def test_misuse_is_refused():
+    consumer = Consumer(priors.uniform(3), losses.absolute)
+    for confidence in (0, 1, 2):
+        with pytest.raises(OutOfRange, match="confidence"):
+            read_response(level(epsilon=1), consumer, 1, confidence)
+    certain = Consumer(np.array([0.0] * 999 + [1.0]), losses.absolute)
+    with pytest.raises(NotAPrior, match="possible"):
+        read_response(level(epsilon=50), certain, 0)

@@ -1,0 +1,60 @@
+import random
+from fractions import Fraction
+
+import pytest
+
+from design.random_consumers import any_consumer, loose_consumer, random_type, strict_consumer
+from utmost.design.optimal import optimal_mechanism
+from utmost.design.uniqueness import _is_only_vertex, uniqueness
+from utmost.errors import Unsupported
+from utmost.privacy import PrivacyType
+from utmost.spaces import Consumer, counts, discrete, losses, priors
+
+
+def test_the_optimum_of_figure_2_is_unique():
+    """36 variables, and 40 tight constraints that a strictly complementary dual prices."""
+    consumer = Consumer([0.25, 0, 0.25, 0, 0.25, 0.25], losses.power("3/2"))
+    found = uniqueness(PrivacyType(counts(5), alpha="1/2"), consumer)
+    assert (found.is_unique, found.variables, found.tight, found.freedom) == (True, 36, 40, 0)
+
+
+@pytest.mark.parametrize("alpha", ["1/10", "1/2", "97/100"])
+def test_theorem_6_1(alpha):
+    """A uniform prior and the binary loss have G as their only optimum."""
+    for n in range(1, 9):
+        consumer = Consumer(priors.uniform(n + 1), losses.binary)
+        assert uniqueness(PrivacyType(counts(n), alpha=alpha), consumer).is_unique
+
+
+def test_the_flows_and_the_second_program_agree():
+    """Two routes: zero flows of the unique dual, and the largest slack over all optimal channels."""
+    rng, unique = random.Random(1), []
+    for k in range(60):
+        n = rng.randint(0, 4)
+        consumer = (strict_consumer, loose_consumer, any_consumer)[k % 3](rng, n)
+        ptype = random_type(rng, n)
+        found = uniqueness(ptype, consumer)
+        assert found.is_unique == _is_only_vertex(ptype, consumer)
+        unique.append(found.is_unique)
+    assert {True, False} == set(unique)
+
+
+def test_a_tie_of_the_remap_leaves_freedom():
+    consumer = Consumer(priors.uniform(2), losses.absolute)
+    ptype = PrivacyType(counts(1), alpha="1/2")
+    assert uniqueness(ptype, consumer).is_unique
+    indifferent = Consumer(priors.uniform(2), [[0, 0], [0, 0]])
+    assert optimal_mechanism(ptype, indifferent).remap.ties == (0, 1)
+    assert uniqueness(ptype, indifferent).freedom == 2
+
+
+def test_other_spaces_are_decided_by_program():
+    binary = Consumer(priors.uniform(3), losses.binary)
+    assert uniqueness(PrivacyType(discrete(3), alpha="1/2"), binary).is_unique
+    indifferent = Consumer(priors.uniform(3), [[Fraction(1)] * 3] * 3)
+    assert not uniqueness(PrivacyType(discrete(3), alpha="1/2"), indifferent).is_unique
+
+
+def test_an_irrational_alpha_is_refused():
+    with pytest.raises(Unsupported, match="rationals"):
+        uniqueness(PrivacyType(counts(2), epsilon=1), Consumer(priors.uniform(3), losses.binary))

@@ -1,0 +1,153 @@
+import math
+import random
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from utmost.design.elimination import solve_sparse
+from utmost.design.farkas import farkas_gap, farkas_ray
+from utmost.design.linear import AT_LOWER, BASIC, Basis, LinearProgram
+from utmost.design.program import InfeasibleProgram, solve
+from utmost.design.simplex import rationals_array
+from utmost.design.vertex import exact_vertex, solve_exactly
+from utmost.errors import SolverFailed
+
+
+def random_program(rng):
+    m, n = rng.randint(1, 6), rng.randint(1, 6)
+    matrix = [[rng.randint(-3, 3) for _ in range(n)] for _ in range(m)]
+    entries = [(i, j, Fraction(matrix[i][j])) for i in range(m) for j in range(n) if matrix[i][j]]
+    low = [rng.randint(-4, 2) for _ in range(m)]
+    high = [x + rng.randint(0, 4) for x in low]
+
+    def side(values, none):
+        return rationals_array(Fraction(x) if rng.random() < 0.7 else none for x in values)
+
+    return LinearProgram.of_triplets(
+        rationals_array(Fraction(rng.randint(-3, 3)) for _ in range(n)),
+        [e[0] for e in entries],
+        [e[1] for e in entries],
+        rationals_array(e[2] for e in entries),
+        side(low, -math.inf),
+        side(high, math.inf),
+        side([rng.randint(-2, 0) for _ in range(n)], -math.inf),
+        side([rng.randint(0, 2) for _ in range(n)], math.inf),
+    )
+
+
+def check_optimal(program, found):
+    """Feasible primal, feasible dual, complementary slackness: an optimum, in rationals."""
+    activity = program.product(found.primal)
+    reduced = program.cost - program.transposed_product(found.duals)
+    assert (reduced == found.reduced_costs).all()
+    assert found.value == (program.cost * found.primal).sum()
+    for values, multipliers, low, high in (
+        (activity, found.duals, program.lower, program.upper),
+        (found.primal, reduced, program.column_lower, program.column_upper),
+    ):
+        for value, multiplier, least, most in zip(values, multipliers, low, high, strict=True):
+            assert least <= value <= most
+            assert multiplier <= 0 or value == least
+            assert multiplier >= 0 or value == most
+
+
+def test_a_vertex_is_optimal_in_rationals_from_any_basis():
+    """From the solver's basis and from the basis of all rows the same optimum is reached, or there is proof of none."""
+    rng, solved, refuted = random.Random(1), 0, 0
+    for _ in range(150):
+        program = random_program(rng)
+        try:
+            found = solve_exactly(program)
+        except InfeasibleProgram:
+            assert farkas_gap(program, farkas_ray(program)) > 0
+            refuted += 1
+            continue
+        except SolverFailed:
+            continue
+        check_optimal(program, found)
+        assert farkas_ray(program) is None
+        rows_basic = Basis(np.full(program.shape[1], AT_LOWER), np.full(program.shape[0], BASIC))
+        assert exact_vertex(program, rows_basic).value == found.value
+        solved += 1
+    assert solved > 60
+    assert refuted > 20
+
+
+def test_no_ray_refutes_a_feasible_program():
+    program = LinearProgram.of_triplets([1], [0], [0], [1], lower=[1], upper=[2])
+    assert farkas_ray(program) is None
+    for y in (-1, 1):
+        assert farkas_gap(program, rationals_array([Fraction(y)])) <= 0
+
+
+def test_refinement_mends_a_basis_that_floats_cannot_tell_from_the_best():
+    """minimise x with x >= 1 + 2^-80 and x >= 1: in floats both rows look tight; the larger one is."""
+    program = LinearProgram.of_triplets(
+        rationals_array([Fraction(1)]),
+        [0, 1],
+        [0, 0],
+        rationals_array([Fraction(1), Fraction(1)]),
+        rationals_array([Fraction(1) + Fraction(1, 2**80), Fraction(1)]),
+        rationals_array([math.inf, math.inf]),
+    )
+    wrong = Basis(np.array([BASIC]), np.array([BASIC, AT_LOWER]))
+    assert exact_vertex(program, wrong).value == 1 + Fraction(1, 2**80)
+
+
+def test_an_unbounded_program_raises():
+    with pytest.raises(SolverFailed, match="optimality"):
+        solve(LinearProgram.of_triplets([-1], [0], [0], [1], lower=[0], upper=[math.inf]))
+
+
+def test_sparse_solves_agree_with_cramers_rule():
+    rng = random.Random(3)
+    for _ in range(50):
+        size = rng.randint(1, 4)
+        rows = [[Fraction(rng.randint(-2, 2)) for _ in range(size)] for _ in range(size)]
+        right = [Fraction(rng.randint(-2, 2)) for _ in range(size)]
+        if determinant(rows) == 0:
+            with pytest.raises(SolverFailed, match="nonsingular"):
+                solve_sparse([dict(enumerate(row)) for row in rows], right)
+            continue
+        z = solve_sparse([dict(enumerate(row)) for row in rows], right)
+        for j in range(size):
+            swapped = [[*row[:j], b, *row[j + 1 :]] for row, b in zip(rows, right, strict=True)]
+            assert z[j] == determinant(swapped) / determinant(rows)
+
+
+def determinant(rows):
+    if not rows:
+        return Fraction(1)
+    return sum((-1) ** j * rows[0][j] * determinant([r[:j] + r[j + 1 :] for r in rows[1:]]) for j in range(len(rows)))
+
+
+def test_vertices_of_small_programs_are_found_by_trying_all():
+    """The value is the least over all intersections of n constraints: boxes in the plane with one cut."""
+    rng = random.Random(5)
+    for _ in range(40):
+        a, b, c = (Fraction(rng.randint(-3, 3)) for _ in range(3))
+        cost = [Fraction(rng.randint(-3, 3)) for _ in range(2)]
+        program = LinearProgram.of_triplets(
+            rationals_array(cost),
+            [0, 0],
+            [0, 1],
+            rationals_array([a, b]),
+            rationals_array([c]),
+            rationals_array([math.inf]),
+            rationals_array([Fraction(0)] * 2),
+            rationals_array([Fraction(2)] * 2),
+        )
+        lines = [(1, 0, 0), (1, 0, 2), (0, 1, 0), (0, 1, 2), (a, b, c)]
+        points = []
+        for (p, q, r), (s, t, u) in combinations(lines, 2):
+            det = Fraction(p * t - q * s)
+            if det:
+                points.append(((r * t - q * u) / det, (p * u - r * s) / det))
+        inside = [(x, y) for x, y in points if 0 <= x <= 2 and 0 <= y <= 2 and a * x + b * y >= c]
+        if not inside:
+            with pytest.raises(InfeasibleProgram):
+                solve_exactly(program)
+        else:
+            assert solve_exactly(program).value == min(cost[0] * x + cost[1] * y for x, y in inside)

@@ -1,0 +1,66 @@
+"""Every console block of the README and the docs says what the command line really prints."""
+
+import doctest
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from running import utmost_command
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CHECKER = doctest.OutputChecker()
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def console_blocks(page):
+    """The ```console blocks of a page, as lists of (command, expected output)."""
+    blocks, block = [], None
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if line == "```console":
+            block = []
+        elif line.startswith("```") and block is not None:
+            blocks.append([(command, "\n".join(lines)) for command, lines in block])
+            block = None
+        elif block is not None and line.startswith("$ "):
+            block.append((line[2:], []))
+        elif block is not None:
+            block[-1][1].append(line)
+    return blocks
+
+
+def run(command, directory):
+    """Run one command of a block: `utmost ...` or `cat FILE`, the former with its errors in its output."""
+    program, *arguments = shlex.split(command)
+    if program == "cat":
+        return (directory / arguments[0]).read_text(encoding="utf-8")
+    assert program == "utmost", f"a console block runs utmost or cat, not {program}"
+    ended = utmost_command(*arguments, cwd=directory)
+    return ended.stderr + ended.stdout
+
+
+def is_drawn(command):
+    """Whether what the command shows was drawn, so that its numbers differ each time."""
+    released = command.startswith("cat ") and "examples/" not in command and not command.endswith(".json")
+    return released or (command.startswith("utmost release") and "--dry-run" not in command)
+
+
+def masked(text):
+    """The text with all numbers alike, and all bars."""
+    return re.sub(r"[━─●]+", "━", re.sub(r"-?\d+", "#", text))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_console_blocks_print_what_they_show(page, tmp_path):
+    """Blocks of one page run in order, in one directory that holds the examples."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    for block in console_blocks(page):
+        for command, expected in block:
+            shown = run(command, tmp_path)
+            want = "\n".join(line.rstrip() for line in expected.splitlines()) + "\n"
+            if is_drawn(command):
+                shown, want = masked(shown), masked(want)
+            assert CHECKER.check_output(want, shown, FLAGS), f"$ {command}\n{shown}\n--- shown in {page.name}:\n{want}"

@@ -1,0 +1,231 @@
+"""Kernels by the compiled walk and by double description, against brute force and the tables."""
+
+import sys
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.errors import OutOfRange, Unsupported
+from utmost.geometry import Position, count_kernels, is_kernel, kernel_blocks, kernel_sizes, kernels, vertices
+from utmost.geometry.automorphisms import Automorphisms
+from utmost.geometry.double_description import kernels_by_double_description
+from utmost.geometry.linear import null_vector, solve_columns
+from utmost.geometry.orbits import column_permutations, moved_supports
+from utmost.geometry.walk import count_by_walk, walk_kernels
+from utmost.privacy import PrivacyType
+from utmost.spaces import Space, counts, discrete, grid, hamming
+
+levels = st.sampled_from([{"alpha": "1/2"}, {"alpha": "2/3"}, {"alpha": "9/10"}, {"epsilon": 1}, {"epsilon": "1/3"}])
+
+
+def brute_force(listed):
+    """Every set of at most n vertices: independent, and a strictly positive combination of them is constant."""
+    columns = [list(column) for column in listed.weights.T]
+    n, ones = len(columns[0]), [Fraction(1)] * len(columns[0])
+    found = []
+    for size in range(1, n + 1):
+        for support in combinations(range(len(columns)), size):
+            chosen = [columns[v] for v in support]
+            if null_vector(chosen) is None:
+                scale = solve_columns(chosen, ones)
+                if scale is not None and min(scale) > 0:
+                    found.append(support)
+    return found
+
+
+def by_walk(listed):
+    supports = np.concatenate([haul.supports for haul in walk_kernels(listed)])
+    rows = [tuple(int(v) for v in row if v >= 0) for row in supports]
+    return sorted(rows, key=lambda support: (len(support), support))
+
+
+@pytest.mark.parametrize("space", [counts(2), counts(3), discrete(3), discrete(4), hamming(2)])
+@pytest.mark.parametrize("alpha", ["1/2", "1/3", "4/5"])
+def test_three_routes_agree(space, alpha):
+    """Compiled walk = double description = brute force in rationals."""
+    listed = vertices(PrivacyType(space, alpha=alpha))
+    expected = brute_force(listed)
+    assert kernels_by_double_description(listed) == expected
+    assert by_walk(listed) == expected
+
+
+@given(st.lists(st.integers(1, 4), min_size=6, max_size=6), levels)
+@settings(max_examples=25, deadline=None)
+def test_both_searches_agree_on_any_metric_and_level(sides, at):
+    """On four secrets with arbitrary distances, at rational and irrational alpha."""
+    d = np.zeros((4, 4), dtype=np.int64)
+    d[np.triu_indices(4, 1)] = sides
+    d += d.T
+    for k in range(4):
+        d = np.minimum(d, d[:, k, None] + d[None, k])
+    listed = vertices(PrivacyType(Space(d), **at))
+    assert by_walk(listed) == kernels_by_double_description(listed)
+
+
+@pytest.mark.parametrize(
+    ("space", "count"),
+    [
+        (counts(0), 1),
+        *[(counts(n), c) for n, c in ((1, 1), (2, 2), (3, 11), (4, 187), (5, 15346))],
+        *[(discrete(k), c) for k, c in ((1, 1), (2, 1), (3, 5), (4, 41), (5, 1291), (6, 200213))],
+        (grid(2, 2), 403),
+        (hamming(2), 4),
+        (hamming(3), 29213),
+    ],
+)
+def test_counts_of_the_tables(space, count):
+    """[fernandes2022], tables 4 to 7, with the correction of 29275 and with 6 secrets at equal distance added."""
+    assert count_kernels(PrivacyType(space, alpha="1/2")) == count
+
+
+@pytest.mark.parametrize(
+    ("at", "count"),
+    [
+        ({"alpha": "1/2"}, 187),
+        ({"alpha": "1/3"}, 195),
+        ({"epsilon": 1}, 195),
+        ({"epsilon": 3}, 195),
+        ({"epsilon": "1/2"}, 218),
+        ({"epsilon": "1/10"}, 230),
+        ({"epsilon": "1e-6"}, 230),
+        ({"epsilon": 50}, 195),
+    ],
+)
+def test_the_line_of_five_depends_on_the_level(at, count):
+    """187 at ln 2, a degenerate level; 195, 218, 230 elsewhere; the same by double description."""
+    ptype = PrivacyType(counts(4), **at)
+    assert count_kernels(ptype) == count == len(kernels_by_double_description(vertices(ptype)))
+
+
+@pytest.mark.parametrize("at", [{"alpha": "1/2"}, {"epsilon": "1/10"}, {"epsilon": 2}, {"alpha": "99/100"}])
+def test_the_discrete_space_does_not(at):
+    """u = sum_S lambda_S (1 + (q - 1) 1_S) asks for a balanced collection, whatever q is."""
+    assert [count_kernels(PrivacyType(discrete(k), **at)) for k in (3, 4, 5)] == [5, 41, 1291]
+
+
+def test_kernels_of_the_discrete_space_are_balanced_collections():
+    """Minimal balanced collections but the grand one: 1_S with a unique positive combination to 1, found apart."""
+    for n in (3, 4):
+        sets = [[Fraction(s >> x & 1) for x in range(n)] for s in range(1, 2**n - 1)]
+        balanced = 0
+        for size in range(1, n + 1):
+            for chosen in combinations(sets, size):
+                scale = None if null_vector(chosen) else solve_columns(chosen, [Fraction(1)] * n)
+                balanced += scale is not None and min(scale) > 0
+        assert balanced == count_kernels(PrivacyType(discrete(n), alpha="1/2"))
+
+
+def test_every_kernel_is_one():
+    """Row-stochastic, of the type, with independent vertices as columns."""
+    for space in (counts(3), discrete(4), hamming(2)):
+        ptype = PrivacyType(space, alpha="2/3")
+        listed = kernels(ptype)
+        for channel in listed:
+            assert channel.is_exact
+            assert ptype.contains(channel)
+            assert is_kernel(channel, ptype)
+
+
+def test_kernels_at_an_irrational_alpha_are_float_channels():
+    """alpha^sqrt(2) is no rational; the channels keep the promise to rounding."""
+    ptype = PrivacyType(grid(2, 2), epsilon=1)
+    listed = kernels(ptype)
+    assert not listed[0].is_exact
+    assert all(ptype.contains(channel) for channel in listed)
+
+
+def test_no_kernel_lies_within_another():
+    """[fernandes2022], property 1."""
+    listed = kernels(PrivacyType(counts(4), alpha="1/2"))
+    sets = [frozenset(listed.support(k)) for k in range(len(listed))]
+    assert not any(one < two for one in sets for two in sets)
+
+
+def test_sizes_add_up():
+    """By size, listed and counted."""
+    ptype = PrivacyType(counts(5), alpha="1/2")
+    assert kernel_sizes(ptype) == {2: 1, 3: 8, 4: 77, 5: 816, 6: 14444}
+    assert kernels(ptype).sizes == kernel_sizes(ptype)
+
+
+@pytest.mark.slow
+def test_orbits_of_the_three_bit_cube():
+    """29213 kernels in orbits under the 48 symmetries of the cube; sizes listed and counted."""
+    ptype = PrivacyType(hamming(3), alpha="1/2")
+    listed = kernels(ptype)
+    assert listed.sizes == kernel_sizes(ptype) == {2: 1, 3: 26, 4: 89, 5: 450, 6: 2716, 7: 7388, 8: 18543}
+    check_burnside(listed)
+
+
+@pytest.mark.parametrize(("space", "at"), [(hamming(2), "1/2"), (counts(5), "1/2"), (discrete(5), "1/3")])
+def test_orbits_satisfy_burnside(space, at):
+    """The number of orbits is the mean, over the group, of how many kernels an automorphism fixes."""
+    check_burnside(kernels(PrivacyType(space, alpha=at)))
+
+
+def check_burnside(listed):
+    group = Automorphisms.of(listed.vertices.distances.integers())
+    fixed = 0
+    for move in column_permutations(listed.vertices, group.elements()):
+        fixed += int((moved_supports(listed.supports, move) == listed.supports).all(axis=1).sum())
+    assert fixed == group.order * len(listed.orbits())
+    assert listed.orbits().sizes.sum() == len(listed)
+
+
+def test_the_walk_goes_on_from_any_position():
+    """Stopped after every stretch and begun again elsewhere, the walk finds what it finds in one go."""
+    ptype = PrivacyType(counts(5), alpha="1/2")
+    whole, pieces, position, shares = kernels(ptype), [], Position(), []
+    while position is not None:
+        haul = next(kernel_blocks(ptype, rows=500, start=position))
+        pieces.append(haul.supports)
+        shares.append(haul.done)
+        position = haul.position
+    supports = np.concatenate(pieces)
+    assert len(pieces) > 10
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert len(supports) == len(np.unique(supports, axis=0)) == len(whole)
+
+
+@pytest.mark.parametrize(
+    "start", [Position(99), Position(-1), Position(0, ()), Position(0, (1, 99)), Position(0, (7,))]
+)
+def test_a_position_of_another_walk_is_refused(start):
+    """No such orbit, no level, a column that is not there."""
+    with pytest.raises(OutOfRange, match="position"):
+        next(kernel_blocks(PrivacyType(counts(4), alpha="1/2"), start=start))
+
+
+def test_a_walk_over_too_many_vertices_is_refused():
+    """The 5-bit cube has 395 094 vertices: estimate instead."""
+    with pytest.raises(Unsupported, match="5000 vertices"):
+        next(walk_kernels(vertices(PrivacyType(hamming(5), alpha="1/2"))))
+
+
+def test_without_numba_everything_is_still_there(monkeypatch):
+    """The pure path: the same kernels, in one stretch, and no going on from a position."""
+    ptype = PrivacyType(counts(4), alpha="1/2")
+    compiled = kernels(ptype)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert np.array_equal(kernels(ptype).supports, compiled.supports)
+    assert count_kernels(ptype) == 187
+    with pytest.raises(Unsupported, match="utmost\\[geometry\\]"):
+        list(kernel_blocks(ptype, start=Position(1)))
+
+
+@pytest.mark.slow
+def test_the_line_of_seven():
+    """4 757 698 kernels."""
+    assert count_by_walk(vertices(PrivacyType(counts(6), alpha="1/2"))).sum() == 4757698
+
+
+@pytest.mark.slow
+def test_the_three_bit_cube_at_a_generic_level():
+    """Two routes at epsilon = 1."""
+    listed = vertices(PrivacyType(hamming(3), epsilon=1))
+    assert count_by_walk(listed).sum() == len(kernels_by_double_description(listed)) == 37255

@@ -1,0 +1,246 @@
+"""Universal optimality: verdicts, exact regrets, and certificates that do not accept a lie."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.channels import Channel, geometric_channel, randomized_response
+from utmost.errors import NotALoss, OutOfRange, PromiseBroken, Unsupported
+from utmost.geometry import (
+    distinguishing_mechanism,
+    is_universally_optimal,
+    joint_loss,
+    kernels,
+    lifted_loss,
+    universal_mechanism,
+)
+from utmost.privacy import PrivacyType
+from utmost.spaces import Space, counts, discrete, graph, grid, hamming, losses
+
+HALF = {"alpha": "1/2"}
+
+
+def distance_loss(space):
+    return np.array([[Fraction(int(d)) for d in row] for row in space.distances], dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("space", "loss", "regret"),
+    [
+        (discrete(3), losses.binary, "1/24"),
+        (discrete(3), losses.nib, "2/75"),
+        (discrete(3), losses.absolute, "1/18"),
+        (discrete(3), losses.squared, "2/35"),
+        (discrete(4), losses.nib, "1/49"),
+        (discrete(4), losses.binary, "2/35"),
+        (hamming(2), losses.binary, "1/12"),
+        (hamming(2), losses.nib, "1/36"),
+        (hamming(2), distance_loss(hamming(2)), "1/6"),
+    ],
+)
+def test_no_mechanism_is_universally_optimal(space, loss, regret):
+    """The least regret as a rational, proved from both sides without a solver."""
+    ptype = PrivacyType(space, **HALF)
+    verdict = universal_mechanism(loss, ptype)
+    assert not verdict
+    assert verdict.regret == Fraction(regret)
+    assert verdict.certificate.verify()
+    assert verdict.conflict.verify()
+    assert ptype.contains(verdict.mechanism)
+    assert all(ptype.contains(channel) for channel in verdict.conflict.mechanisms)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("loss", [losses.binary, losses.nib, losses.absolute, losses.squared])
+@pytest.mark.parametrize("alpha", ["1/2", "4/5"])
+def test_the_geometric_mechanism_on_the_line(n, loss, alpha):
+    """[ghosh2009], and the loss nib of [fernandes2022], section VI-A: universally optimal, with proof."""
+    ptype = PrivacyType(counts(n), alpha=alpha)
+    verdict = is_universally_optimal(geometric_channel(n, alpha=alpha), loss, ptype)
+    assert verdict
+    assert verdict.certificate.verify()
+    found = universal_mechanism(loss, ptype)
+    assert found
+    assert found.regret == 0
+    assert found.certificate.verify()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [4, 5, 6])
+def test_the_geometric_mechanism_is_nib_optimal_on_longer_lines(n):
+    """What [fernandes2022] suggests, section VI-A, decided up to 7 secrets."""
+    verdict = is_universally_optimal(geometric_channel(n, alpha="1/2"), losses.nib, PrivacyType(counts(n), **HALF))
+    assert verdict
+    assert verdict.certificate.verify()
+
+
+def test_a_mechanism_that_is_not_optimal_comes_with_a_better_one():
+    """Randomised response fails binary loss on three secrets; prior and better mechanism show it."""
+    ptype = PrivacyType(discrete(3), **HALF)
+    response = randomized_response(3, alpha="1/2")
+    verdict = is_universally_optimal(response, losses.binary, ptype)
+    assert not verdict
+    assert ptype.contains(verdict.better)
+    loss = losses.binary.matrix(3)
+    assert best_loss(verdict.better, loss, verdict.prior) < best_loss(response, loss, verdict.prior)
+
+
+def best_loss(channel, loss, prior):
+    return sum(min((prior * column) @ loss[:, w] for w in range(loss.shape[1])) for column in channel.matrix.T)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=25, deadline=None)
+def test_no_prior_contradicts_a_verdict(seed):
+    """At random priors and against every kernel, a universally optimal mechanism loses no more."""
+    rng = np.random.default_rng(seed)
+    weights = [Fraction(int(k) + 1) for k in rng.integers(0, 20, 3)]
+    prior = np.array([w / sum(weights) for w in weights], dtype=object)
+    ptype = PrivacyType(counts(2), **HALF)
+    loss = losses.nib.matrix(3)
+    mine = best_loss(geometric_channel(2, alpha="1/2"), loss, prior)
+    assert all(mine <= best_loss(kernel, loss, prior) for kernel in kernels(ptype))
+
+
+def test_two_secrets_have_a_mechanism_for_every_loss():
+    """[fernandes2022], theorem 8 and corollary 9: the only kernel is universally optimal."""
+    for distance in (1, 3):
+        ptype = PrivacyType(Space([[0, distance], [distance, 0]]), alpha="2/3")
+        (kernel,) = kernels(ptype)
+        for loss in ([[0, 1], [1, 0]], [[3, 1, 2], [0, 5, 1]], [[0, 0], [1, 2]]):
+            assert is_universally_optimal(kernel, loss, ptype)
+
+
+@pytest.mark.parametrize("space", [counts(2), discrete(3), hamming(2)])
+def test_more_secrets_have_none_for_all_losses(space):
+    """[fernandes2022], theorem 11: for every kernel there is a prior, a loss and a better kernel."""
+    ptype = PrivacyType(space, **HALF)
+    verdicts = [
+        [bool(is_universally_optimal(kernel, loss, ptype)) for loss in (losses.binary, losses.nib, skew(space.size))]
+        for kernel in kernels(ptype)
+    ]
+    assert not any(all(row) for row in verdicts)
+
+
+def skew(n):
+    """Three actions for the first and last secrets against a middle one: a property of the secret, not its value."""
+    return [[Fraction(int((x in (0, n - 1)) == bool(w))) for w in range(2)] for x in range(n)]
+
+
+@pytest.mark.parametrize("loss", [losses.absolute, losses.squared, losses.binary])
+def test_strictly_monotone_losses_fail_on_the_discrete_space(loss):
+    """[fernandes2022], theorem 12 and corollary 13, for the kernels on three secrets, one by one."""
+    ptype = PrivacyType(discrete(3), **HALF)
+    assert not any(is_universally_optimal(kernel, loss, ptype) for kernel in kernels(ptype))
+
+
+@pytest.mark.parametrize("alpha", ["1/5", "1/2", "4/5"])
+@pytest.mark.parametrize("space", [graph([(0, 1), (1, 2), (0, 2)]), graph([(0, 1), (1, 2), (2, 3), (3, 0)])])
+def test_binary_loss_has_no_mechanism_where_there_is_a_cycle(space, alpha):
+    """Brenner and Nissim's impossibility, at every level tried; the conflict proves it."""
+    verdict = universal_mechanism(losses.binary, PrivacyType(space, alpha=alpha))
+    assert not verdict
+    assert verdict.conflict.verify()
+
+
+@pytest.mark.parametrize(("alpha", "exists"), [("1/3", True), ("1/2", True), ("3/5", False), ("4/5", False)])
+def test_binary_loss_on_a_star_depends_on_the_level(alpha, exists):
+    """A hub with three leaves is no path; yet up to alpha = 1/2 one mechanism serves every prior, above it none."""
+    verdict = universal_mechanism(losses.binary, PrivacyType(graph([(0, 1), (0, 2), (0, 3)]), alpha=alpha))
+    assert bool(verdict) == exists
+    assert verdict.certificate.verify()
+    assert exists or verdict.conflict.verify()
+
+
+@pytest.mark.parametrize("space", [counts(1), counts(3), discrete(4), hamming(2)])
+def test_every_type_has_a_mechanism_for_some_loss(space):
+    """[fernandes2022], theorem 10, repaired: the closest two secrets can be told apart as well as possible."""
+    ptype = PrivacyType(space, **HALF)
+    channel, loss = distinguishing_mechanism(ptype)
+    assert ptype.contains(channel)
+    verdict = is_universally_optimal(channel, loss, ptype)
+    assert verdict
+    assert verdict.certificate.verify()
+
+
+def test_lifting_from_a_subspace():
+    """Theorem 6(5), the direction that holds: a path in the cube carries the geometric mechanism's optimality."""
+    ptype = PrivacyType(hamming(2), **HALF)
+    path = (0, 1, 3)
+    lifted = lifted_loss(losses.binary.matrix(3), path, 4)
+    carriers = [kernel for kernel in kernels(ptype) if is_universally_optimal(kernel, lifted, ptype)]
+    assert carriers
+    assert universal_mechanism(lifted, ptype)
+
+
+def test_the_converse_of_lifting_fails():
+    """X = {0, 2} on the line of three: optimal for the lifted loss, but not among the mechanisms on X alone."""
+    line, ends = PrivacyType(counts(2), **HALF), PrivacyType(Space([[0, 2], [2, 0]]), **HALF)
+    geometric = geometric_channel(2, alpha="1/2")
+    assert is_universally_optimal(geometric, lifted_loss([[0, 1], [1, 0]], (0, 2), 3), line)
+    verdict = is_universally_optimal(geometric.restrict([0, 2]), [[0, 1], [1, 0]], ends)
+    assert not verdict
+
+
+def test_utility_sets_are_closed_under_sum_and_scaling():
+    """[fernandes2022], (13) and (14): binary + nib, and a loss scaled by a function of the secret."""
+    ptype, geometric = PrivacyType(counts(2), **HALF), geometric_channel(2, alpha="1/2")
+    assert is_universally_optimal(geometric, joint_loss(losses.binary.matrix(3), losses.nib.matrix(3)), ptype)
+    scaled = losses.absolute.matrix(3) * np.array([[Fraction(2)], [Fraction(0)], [Fraction(5)]], dtype=object)
+    assert is_universally_optimal(geometric, scaled, ptype)
+
+
+def test_trivial_losses_are_served_by_anything():
+    """Theorem 6(1) and (3): the trivial mechanism is optimal for a loss that no action changes, and for no other."""
+    ptype = PrivacyType(counts(2), **HALF)
+    nothing = Channel([["1"], ["1"], ["1"]])
+    assert is_universally_optimal(nothing, [[1, 1], [2, 2], [0, 0]], ptype)
+    assert not is_universally_optimal(nothing, losses.binary, ptype)
+
+
+def test_a_mixture_serves_what_both_parts_serve():
+    """Theorem 6(4): optimal for a loss exactly if both are."""
+    ptype = PrivacyType(discrete(3), **HALF)
+    channel, loss = distinguishing_mechanism(ptype)
+    response = randomized_response(3, alpha="1/2")
+    for other in (response, channel):
+        both = Channel(np.concatenate([channel.matrix / 2, other.matrix / 2], axis=1))
+        expected = bool(is_universally_optimal(other, loss, ptype))
+        assert bool(is_universally_optimal(both, loss, ptype)) == expected
+
+
+def test_false_certificates_are_refused():
+    """A smaller slack, a changed dual, a missing cell, a smaller or larger regret: none verifies."""
+    ptype = PrivacyType(discrete(3), **HALF)
+    verdict = universal_mechanism(losses.binary, ptype)
+    proof, conflict = verdict.certificate, verdict.conflict
+    assert not replace(proof, slack=proof.slack - Fraction(1, 10**6)).verify()
+    prior, dual = next(iter(proof.duals.items()))
+    assert not replace(proof, duals={**proof.duals, prior: tuple(z + 1 for z in dual)}).verify()
+    assert not replace(proof, cells=replace(proof.cells, cells=proof.cells.cells[1:])).verify()
+    assert not replace(conflict, regret=conflict.regret + Fraction(1, 10**6)).verify()
+    weights = (conflict.weights[0] + Fraction(1, 100), *conflict.weights[1:])
+    assert not replace(conflict, weights=weights).verify()
+
+
+def test_refusals():
+    """Floats, irrational powers, channels outside the type, losses of another size."""
+    ptype = PrivacyType(counts(2), **HALF)
+    with pytest.raises(Unsupported, match="irrational"):
+        universal_mechanism(losses.binary, PrivacyType(grid(2, 2), **HALF))
+    with pytest.raises(Unsupported, match="float64"):
+        universal_mechanism([[0.5, 1.0]] * 3, ptype)
+    with pytest.raises(NotALoss, match="3 rows"):
+        universal_mechanism([[0, 1]] * 2, ptype)
+    with pytest.raises(PromiseBroken):
+        is_universally_optimal(geometric_channel(2, alpha="1/3"), losses.binary, ptype)
+    with pytest.raises(OutOfRange, match="two secrets"):
+        distinguishing_mechanism(PrivacyType(counts(0), **HALF))
+    with pytest.raises(OutOfRange, match="different numbers"):
+        lifted_loss([[0, 1], [1, 0]], (0, 0), 3)
+    with pytest.raises(OutOfRange, match="1 rows"):
+        joint_loss([[0, 1]], [[0, 1], [1, 0]])

@@ -1,0 +1,67 @@
+"""Goodness of fit at a fixed level, and sources of bits that a test has written itself."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from scipy.special import kolmogorov
+from scipy.stats import chi2
+
+LEVEL = 1e-6
+"""A true sampler fails a test at this level once in a million; seeded ones, once chosen, never."""
+
+
+def chi_square(draws: Any, cdf: Callable[[Any], Any], least: float = 20.0) -> float:
+    """The p-value of integers against a distribution function, in bins where ``least`` draws or more are expected."""
+    draws = np.asarray(draws)
+    n = draws.size
+    low, high = draws.min(), draws.max()
+    if high - low > 4000:  # wide laws: bins at quantiles
+        edges = np.unique(np.quantile(draws, np.linspace(0, 1, 2001)).astype(np.int64))
+    else:
+        edges = np.arange(low, high + 1)
+    below = np.asarray(cdf(edges), float)
+    wanted = np.diff(np.concatenate([[0.0], below, [1.0]])) * n
+    found = np.diff(np.concatenate([[0], np.searchsorted(np.sort(draws), edges, side="right"), [n]])).astype(float)
+    groups = np.minimum(np.floor(np.cumsum(wanted) / least), np.floor(wanted.sum() / least) - 1).astype(int)
+    expected = np.bincount(groups, wanted)
+    seen = np.bincount(groups, found, minlength=expected.size)
+    expected, seen = expected[expected > 0], seen[expected > 0]
+    if expected.size == 1:  # all the mass in one bin, as where noise is almost never anything but zero
+        return 1.0
+    statistic = float(((seen - expected) ** 2 / expected).sum())
+    return float(chi2.sf(statistic, expected.size - 1))
+
+
+def kolmogorov_smirnov(draws: Any, cdf: Callable[[Any], Any]) -> float:
+    """An upper bound on the p-value of the largest distance between empirical and true distribution function."""
+    values, counts = np.unique(np.asarray(draws), return_counts=True)
+    empirical = np.cumsum(counts) / counts.sum()
+    true = np.asarray(cdf(values), float)
+    before = np.concatenate([[0.0], empirical[:-1]])
+    left = np.asarray(cdf(values - 1), float)
+    distance = max(np.abs(empirical - true).max(), np.abs(before - left).max())
+    return float(kolmogorov(distance * np.sqrt(counts.sum())))
+
+
+class Written:
+    """Bits that are written down: single words and arrays are served in the order given, then zeros or ``then``."""
+
+    is_secure = True
+
+    def __init__(self, words: Iterable[int] = (), arrays: Iterable[Iterable[int]] = (), then: int = 0) -> None:
+        self.left, self.arrays, self.then = list(words), [list(array) for array in arrays], then
+        self.served, self.ahead = 0, {}
+
+    @property
+    def word(self) -> Callable[[], int]:
+        return self._word
+
+    def _word(self) -> int:
+        self.served += 1
+        return self.left.pop(0) if self.left else self.then
+
+    def words(self, count: int, bits: int) -> Any:
+        array = self.arrays.pop(0) if self.arrays else [self._word() for _ in range(count)]
+        assert len(array) == count
+        return np.array(array, dtype=f"u{bits // 8}")

@@ -1,0 +1,105 @@
+from fractions import Fraction
+from math import ceil
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privacy.finite_pairs import integer_pair, real_pair
+from privacy.strategies import integer_laws, laws, staircases
+from utmost.errors import NotALevel, NotANumber, OutOfRange, PromiseBroken
+from utmost.exact import Level, level
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
+from utmost.privacy import check_promise, kept_level
+
+
+def largest_ratio(rows):
+    return max(max(p / q, q / p) for p, q in zip(*rows, strict=True))
+
+
+# ---- laws
+
+
+@given(integer_laws(), st.integers(1, 14))
+def test_the_kept_level_is_the_largest_likelihood_ratio_over_all_outcomes(law, shift):
+    """e^epsilon = max over y of P(X + s = y) / P(X = y): attained, not only bounded, at every shift."""
+    assert kept_level(law, shift) == Level.of_alpha(1 / largest_ratio(integer_pair(law, shift)))
+
+
+@given(staircases(), st.integers(1, 20))
+def test_the_kept_level_of_a_real_staircase_is_the_largest_ratio_over_all_cells(law, n):
+    shift = Fraction(n, 5) * law.sensitivity
+    assert kept_level(law, shift) == Level.of_alpha(1 / largest_ratio(real_pair(law, shift)))
+
+
+@given(laws, st.integers(1, 10**9))
+def test_beyond_the_sensitivity_staircases_pay_by_whole_sensitivities_and_laplace_by_the_length(law, shift):
+    """ceil(s / D) epsilon, or s / D times epsilon: groups of individuals are protected less."""
+    times = Fraction(shift) / law.sensitivity
+    if isinstance(law, DiscreteStaircase | Staircase):
+        times = ceil(times)
+    assert kept_level(law, shift) == kept_level(law, -shift) == law.level.scaled(times)
+
+
+@given(laws)
+def test_every_law_keeps_its_promise_with_equality(law):
+    check_promise(law)
+
+
+@pytest.mark.parametrize("epsilon", ["1e-6", "0.1", 1, 50, level(alpha="1/2"), level(alpha="1/2").scaled("1/3")])
+@pytest.mark.parametrize("D", [1, 2, 5, 10**9])
+def test_every_law_of_every_size_keeps_its_promise(epsilon, D):
+    for law in (Geometric(epsilon, D), DiscreteStaircase(epsilon, D), Staircase(epsilon, D), Laplace(epsilon, D)):
+        check_promise(law)
+
+
+# ---- tightness
+
+
+@pytest.mark.parametrize("epsilon", ["1e-6", 1, level(alpha="1/2")])
+def test_a_promise_missed_by_one_part_in_a_trillion_is_refused_on_either_side(epsilon):
+    law = Staircase(epsilon, sensitivity=2)
+    with pytest.raises(PromiseBroken, match="must keep"):
+        check_promise(law, law.level.scaled(1 - Fraction(1, 10**12)))
+    with pytest.raises(PromiseBroken, match="must attain"):
+        check_promise(law, law.level.scaled(1 + Fraction(1, 10**12)))
+
+
+def test_a_law_for_a_smaller_sensitivity_breaks_the_promise_and_one_for_a_larger_wastes_noise():
+    with pytest.raises(PromiseBroken, match="must keep"):
+        check_promise(DiscreteStaircase(epsilon=1, sensitivity=3), shift=4)
+    with pytest.raises(PromiseBroken, match="must attain"):
+        check_promise(Laplace(epsilon=1, sensitivity=3), shift="5/2")
+    check_promise(DiscreteStaircase(epsilon=1, sensitivity=3), shift=2)
+
+
+class OneTooWide(DiscreteStaircase):
+    """A planted fault: the first step is one place wider on the right than the law says."""
+
+    def pmf(self, x):
+        return super().pmf(x if x <= 0 else x - 1)
+
+    def pmf_interval(self, k, bits=128):
+        return super().pmf_interval(k if k <= 0 else k - 1, bits)
+
+
+@pytest.mark.parametrize("promise", [{"alpha": "1/2"}, {"epsilon": 1}])
+def test_wrong_probabilities_are_noticed(promise):
+    """At D = 1 the far probability is alpha too high: exactly where it is rational, by intervals where it is not."""
+    with pytest.raises(PromiseBroken, match="alpha apart"):
+        check_promise(OneTooWide(sensitivity=1, **promise))
+
+
+# ---- refusals
+
+
+def test_the_shift_zero_has_no_level():
+    with pytest.raises(OutOfRange, match="must not be 0"):
+        kept_level(Geometric(epsilon=1), 0)
+
+
+def test_shifts_and_levels_are_read_strictly():
+    with pytest.raises(NotANumber):
+        kept_level(Geometric(epsilon=1), 0.5)
+    with pytest.raises(NotALevel):
+        check_promise(Geometric(epsilon=1), epsilon=0)

@@ -1,0 +1,98 @@
+"""From accuracy to the level: the decimal found meets the wanted error bar, and no smaller one does."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.errors import Infeasible, NotANumber, OutOfRange
+from utmost.noise import DiscreteStaircase
+from utmost.release import epsilon_for, plan_release
+from utmost.release.accuracy import _decimal, _lower_bound, _place
+
+confidences = st.sampled_from(["0.5", "0.8", "0.95", "0.999"])
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 40), confidences, st.integers(1, 6), st.integers(1, 3))
+def test_no_smaller_decimal_meets_the_wanted_radius(radius, confidence, sensitivity, cells):
+    """The answer is met; of two digits, every decimal below it down to half of it is tried, and none is."""
+    found = epsilon_for(radius, confidence, sensitivity=sensitivity, cells=cells, digits=2)
+
+    def reached(epsilon):
+        return plan_release(epsilon, sensitivity=sensitivity, cells=cells, confidence=confidence).radius
+
+    assert reached(found) <= radius
+    place = _place(float(found), 2) + 1
+    below = [d for d in (_decimal(n, 2) for n in range(place - 25, place + 2)) if found / 2 < d < found]
+    assert all(reached(decimal) > radius for decimal in below)
+
+
+@given(st.fractions("1/20", 5), st.integers(1, 9), st.data())
+def test_no_noise_concentrates_more_than_the_lower_bound_allows(epsilon, sensitivity, data):
+    """P(|X| <= t) <= tanh(m e / 2), for the law of the lower bound's derivation, whatever the step."""
+    step = data.draw(st.integers(1, sensitivity))
+    t = data.draw(st.integers(0, 30))
+    law = DiscreteStaircase(epsilon, sensitivity, step=step)
+    overlapping = math.ceil((2 * t + 1) / sensitivity)
+    assert 1 - 2 * law.ccdf(t) <= math.tanh(overlapping * epsilon / 2) + 1e-12
+
+
+@pytest.mark.parametrize(("radius", "sensitivity"), [(0, 1), (10, 1), (3, 7), (1000, 10**9)])
+def test_the_search_starts_below_the_answer(radius, sensitivity):
+    plan = plan_release(1, sensitivity=sensitivity, cells=2)
+    assert _lower_bound(plan, Fraction(radius)) <= epsilon_for(radius, sensitivity=sensitivity, cells=2)
+
+
+def test_an_error_bar_that_jumps_up_is_not_jumped_over():
+    """For five units at confidence 0.8, radius 1 is met at 2.7 by a step of 2, not at 3.4 by a step of 1: a gap."""
+    plans = {e: plan_release(e, sensitivity=5, cells=1, confidence="0.8") for e in ("2.7", "3.4", "3.5")}
+    assert [(plan.law.step, plan.radius) for plan in plans.values()] == [(2, 1), (1, 2), (1, 1)]
+    assert epsilon_for(1, "0.8", sensitivity=5, digits=2) == Fraction("2.7")
+
+
+@pytest.mark.parametrize(
+    "promise",
+    [
+        {"domain": "reals"},
+        {"domain": "reals", "relaxable": True},
+        {"domain": "reals", "grid": "1/4"},
+        {"cost": "squared"},
+        {"relaxable": True},
+        {"neighbours": "change-one"},
+    ],
+    ids=str,
+)
+def test_the_promise_is_searched_as_it_will_be_kept(promise):
+    found = epsilon_for(12, 0.9, sensitivity=5, cells=2, **promise)
+    arguments = {"sensitivity": 5, "cells": 2, "confidence": 0.9, **promise}
+    assert plan_release(found, **arguments).radius <= 12 < plan_release(found * Fraction(98, 100), **arguments).radius
+
+
+@given(st.integers(-3000, 3000), st.integers(2, 4))
+def test_decimals_and_their_places_are_inverse(place, digits):
+    decimal = _decimal(place, digits)
+    assert _decimal(place - 1, digits) < decimal
+    assert place - 1 <= _place(float(decimal), digits) <= place
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"radius": -1}, OutOfRange),
+        ({"radius": 0, "domain": "reals"}, OutOfRange),
+        ({"radius": "wide"}, NotANumber),
+        ({"confidence": 1}, OutOfRange),
+        ({"sensitivity": 0}, OutOfRange),
+        ({"cells": 0}, OutOfRange),
+        ({"digits": 0}, OutOfRange),
+        ({"radius": "1/4", "domain": "reals", "grid": 1}, Infeasible),
+        ({"radius": 0, "sensitivity": 3, "confidence": 1 - Fraction(1, 10**900)}, Infeasible),
+    ],
+    ids=lambda value: getattr(value, "__name__", None) or "-".join(value),
+)
+def test_what_cannot_be_solved_is_refused(arguments, error):
+    with pytest.raises(error):
+        epsilon_for(**({"radius": 10, "sensitivity": 1} | arguments))

@@ -1,0 +1,81 @@
+"""Every reachable output is reachable from each neighbour; float noise is not like that."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from utmost.noise import Laplace, Staircase
+from utmost.release.values import release
+from utmost.sampling.draw import on_grid
+
+REALS = Laplace(epsilon=1, sensitivity=2.5)
+
+
+def float_laplace(values, rng):
+    """Planted: the textbook sampler in floats."""
+    u = rng.random(len(values)) - 0.5
+    return values - 2.5 * np.sign(u) * np.log1p(-2 * np.abs(u))
+
+
+def float_staircase(values, rng):
+    """Planted: Algorithm 1 of Geng and Viswanath in floats."""
+    sign, k = rng.choice([-1, 1], len(values)), rng.geometric(1 - np.exp(-1), len(values)) - 1
+    return values + sign * (k + rng.random(len(values)) * 0.4) * 2.5
+
+
+def low_bit_attack(release_from, low=0.0, high=2.5, rounds=4000):
+    """Outputs that only one of two neighbours can have given, told by their last bits.
+
+    Between 0 and the sensitivity, a float sum `high + noise` is a multiple of a coarse unit in the last place, and a
+    float noise alone is not: an output finer than every output of the other neighbour gives its origin away.
+    """
+    from_low = release_from(np.full(rounds, low))
+    from_high = release_from(np.full(rounds, high))
+    between = [{Fraction(x).denominator for x in found if low < x < high} for found in (from_low, from_high)]
+    finest = [max(found) for found in between]
+    return sum(Fraction(x).denominator > finest[1] for x in from_low) + sum(
+        Fraction(x).denominator > finest[0] for x in from_high
+    )
+
+
+@pytest.mark.parametrize("law", [REALS, Staircase(epsilon=1, sensitivity=2.5), Laplace(epsilon=1, sensitivity="5/2")])
+def test_the_low_bit_attack_finds_nothing(law):
+    assert low_bit_attack(lambda values: release(values, law)) == 0
+
+
+@pytest.mark.parametrize("planted", [float_laplace, float_staircase])
+def test_the_low_bit_attack_finds_float_noise(planted):
+    rng = np.random.default_rng(1)
+    assert low_bit_attack(lambda values: planted(values, rng)) > 10
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, -2.7, 1e6 + 0.1, 5e-324])
+@pytest.mark.parametrize("law", [REALS, Laplace(epsilon=1, sensitivity=0.1), Staircase(epsilon=3)], ids=repr)
+def test_outputs_of_neighbours_are_points_of_one_grid(value, law):
+    """Each output is a grid point, and the law on the grid gives every grid point mass from every origin."""
+    lattice, exponent = on_grid(law)
+    neighbour = float(np.nextafter(value + float(law.sensitivity), value))
+    for origin in (value, neighbour):
+        points = np.ldexp(release(np.full(500, origin), law), exponent)
+        assert (points == np.floor(points)).all()
+        for other in (value, neighbour):
+            shift = points - math.floor(Fraction(other) * 2**exponent)
+            assert (lattice.logpmf(shift) > -np.inf).all()
+
+
+def test_neighbours_are_told_apart_by_the_level_at_most():
+    """The worst ratio of exact output probabilities, over outputs around both: exp(epsilon), attained, never passed."""
+    law = Laplace(alpha="1/2", sensitivity="0.3")
+    lattice, _ = on_grid(law, "1/16")
+    width = Fraction(1, 16)
+    worst = Fraction(0)
+    for x, y in ((0.1, 0.4), (0.0, 0.3), (-0.25, 0.05), (0.99, 1.28)):
+        a, b = (math.floor(Fraction(v) / width) for v in (x, y))
+        ratios = [
+            Fraction(lattice.pmf_interval(n - a).lower) / lattice.pmf_interval(n - b).upper for n in range(-30, 50)
+        ]
+        assert max(ratios) <= 2
+        worst = max(worst, max(ratios))
+    assert worst > 2 - Fraction(1, 10**6)

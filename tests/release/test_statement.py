@@ -1,0 +1,73 @@
+"""The statement: exact where it can be, rounded to the safe side where it cannot, and plain data throughout."""
+
+import json
+import math
+import re
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utmost.exact import level
+from utmost.release import guarantee, plan_release
+from utmost.release.statement import level_facts, statement
+from utmost.version import __version__
+
+
+@given(st.fractions("1/1000", 50, max_denominator=1000))
+def test_a_stated_level_encloses_the_true_one(epsilon):
+    """epsilon is exact as text and rounded up as a float; alpha lies between the two floats."""
+    facts = level_facts(level(epsilon=epsilon))
+    low, high = facts["alpha"]
+    assert Fraction(facts["epsilon"]) == epsilon
+    assert epsilon <= Fraction(facts["epsilon_rounded_up"]) <= epsilon * (1 + Fraction(1, 2**52))
+    around = level(epsilon=epsilon).alpha_interval(300)
+    assert Fraction(low) <= around.lower
+    assert around.upper <= Fraction(high)
+    assert high <= math.nextafter(math.nextafter(low, 1), 1)
+
+
+def test_a_rational_alpha_is_stated_as_a_fraction():
+    assert level_facts(level(alpha="1/4"))["alpha"] == "1/4"
+    third = level_facts(level(alpha="1/2").scaled("1/3"))
+    assert third["epsilon"] == "-1/3 log(1/2)"
+    assert third["epsilon_rounded_up"] >= math.log(2) / 3
+
+
+@pytest.mark.parametrize("epsilon", ["1e-6", "1/3", 1, 7, 50, 700, 1000])
+def test_the_factor_is_rounded_up(epsilon):
+    said = guarantee(plan_release(epsilon, sensitivity=1, cells=1))
+    factor = Fraction(re.search(r"at most (\S+) times", said).group(1))
+    around = level(epsilon=epsilon).alpha_interval(4000)
+    assert factor >= 1 / around.upper
+    assert factor * around.upper <= Fraction(102, 100)
+
+
+@pytest.mark.parametrize(
+    "promise", [{}, {"domain": "reals"}, {"relaxable": True}, {"neighbours": "change-one"}], ids=str
+)
+def test_a_statement_is_plain_data(promise):
+    plan = plan_release(1, sensitivity=3, cells=2, **promise)
+    said = statement(plan, ["n"], ["id"], 7)
+    assert json.loads(json.dumps(said)) == said
+    assert (said["utmost"], said["rows"], said["released"], said["as_they_are"]) == (__version__, 7, ["n"], ["id"])
+    assert (said["cells"], said["charged"]) == (2, plan.unit.charged)
+    assert Fraction(said["per_cell"]["epsilon"]) * said["charged"] == 1
+
+
+def test_a_level_given_as_alpha_is_named_with_the_decimal_above_its_epsilon():
+    said = guarantee(plan_release(alpha="1/3", sensitivity=1, cells=1))
+    assert "at most 3 times" in said
+    assert "(epsilon = -log(1/3), below 1.099)" in said
+    part = guarantee(plan_release(level(alpha="1/2").scaled("1/3"), sensitivity=1, cells=1))
+    assert "at most 1.26 times" in part
+    assert "(epsilon = -1/3 log(1/2), below 0.2311)" in part
+
+
+def test_the_promise_names_the_relation_it_is_about():
+    added, replaced = (
+        guarantee(plan_release(1, sensitivity=1, cells=2, neighbours=name)) for name in ("add-remove", "change-one")
+    )
+    assert "left out of the data or added to it" in added
+    assert "record had been any other" in replaced

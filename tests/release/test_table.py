@@ -1,0 +1,239 @@
+"""Releasing a table: all of it or none of it, the same kind out, each cell noised once at its share of the level."""
+
+import copy
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from utmost.errors import BadTable, NotALevel, NotANumber, OutOfRange, PromiseBroken
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
+from utmost.release import rehearse_table, release_table
+from utmost.testing import SeededRandomness
+
+# At this level the noise is 0 but for a chance below 1e-40, so a release can be compared with its table.
+SILENT = {"epsilon": 100, "sensitivity": 1, "cells": 1}
+TABLE = {"department": ["A", "B", "C"], "applicants": [933, 585, 918], "admitted": [601, 370, 322]}
+
+
+def test_released_values_stand_under_their_own_names_with_a_radius_behind():
+    release = release_table(TABLE, columns="admitted", **SILENT)
+    assert list(release.table.items()) == [
+        ("department", ["A", "B", "C"]),
+        ("applicants", [933, 585, 918]),
+        ("admitted", [601, 370, 322]),
+        ("admitted_radius", [0, 0, 0]),
+    ]
+    assert release.columns == ("admitted",)
+    assert release.as_they_are == ("department", "applicants")
+    assert release.rows == 3
+
+
+def test_what_came_in_is_not_changed():
+    before = copy.deepcopy(TABLE)
+    release_table(TABLE, columns=["applicants", "admitted"], epsilon="1/10", sensitivity=1, cells=2)
+    assert before == TABLE
+
+
+def test_every_cell_gets_its_share_of_the_level():
+    """k cells at epsilon/k each cost epsilon together; under change-one each record costs twice."""
+    release = release_table(TABLE, columns=["applicants", "admitted"], epsilon=1, sensitivity=1, cells=2)
+    assert release.law == Geometric("1/2")
+    assert release.spent.epsilon == 1
+    replaced = release_table(
+        TABLE, columns=["applicants", "admitted"], epsilon=1, sensitivity=1, cells=2, neighbours="change-one"
+    )
+    assert replaced.law == Geometric("1/4")
+    assert replaced.spent.epsilon == 1
+
+
+def test_a_level_given_as_alpha_stays_exact():
+    release = release_table(TABLE, columns="admitted", alpha="1/4", sensitivity=1, cells=2)
+    assert release.law.alpha == Fraction(1, 2)
+
+
+def test_the_noise_of_a_column_has_the_stated_spread():
+    """The mean of |noise| over 1e5 cells is within five standard errors of E|X|, in both of two columns."""
+    rows = 100_000
+    table = {"a": np.zeros(rows, dtype=np.int64), "b": np.arange(rows)}
+    release = release_table(table, columns=["a", "b"], epsilon=1, sensitivity=3, cells=2)
+    mean, square = (float(release.law.moment(m)) for m in (1, 2))
+    for name in ("a", "b"):
+        noise = release.table[name] - table[name]
+        assert abs(np.abs(noise).mean() - mean) < 5 * np.sqrt((square - mean**2) / rows)
+        assert (np.abs(noise) <= release.radius).mean() > 0.945
+    assert not np.array_equal(release.table["a"], release.table["b"] - table["b"])
+
+
+@pytest.mark.parametrize(
+    ("sensitivity", "law"),
+    [(1, Geometric(1)), (2, DiscreteStaircase(1, 2)), (5, DiscreteStaircase(1, 5))],
+)
+def test_the_law_is_the_optimal_one(sensitivity, law):
+    assert release_table(TABLE, columns="admitted", epsilon=1, sensitivity=sensitivity, cells=1).law == law
+
+
+def test_reals_are_released_on_a_grid():
+    """Every released value is a multiple of the grid's width, and the radius covers the snapping."""
+    table = {"income": [1234.5, Decimal("0.1"), Fraction(1, 3), 7]}
+    release = release_table(table, columns="income", epsilon=1, sensitivity=10, cells=1, domain="reals", grid="1/8")
+    assert isinstance(release.law, Staircase)
+    assert all((value * 8).is_integer() for value in release.table["income"])
+    assert release.plan.grid == Fraction(1, 8)
+    assert release.radius == (release.plan.drawn.radius("0.95") + 1) / 8
+    silent = release_table(table, columns="income", epsilon=200, sensitivity=1, cells=1, domain="reals", grid="1/8")
+    assert silent.table["income"] == [1234.5, 0.0, 0.25, 7.0]
+
+
+def test_a_table_of_no_rows_is_released_and_still_spends():
+    release = release_table({"n": []}, columns="n", epsilon="1/2", sensitivity=1, cells=1)
+    assert release.table == {"n": [], "n_radius": []}
+    assert release.spent.epsilon == Fraction(1, 2)
+    assert release.sidecar["rows"] == 0
+
+
+def test_integers_of_any_size_keep_their_value():
+    release = release_table({"n": [2**70, -(2**80), 0]}, columns="n", **SILENT)
+    assert release.table["n"] == [2**70, -(2**80), 0]
+    edge = release_table({"n": np.array([2**63 - 1] * 200)}, columns="n", epsilon="1/100", sensitivity=1, cells=1)
+    assert max(edge.table["n"]) > 2**63 - 1
+
+
+def test_arrays_stay_arrays_and_lists_stay_lists():
+    release = release_table({"a": np.array([1, 2]), "b": [1, 2], "c": (1, 2)}, columns=["a", "b", "c"], **SILENT)
+    assert [type(release.table[name]) for name in "abc"] == [np.ndarray, list, list]
+    assert type(release.table["b"][0]) is int
+
+
+@pytest.mark.parametrize("sensitivity", [1, 2, 3, 4, 5, 1000, 1001])
+@pytest.mark.parametrize("epsilon", ["1/10", 1, 3])
+def test_a_relaxable_law_is_the_cheaper_of_those_that_can_be_relaxed(sensitivity, epsilon):
+    """The geometric law always can, the half-step staircase where the sensitivity is odd."""
+    plan = rehearse_table(
+        TABLE, columns="admitted", epsilon=epsilon, sensitivity=sensitivity, cells=1, relaxable=True
+    ).plan
+    laws = [Geometric(epsilon, sensitivity)]
+    if sensitivity % 2:
+        laws.append(DiscreteStaircase.half_step(epsilon, sensitivity))
+    assert plan.law in laws
+    assert plan.law.moment(1) == min(law.moment(1) for law in laws)
+    assert "relaxed" in plan.theorem
+
+
+def test_relaxable_reals_use_laplace():
+    plan = rehearse_table(
+        {"x": [1.5]}, columns="x", epsilon=1, sensitivity=2, cells=1, domain="reals", relaxable=True
+    ).plan
+    assert plan.law == Laplace(1, 2)
+    assert isinstance(plan.drawn, Geometric)
+
+
+def test_a_rehearsal_promises_the_same_and_draws_nothing():
+    promise = {"columns": "admitted", "epsilon": 1, "sensitivity": 3, "cells": 2, "cost": "squared"}
+    rehearsed, released = rehearse_table(TABLE, **promise), release_table(TABLE, **promise)
+    assert rehearsed.table is None
+    assert rehearsed.sidecar == released.sidecar
+
+
+@pytest.mark.parametrize("do", [release_table, rehearse_table])
+@pytest.mark.parametrize("bad", [None, "12", True, 1.5, float("nan"), float("inf")], ids=repr)
+def test_one_bad_cell_refuses_the_whole_table(do, bad, monkeypatch):
+    """The last cell of the last column is bad: nothing is drawn, and the message says where."""
+    monkeypatch.setattr(
+        import_module("utmost.release.table"), "release", lambda *_, **__: pytest.fail("drew before all was checked")
+    )
+    table = {"id": [1, 2], "a": [1, 2], "b": [3, bad]}
+    with pytest.raises(BadTable, match=r"row 2 \(index 1\), column 'b'"):
+        do(table, columns=["a", "b"], **SILENT)
+
+
+def test_doubled_identifiers_refuse_the_table():
+    table = {"id": ["x", "y", "x"], "n": [1, 2, 3]}
+    with pytest.raises(BadTable, match=r"row 3 \(index 2\), column 'id': .*'x', which is also in row 1 \(index 0\)"):
+        release_table(table, columns="n", id_column="id", **SILENT)
+    release_table({"id": ["x", "y"], "n": [1, 2]}, columns="n", id_column="id", **SILENT)
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        ("missing", BadTable, "no column 'missing'. The columns are department, applicants, admitted"),
+        ([], OutOfRange, "at least one column"),
+        ("", OutOfRange, "at least one column"),
+        (None, OutOfRange, "at least one column"),
+        ([1], OutOfRange, "at least one column"),
+        (["admitted", "admitted"], OutOfRange, "only once"),
+        (["department"], BadTable, "the text 'A'"),
+    ],
+)
+def test_columns_that_cannot_be_released_are_refused(columns, error, message):
+    with pytest.raises(error, match=message):
+        release_table(TABLE, columns=columns, **SILENT)
+
+
+def test_the_identifier_is_no_number_to_release():
+    with pytest.raises(OutOfRange, match="the identifier cannot be released"):
+        release_table({"n": [1, 2]}, columns="n", id_column="n", **SILENT)
+    with pytest.raises(BadTable, match="no column 'id'"):
+        release_table({"n": [1, 2]}, columns="n", id_column="id", **SILENT)
+
+
+def test_a_radius_never_replaces_a_column():
+    with pytest.raises(BadTable, match="'n_radius'"):
+        release_table({"n": [1], "n_radius": [2]}, columns="n", **SILENT)
+
+
+def test_columns_of_different_lengths_are_no_table():
+    with pytest.raises(BadTable, match="same number of rows"):
+        release_table({"a": [1], "b": [1, 2]}, columns="a", **SILENT)
+
+
+@pytest.mark.parametrize("missing", ["sensitivity", "cells", "columns"])
+def test_the_unit_of_privacy_has_no_default(missing):
+    arguments = {"columns": "admitted", **SILENT}
+    del arguments[missing]
+    with pytest.raises(TypeError, match=missing):
+        release_table(TABLE, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"epsilon": None}, NotALevel),
+        ({"epsilon": 0}, NotALevel),
+        ({"alpha": "1/2"}, NotALevel),
+        ({"sensitivity": 0}, OutOfRange),
+        ({"sensitivity": "1/2"}, OutOfRange),
+        ({"cells": 0}, OutOfRange),
+        ({"cost": "cubic"}, OutOfRange),
+        ({"cost": "moment:x"}, OutOfRange),
+        ({"domain": "complex"}, OutOfRange),
+        ({"neighbours": "all"}, OutOfRange),
+        ({"confidence": 1}, OutOfRange),
+        ({"confidence": "likely"}, NotANumber),
+        ({"grid": "1/8"}, OutOfRange),
+        ({"grid": "1/3", "domain": "reals"}, OutOfRange),
+    ],
+    ids=str,
+)
+def test_a_parameter_out_of_range_is_refused_before_the_table_is_read(change, error):
+    with pytest.raises(error):
+        release_table({"admitted": [None]}, columns="admitted", **(SILENT | change))
+
+
+def test_a_seeded_source_is_refused():
+    with pytest.raises(PromiseBroken, match="nobody can predict"):
+        release_table(TABLE, columns="admitted", **SILENT, randomness=SeededRandomness(1))
+
+
+def test_a_release_of_many_rows_is_shown_in_one_line():
+    assert len(repr(release_table({"n": range(10_000)}, columns="n", **SILENT))) < 1000
+
+
+def test_a_release_travels_whole():
+    release = release_table(TABLE, columns="admitted", **SILENT)
+    again = pickle.loads(pickle.dumps(release))
+    assert (again.table, again.sidecar) == (release.table, release.sidecar)

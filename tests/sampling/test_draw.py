@@ -1,0 +1,255 @@
+"""One door to exact draws: the right law, shape, type and method, for one draw or many."""
+
+import threading
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from goodness import LEVEL, chi_square, kolmogorov_smirnov
+from utmost.errors import OutOfRange, Unsupported
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
+from utmost.sampling import SystemRandomness, draw, sample
+from utmost.testing import SeededRandomness
+
+INTEGER_LAWS = [
+    Geometric(epsilon=1),
+    Geometric(alpha="1/2"),
+    Geometric(epsilon="1e-6", sensitivity=10**9),
+    Geometric(epsilon=50),
+    DiscreteStaircase(epsilon=1, sensitivity=5),
+    DiscreteStaircase(epsilon=2, sensitivity=1),
+    DiscreteStaircase(epsilon=1, sensitivity=10**9),
+    DiscreteStaircase.half_step(epsilon="1/2", sensitivity=7),
+]
+REAL_LAWS = [
+    Laplace(epsilon=1, sensitivity=2.5),
+    Laplace(epsilon=1, sensitivity="0.1"),
+    Laplace(epsilon="1e-6", sensitivity="1e9"),
+    Staircase(epsilon=1, sensitivity=2.5),
+    Staircase(epsilon=8, sensitivity="1/3"),
+]
+
+
+@pytest.mark.parametrize("law", INTEGER_LAWS, ids=repr)
+@pytest.mark.parametrize("method", ["constant", "table"])
+def test_integer_draws_fit_the_law(law, method):
+    draws = sample(law, 150_000, randomness=SeededRandomness(1), method=method)
+    assert draws.dtype == np.int64
+    assert chi_square(draws, law.cdf) > LEVEL
+    assert kolmogorov_smirnov(draws, law.cdf) > LEVEL
+
+
+@pytest.mark.parametrize("law", REAL_LAWS, ids=repr)
+def test_real_draws_are_grid_points_and_fit_the_law(law):
+    """Against the law on the reals as well: the grid is far finer than what 1e5 draws can see."""
+    draws = sample(law, 100_000, randomness=SeededRandomness(2))
+    lattice, exponent = draw.on_grid(law)
+    points = np.ldexp(draws, exponent)
+    assert draws.dtype == np.float64
+    assert (points == np.floor(points)).all()
+    assert chi_square(points.astype(np.int64), lattice.cdf) > LEVEL
+    empirical = np.arange(1, draws.size + 1) / draws.size
+    assert np.abs(np.sort(empirical) - law.cdf(np.sort(draws))).max() < 3 / np.sqrt(draws.size)
+
+
+@pytest.mark.parametrize("law", [*INTEGER_LAWS, *REAL_LAWS], ids=repr)
+def test_single_draws_are_plain_numbers_with_the_same_law(law):
+    bits = SeededRandomness(3)
+    single = [sample(law, randomness=bits) for _ in range(20_000)]
+    lattice, exponent = draw.on_grid(law)
+    assert {type(x) for x in single} == {int if exponent is None else float}
+    points = single if exponent is None else [int(x * 2**exponent) for x in single]
+    assert chi_square(np.array(points), lattice.cdf) > LEVEL
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", INTEGER_LAWS, ids=repr)
+@pytest.mark.parametrize("method", ["constant", "table"])
+def test_ten_million_draws_from_the_operating_system_fit_the_law(law, method):
+    draws = sample(law, 10**7, method=method)
+    assert chi_square(draws, law.cdf) > 1e-9
+    assert kolmogorov_smirnov(draws, law.cdf) > 1e-9
+
+
+@pytest.mark.slow
+def test_a_million_single_draws_fit_the_law():
+    for law in INTEGER_LAWS[:1] + INTEGER_LAWS[4:5]:
+        assert chi_square(np.array([sample(law) for _ in range(10**6)]), law.cdf) > 1e-9
+
+
+@pytest.mark.parametrize(
+    ("shape", "found"),
+    [
+        (0, (0,)),
+        (3, (3,)),
+        ((2, 3), (2, 3)),
+        ((0, 4), (0, 4)),
+        (np.int64(2), (2,)),
+        ((1,), (1,)),
+        ((2, np.int8(1)), (2, 1)),
+    ],
+)
+def test_shapes(shape, found):
+    for law, kind in ((Geometric(epsilon=1), np.int64), (Laplace(epsilon=1), np.float64)):
+        noise = sample(law, shape)
+        assert noise.shape == found
+        assert noise.dtype == kind
+
+
+@pytest.mark.parametrize("shape", [None, ()])
+def test_no_shape_is_a_single_draw(shape):
+    assert type(sample(Geometric(epsilon=1), shape)) is int
+    assert type(sample(Staircase(epsilon=1), shape)) is float
+
+
+@pytest.mark.parametrize("shape", [-1, (2, -1), 2.0, "3", (2, None), True, [2], (1.5,)])
+def test_bad_shapes_are_refused(shape):
+    with pytest.raises(OutOfRange, match="shape"):
+        sample(Geometric(epsilon=1), shape)
+
+
+@pytest.mark.parametrize("shape", [(), 3])
+def test_bad_methods_are_refused(shape):
+    with pytest.raises(OutOfRange, match='method must be "constant" or "table"'):
+        sample(Geometric(epsilon=1), shape, method="fast")
+    assert np.shape(sample(Geometric(epsilon=1), shape, method="table")) == np.shape(np.zeros(shape))
+
+
+@pytest.mark.parametrize("shape", [(), 3])
+@pytest.mark.parametrize("law", [None, "geometric", object(), 1, [], {}])
+def test_what_has_no_sampler_is_refused(law, shape):
+    with pytest.raises(Unsupported, match="exact draws are known for"):
+        sample(law, shape)
+
+
+@pytest.mark.parametrize("shape", [(), 3])
+def test_what_is_no_source_is_refused(shape):
+    with pytest.raises(Unsupported, match="source of random words"):
+        sample(Geometric(epsilon=1), shape, randomness=1)
+
+
+def test_a_million_draws_are_constant_time_by_default_and_more_go_by_table():
+    assert draw.plan_for(None, 1_000_000) is draw.CONSTANT
+    assert draw.plan_for(None, 1_000_001) is draw.TABLE
+
+
+def test_noise_that_does_not_fit_int64_comes_as_python_integers():
+    """Exactly then: the same law gives int64 when the draws happen to fit."""
+    law = Geometric(epsilon=1, sensitivity=10**19)
+    draws = sample(law, 1000, randomness=SeededRandomness(1))
+    assert draws.dtype == object
+    assert {type(x) for x in draws} == {int}
+    assert max(abs(draws)) > 2**63
+    small = [sample(law, 1, randomness=SeededRandomness(seed)) for seed in range(20)]
+    assert {x.dtype for x in small} == {np.dtype(object), np.dtype(np.int64)}
+    assert all((x.dtype == np.int64) == (-(2**63) <= x[0] < 2**63) for x in small)
+    law = Geometric(epsilon=1, sensitivity=10**9)
+    scaled = np.array([x // 10**10 for x in draws], np.int64)
+    assert kolmogorov_smirnov(scaled, lambda x: law.cdf(x)) > LEVEL
+
+
+def test_real_noise_beyond_int64_steps_is_still_drawn():
+    draws = sample(Laplace(epsilon=100), 200, randomness=SeededRandomness(1))
+    assert np.abs(draws).max() < 1
+    assert 0.003 < np.abs(draws).mean() < 0.03
+
+
+def test_draws_by_chunks_are_one_array(monkeypatch):
+    law = DiscreteStaircase(epsilon=1, sensitivity=5)
+    monkeypatch.setattr(draw, "CHUNK", 1000)
+    draws = sample(law, (7, 1501), randomness=SeededRandomness(8))
+    assert chi_square(draws.ravel(), law.cdf) > LEVEL
+    parts = list(draw.draws(law, 2500, randomness=SeededRandomness(8), method=None))
+    assert [part.size for part in parts] == [1000, 1000, 500]
+
+
+def test_equal_seeds_give_equal_draws_and_the_system_does_not():
+    law = DiscreteStaircase(epsilon="1e-3", sensitivity=100)
+    first, again = (sample(law, 50, randomness=SeededRandomness(1)) for _ in range(2))
+    assert (first == again).all()
+    assert (sample(law, 50) != sample(law, 50)).any()
+
+
+def test_single_draws_are_kept_by_law_and_never_mixed_up():
+    """Many short-lived laws, so that identities are given out again: each draw is of its own law."""
+    bits = SeededRandomness(4)
+    for round_ in range(100):
+        wide, narrow = Geometric(epsilon=Fraction(1, 10**9 + round_ // 30)), Geometric(epsilon=60 + round_ // 30)
+        assert abs(sample(narrow, randomness=bits)) < 5
+        assert abs(sample(wide, randomness=bits)) > 1000
+        del wide, narrow
+    assert len(bits.ahead) <= draw._KEPT + 2
+
+
+def test_single_draws_come_from_what_arrays_draw_and_each_is_used_once():
+    """The first thousand single draws are one array, from its end; the next ones are the next array."""
+    law, bits, again = Geometric(epsilon="1e-9"), SeededRandomness(5), SeededRandomness(5)
+    first, second = (sample(law, draw._AHEAD, randomness=again).tolist() for _ in range(2))
+    assert [sample(law, randomness=bits) for _ in range(2 * draw._AHEAD)] == first[::-1] + second[::-1]
+    equal, other = Geometric(epsilon="1e-9"), Geometric(epsilon="1e-9", sensitivity=2)
+    sample(law, randomness=bits)
+    profiles = len(bits.ahead)
+    sample(equal, randomness=bits)
+    assert len(bits.ahead) == profiles + 1  # another identity, the same draws made ahead
+    sample(other, randomness=bits)
+    assert len(bits.ahead) == profiles + 3
+
+
+def test_draws_made_ahead_end_with_their_stream(monkeypatch):
+    """They are kept with the key: a fork, a thread or a change of key leaves none behind."""
+    bits, law = SystemRandomness(), Geometric(epsilon=1)
+    sample(law, randomness=bits)
+    assert bits.ahead
+    monkeypatch.setattr("utmost.sampling.bits._BYTES_PER_KEY", 0)
+    assert not bits.ahead
+
+
+def test_threads_draw_different_noise():
+    law, found = Geometric(epsilon=Fraction(1, 10**15)), []
+
+    def many():
+        found.extend(sample(law) for _ in range(100))
+        found.extend(sample(law, 100).tolist())
+
+    threads = [threading.Thread(target=many) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 1200
+    assert len(set(found)) > 1195
+
+
+def timed(draws, rounds):
+    """Noise and time of single releases, by the clock of the process."""
+    from time import perf_counter_ns
+
+    noise, times = np.empty(rounds), np.empty(rounds)
+    for i in range(rounds):
+        start = perf_counter_ns()
+        x = draws()
+        times[i] = perf_counter_ns() - start
+        noise[i] = abs(x)
+    return noise, times
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", ["0.01", "1"])
+def test_time_does_not_tell_the_noise(epsilon):
+    """|Spearman(|noise|, time)| <= 0.05, for single draws and for arrays of one; a rejection sampler is found out."""
+    law, bits = Geometric(epsilon=epsilon), SystemRandomness()
+    for draws in (lambda: sample(law, randomness=bits), lambda: sample(law, 1, randomness=bits, method="constant")[0]):
+        timed(draws, 2000)
+        assert abs(spearmanr(*timed(draws, 20_000)).statistic) <= 0.05
+
+    def by_trials():
+        word, x = bits.word, 0
+        while word() > int(2**64 * np.exp(-float(epsilon))):
+            x += 0
+        while word() < int(2**64 * np.exp(-float(epsilon))):
+            x += 1
+        return x
+
+    assert abs(spearmanr(*timed(by_trials, 20_000)).statistic) > 0.05

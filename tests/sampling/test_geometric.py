@@ -1,0 +1,165 @@
+"""The parts of a geometric variable multiply to its law."""
+
+from fractions import Fraction
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goodness import LEVEL, Written, chi_square
+from utmost.exact import Interval, level
+from utmost.sampling.geometric import digits, marked, power, take_apart
+from utmost.sampling.marked import CONSTANT, TABLE, ManyMarked, OneMarked, Plan
+from utmost.testing import SeededRandomness
+
+ratios = st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50)
+BITS = 256
+
+
+def real(value):
+    return lambda bits: Interval.of(value, bits)
+
+
+def masses(cuts):
+    """The probabilities of a law as intervals."""
+    ends = [Interval.of(0, BITS), *(cut.at(BITS) for cut in cuts(BITS)), Interval.of(1, BITS)]
+    return [right - left for left, right in pairwise(ends)]
+
+
+@settings(max_examples=30)
+@given(ratios, st.integers(1, 4), st.integers(1, 3), st.integers(1, 20), st.fractions(0, 1, max_denominator=9))
+def test_the_parts_multiply_to_the_law(a, values, group_bits, tail_bits, share):
+    """P(K = k, mark) = (1-a) a^k w_mark, for every k below the tail."""
+    parts = take_apart(
+        real(a), [real(share), real(1 - share)], values=values, group_bits=group_bits, tail_bits=tail_bits
+    )
+    tops = masses(parts.top)
+    groups = [masses(law) for _, law in parts.groups]
+    assert sum(size for size, _ in parts.groups) == parts.shift
+    assert all(0 < size <= group_bits for size, _ in parts.groups)
+    for q, *digit in list(product(range(values), *(range(1 << size) for size, _ in parts.groups)))[:200]:
+        k = q
+        below = Interval.of(1, BITS)
+        for d, (size, _), group in zip(digit, parts.groups, groups, strict=True):
+            k, below = k << size | d, below * group[d]
+        for mark, weight in enumerate([share, 1 - share]):
+            found = tops[2 * q + mark] * below
+            assert found.contains((1 - a) * a**k * weight)
+            assert found.width < Fraction(1, 1 << 200)
+
+
+@given(ratios, st.integers(1, 5), st.integers(1, 30))
+def test_the_tail_is_what_is_left_and_no_more_than_promised(a, values, tail_bits):
+    parts = take_apart(real(a), [real(Fraction(1))], values=values, group_bits=3, tail_bits=tail_bits)
+    *_, tail = masses(parts.top)
+    assert tail.contains(a ** (2**parts.shift * values))
+    assert tail.upper <= Fraction(1, 2**tail_bits) + Fraction(1, 1 << 200)
+    assert parts.shift == 0 or a ** (2 ** (parts.shift - 1) * values) > Fraction(1, 2**tail_bits)
+
+
+@given(ratios, st.integers(1, 6))
+def test_digits_are_proportional_to_powers(a, size):
+    total = sum(a**d for d in range(1 << size))
+    found = masses(digits(real(a), size))
+    assert all(mass.contains(a**d / total) and mass.width < Fraction(1, 1 << 240) for d, mass in enumerate(found))
+
+
+@pytest.mark.parametrize("epsilon", ["1e-15", "1e-300", "1e-6", "1", "50", "5000"])
+def test_precision_does_not_suffer_at_either_end(epsilon):
+    """However near 1 or 0 the ratio is, asked for 256 bits the laws come within 2^-240."""
+    ratio = level(epsilon).alpha_interval
+    for law in (digits(ratio, 8), marked(power(ratio, 5), [real(Fraction(1))], 3)):
+        assert all(mass.width < Fraction(1, 1 << 240) for mass in masses(law))
+
+
+def test_the_tail_starts_afresh_and_keeps_its_mark():
+    """The top part falls into the tail twice, then at 1: K = 2 values + 1, with the mark of the first."""
+    plan = Plan(word_bits=16, lookup=False, indices=4, group_bits=1, tail_bits=1)
+    many = ManyMarked(real(Fraction(1, 2)), [real(Fraction(1, 2))] * 2, plan)
+    assert (many._values, many._shift) == (2, 0)
+    ends = np.cumsum([2**14, 2**14, 2**13, 2**13, 2**13, 2**13])
+    tail_with_mark_one, tail_with_mark_zero, one = int(ends[5]) - 1, int(ends[4]) - 1, int(ends[2]) - 1
+    k, mark = many.draw(2, Written(arrays=[[tail_with_mark_one, one], [tail_with_mark_zero], [one]]))
+    assert (k.tolist(), mark.tolist()) == ([5, 1], [1, 0])
+
+
+def test_a_single_draw_has_no_longest_tail_either():
+    """Words of ones send the top part into its tail as often as they come."""
+    one = OneMarked(level(1).alpha_interval, [real(Fraction(1, 2))] * 2)
+    longest, mark = one.draw(Written([2**64 - 1] * 3, then=0).word)
+    assert (longest, mark) == (3 * one._values, 1)
+
+
+@pytest.mark.parametrize("shift", [50, 60, 62, 100, 1000])
+@pytest.mark.parametrize("plan", [CONSTANT, TABLE], ids=["constant", "table"])
+def test_variables_beyond_int64_are_python_integers(shift, plan):
+    """Words of ones give the greatest digits and run into the tail; nothing wraps."""
+    if plan is TABLE and shift > 100:
+        pytest.skip("the same with larger tables")
+    many = ManyMarked(level(Fraction(1, 2**shift)).alpha_interval, [real(Fraction(1))], plan)
+    k, _ = many.draw(500, SeededRandomness(shift))
+    assert all(0 <= value < 60 << shift for value in k.tolist())
+    assert max(k.tolist()) > 1 << shift
+    assert (k.dtype == object) == (many._shift + (many._values - 1).bit_length() > 63)
+
+
+def test_a_tail_that_outgrows_its_type_widens():
+    """From int8 through a tail of many rounds: the sum is right in whatever type."""
+    many = ManyMarked(level(Fraction(1, 2**55)).alpha_interval, [real(Fraction(1))], CONSTANT)
+    rounds = 40
+    top = [[2**32 - 1], [2**64 - 1]]
+    zeros = [[0]] * (1 + len(many._groups))
+    k, _ = many.draw(1, Written(arrays=top * rounds + zeros))
+    assert k.tolist() == [rounds * many._values << many._shift]
+    assert k.dtype == object
+
+
+PLANS = [
+    CONSTANT,
+    TABLE,
+    Plan(word_bits=16, lookup=True, indices=8, group_bits=2, tail_bits=3),
+    Plan(word_bits=16, lookup=False, indices=4, group_bits=1, tail_bits=1),
+    Plan(word_bits=32, lookup=False, indices=4, group_bits=4, tail_bits=2),
+]
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=str)
+@pytest.mark.parametrize("epsilon", ["0.01", "0.7", "3"])
+def test_every_plan_draws_the_law(plan, epsilon):
+    """Also the plans that run into the tail at every second draw."""
+    ratio, a = level(epsilon).alpha_interval, float(np.exp(-float(epsilon)))
+    k, mark = ManyMarked(ratio, [real(Fraction(1, 4)), real(Fraction(3, 4))], plan).draw(200_000, SeededRandomness(3))
+
+    def cdf(x):
+        return 1 - a ** (x // 2 + 1.0) - np.where(x % 2, 0, 0.75 * (1 - a) * a ** (x // 2.0))
+
+    assert chi_square(k.astype(np.int64) * 2 + mark, cdf) > LEVEL
+
+
+@pytest.mark.parametrize("epsilon", ["1e-6", "0.01", "0.7", "30"])
+def test_single_variables_have_the_law(epsilon):
+    """By bisection of 64-bit thresholds, independent of the cells of the arrays."""
+    one, word = OneMarked(level(epsilon).alpha_interval, [real(Fraction(1))]), SeededRandomness(6).word
+    drawn = np.array([one.draw(word)[0] for _ in range(30_000)])
+    assert chi_square(drawn, lambda k: -np.expm1(-float(epsilon) * (np.asarray(k) + 1.0))) > LEVEL
+
+
+def test_a_cut_tail_is_found(monkeypatch):
+    """Planted: a sampler that stops at its last value fails where the true one passes."""
+    plan = Plan(word_bits=16, lookup=True, indices=8, group_bits=2, tail_bits=5)
+    ratio, a = level(1).alpha_interval, np.exp(-1.0)
+
+    def p_value():
+        k, _ = ManyMarked(ratio, [real(Fraction(1))], plan).draw(300_000, SeededRandomness(4))
+        return chi_square(k.astype(np.int64), lambda x: 1 - a ** (x + 1.0))
+
+    assert p_value() > LEVEL
+
+    def cut(self, count, randomness):
+        index = self._top.draw(count, randomness)
+        return np.minimum(index, self._values - 1).astype(np.int64), index * 0
+
+    monkeypatch.setattr(ManyMarked, "_tops", cut)
+    assert p_value() < LEVEL

@@ -1,0 +1,59 @@
+"""Losses and priors by name."""
+
+from fractions import Fraction
+
+import pytest
+
+from utmost.errors import OutOfRange
+from utmost.spaces import Consumer, losses, priors
+from utmost.spaces.loss_names import loss_named
+from utmost.spaces.prior_names import prior_named
+
+NAMED = {
+    "absolute": losses.absolute,
+    " Squared ": losses.squared,
+    "binary": losses.binary,
+    "nib": losses.nib,
+    "power:1.5": losses.power("1.5"),
+    "asymmetric:1, 3": losses.asymmetric(1, 3),
+    "thresholded:2": losses.thresholded(2),
+    "capped:1/2": losses.capped("1/2"),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_loss_by_name_is_that_loss(name):
+    prior = priors.uniform(4)
+    assert Consumer(prior, loss_named(name)).same_as(Consumer(prior, NAMED[name]))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "cubic", "power", "power:", "power:x", "power:-1", "power:1,2", "absolute:1", "asymmetric:1",
+     "asymmetric:1,-3", "thresholded:nan", "capped:-1"],
+)  # fmt: skip
+def test_any_other_loss_is_refused(name):
+    with pytest.raises(OutOfRange):
+        loss_named(name)
+
+
+def test_a_prior_by_name_is_that_prior_in_either_world():
+    expected = {
+        "uniform": priors.uniform(4),
+        "binomial:1/3": priors.binomial(3, "1/3"),
+        "POISSON:4": priors.truncated_poisson(4, 3),
+    }
+    for name, prior in expected.items():
+        assert prior_named(name, 3).tolist() == prior.tolist()
+        floats = prior_named(name, 3, exactly=False)
+        assert floats.dtype == float
+        assert floats.tolist() == pytest.approx([float(p) for p in prior])
+    assert prior_named("uniform", 0).tolist() == [Fraction(1)]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "normal", "uniform:3", "binomial", "binomial:", "binomial:2", "poisson:x", "poisson:-1", "poisson:inf"]
+)
+def test_any_other_prior_is_refused(name):
+    with pytest.raises(OutOfRange):
+        prior_named(name, 3)

@@ -1,0 +1,79 @@
+"""Importing: light, and without any optional package."""
+
+from running import python
+
+HEAVY = [
+    "scipy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "narwhals",
+    "matplotlib",
+    "altair",
+    "highspy",
+    "flint",
+    "typer",
+    "rich",
+]
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    code = f"import sys, utmost; print([m for m in {HEAVY} if m in sys.modules])"
+    assert python("-c", code).stdout.strip() == "[]"
+
+
+def test_the_help_of_the_command_line_imports_nothing_heavy():
+    light = [name for name in HEAVY if name not in ("typer",)]
+    code = f"""if True:
+        import sys
+        from utmost.adapters import cli
+        try:
+            cli.main(["release", "--help"])
+        except SystemExit:
+            print([m for m in {light} if m in sys.modules])
+    """
+    assert python("-c", code).stdout.rstrip().endswith("[]")
+
+
+def test_a_release_of_a_dict_needs_no_extra():
+    code = f"""if True:
+        import sys
+        for name in {HEAVY}:
+            sys.modules[name] = None
+        import utmost as ut
+        release = ut.release_table({{"n": [1, 2]}}, columns="n", epsilon=100, sensitivity=1, cells=1)
+        print(release.table)
+    """
+    assert python("-c", code).stdout.strip() == "{'n': [1, 2], 'n_radius': [0, 0]}"
+
+
+def test_the_command_line_needs_no_extra(tmp_path):
+    """`pip install .` alone releases a CSV file, to standard output and to a file, and describes noise."""
+    extras = [name for name in HEAVY if name not in ("typer", "rich")]
+    (tmp_path / "t.csv").write_text("n\n1\n2\n")
+    promise = ["--columns", "n", "--epsilon", "100", "--sensitivity", "1", "--cells", "1"]
+    code = f"""if True:
+        import sys
+        for name in {extras}:
+            sys.modules[name] = None
+        from utmost.adapters.cli import main
+        for arguments in (
+            ["release", "t.csv", *{promise}],
+            ["release", "t.csv", *{promise}, "--out", "out.csv"],
+            ["noise", "--epsilon", "1", "--sensitivity", "5"],
+            ["compare", "--up-to", "2"],
+        ):
+            try:
+                main(arguments)
+            except SystemExit as ended:
+                assert not ended.code, arguments
+    """
+    assert python("-c", code, cwd=tmp_path).stdout.startswith("n,n_radius\n1,0\n2,0\n")
+    assert (tmp_path / "out.csv").read_text() == "n,n_radius\n1,0\n2,0\n"
+
+
+def test_the_names_at_the_top_are_listed_and_sorted():
+    import utmost
+
+    assert utmost.__all__ == sorted(utmost.__all__)
+    assert all(hasattr(utmost, name) for name in utmost.__all__)

@@ -1,0 +1,69 @@
+"""The seeded source repeats, says that it is insecure, and is refused by releases."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from utmost.errors import NotANumber, PromiseBroken, Unsupported
+from utmost.noise import Geometric, Laplace
+from utmost.release.values import release
+from utmost.sampling import SystemRandomness, sample
+from utmost.testing import SeededRandomness, seeded_release
+
+PINNED_WORDS = [51771, 11588, 7006, 25851]
+PINNED_NOISE = [-1, -1, -1, -1, 0, 0, 1, 0, -2, 1, 0, 0]
+
+
+def test_equal_seeds_give_equal_words_for_ever():
+    """The numbers are written down: a seed in somebody's tests means the same in every version."""
+    bits = SeededRandomness(1)
+    assert bits.words(4, 16).tolist() == PINNED_WORDS
+    assert sample(Geometric(epsilon=1), 12, randomness=SeededRandomness("a")).tolist() == PINNED_NOISE
+
+
+@pytest.mark.parametrize("seed", [0, -1, 2**200, "", "1", b"", b"1", np.int64(5)])
+def test_seeds_of_each_kind_are_read(seed):
+    assert SeededRandomness(seed).word() == SeededRandomness(seed).word()
+
+
+def test_different_seeds_give_different_words():
+    seeds = [0, 1, -1, "0", "1", b"0", b"1", "'1'", "b'1'", 10, 2**64]
+    assert len({SeededRandomness(seed).word() for seed in seeds}) == len(seeds)
+    assert SeededRandomness(np.int32(7)).word() == SeededRandomness(7).word()
+
+
+@pytest.mark.parametrize("seed", [None, True, 1.5, (1,), np.array([1])])
+def test_what_is_no_seed_is_refused(seed):
+    with pytest.raises(NotANumber, match="seed must be an int, text or bytes"):
+        SeededRandomness(seed)
+
+
+@pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy], ids=["pickle", "copy", "deepcopy"])
+def test_state_is_not_copied(copied):
+    with pytest.raises(Unsupported, match="must not be copied"):
+        copied(SeededRandomness(1))
+
+
+def test_a_release_refuses_a_seed():
+    assert (SeededRandomness.is_secure, SystemRandomness.is_secure) == (False, True)
+    for values in (1, [1, 2], []):
+        with pytest.raises(PromiseBroken, match=r"nobody can predict; got SeededRandomness.*seeded_release"):
+            release(values, Geometric(epsilon=1), randomness=SeededRandomness(1))
+
+
+def test_a_release_refuses_a_source_that_only_seems_secure():
+    class Truthy(SeededRandomness):
+        is_secure = 1
+
+    with pytest.raises(PromiseBroken):
+        release(1, Geometric(epsilon=1), randomness=Truthy(1))
+
+
+def test_a_seeded_release_is_the_values_plus_the_seeded_noise():
+    law, values = Geometric(epsilon=1), np.arange(30).reshape(5, 6)
+    noise = sample(law, (5, 6), randomness=SeededRandomness(7))
+    assert (seeded_release(values, law, 7) == values + noise).all()
+    assert (seeded_release(values, law, 7, method="table") != values + noise).any()
+    assert seeded_release(2.5, Laplace(epsilon=1), "x", grid=0.25) % 0.25 == 0
