@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.channels import Channel, GeometricMatrix, geometric_channel, unbounded_geometric_channel
+from utmost.channels import Channel, GeometricMatrix, Remap, geometric_channel, unbounded_geometric_channel
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import as_array, is_exact, level, product, to_floats
 from utmost.testing.strategies import alphas, channels, levels
@@ -73,7 +73,7 @@ def test_the_determinant(n, at):
     g = GeometricMatrix(n, at)
     a = float(at.alpha)
     if n:
-        assert float(g.determinant()) == pytest.approx(float(1 - at.alpha) ** (2 * n - 1) / (1 + a), rel=1e-6)
+        assert float(g.determinant()) == pytest.approx(float(1 - at.alpha) ** (2 * n - 1) / (1 + a), rel=1e-6, abs=0)
     if at.is_rational:
         assert g.determinant() == _determinant(g.matrix())
 
@@ -118,6 +118,19 @@ def test_the_world_follows_alpha_and_the_columns():
     assert geometric_channel(3, half).same_as(geometric_channel(3, alpha="1/2"))
 
 
+def test_figure_1_of_fernandes_et_al_is_g():
+    """The channel of Figure 1 is G for n = 2 and alpha = 1/2."""
+    figure = [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]]
+    assert geometric_channel(2, alpha="1/2").same_as(Channel(figure))
+
+
+def test_figure_2_of_ghosh_et_al_is_g_remapped():
+    """The mechanism of Figure 2 is G(1/2) on {0..5} with the remap 0, 2, 2, 3, 4, 5."""
+    rows = (geometric_channel(5, alpha="1/2") @ Remap([0, 2, 2, 3, 4, 5], 6)).matrix
+    assert rows[0].tolist() == [Fraction(x) for x in ("2/3", "0", "1/4", "1/24", "1/48", "1/48")]
+    assert rows[3].tolist() == [Fraction(x) for x in ("1/12", "0", "1/4", "1/3", "1/6", "1/6")]
+
+
 def test_large_counts_need_no_matrix():
     """n = 10 000: the product and its inverse on one column, without the 10^8 entries."""
     g = GeometricMatrix(10_000, level("1/10"))
@@ -128,11 +141,12 @@ def test_large_counts_need_no_matrix():
 
 def test_tiny_and_huge_levels():
     """epsilon = 10^-6 and 50: rows are distributions, and the scales do not cancel."""
+    for e in (1e-6, 3e-7, 7e-9):
+        assert GeometricMatrix(3, level(e)).scales()[1] == pytest.approx(e / 2 * (1 - e * e / 12), rel=1e-15, abs=0)
     tiny = GeometricMatrix(3, level("1e-6"))
-    assert tiny.scales()[1] == pytest.approx(0.5e-6, rel=1e-12)
-    assert tiny.determinant() == pytest.approx(1e-30 / 2, rel=1e-5)
+    assert tiny.determinant() == pytest.approx(1e-30 / 2, rel=1e-5, abs=0)
     huge = geometric_channel(4, epsilon=50)
-    assert huge.matrix[0, 1] == pytest.approx(np.exp(-50), rel=1e-14)
+    assert huge.matrix[0, 1] == pytest.approx(np.exp(-50), rel=1e-14, abs=0)
     assert Channel(huge.matrix).shape == (5, 5)
     exact = geometric_channel(2, alpha=Fraction(1, 10**40))
     assert exact.matrix[0, 2] == Fraction(1, 10**80) / (1 + Fraction(1, 10**40))

@@ -16,7 +16,7 @@ rationals = st.fractions(min_value=-3, max_value=3, max_denominator=50)
 
 @st.composite
 def factors(draw):
-    n, k, m = draw(st.integers(1, 4)), draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    n, k, m = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
     left = draw(st.lists(st.lists(rationals, min_size=k, max_size=k), min_size=n, max_size=n))
     right = draw(st.lists(st.lists(rationals, min_size=m, max_size=m), min_size=k, max_size=k))
     return as_array(left), as_array(right)

@@ -186,12 +186,12 @@ def test_smallest_epsilon_along_surds():
     """On a Euclidean grid the value is log(ratio) / sqrt(2), rounded up, with no rational level."""
     found = smallest_epsilon(two_rows(2), grid(2, 2).restrict([0, 3]))
     assert found.level is None
-    assert found.value == pytest.approx(np.log(2) / np.sqrt(2), rel=1e-15)
+    assert found.value == pytest.approx(np.log(2) / np.sqrt(2), rel=1e-15, abs=0)
     e = grid(3, 3)
     m = np.exp(-e.distances)
     m /= m.sum(axis=1)[:, None]
     brute = max(np.log(m[x] / m[z]).max() / e.distances[x, z] for x in range(9) for z in range(9) if x != z)
-    assert smallest_epsilon(m, e).value == pytest.approx(brute, rel=1e-13)
+    assert smallest_epsilon(m, e).value == pytest.approx(brute, rel=1e-13, abs=0)
     one, two, three = (Surd.sqrt(2) * k for k in (1, 2, 3))
     straight = Space([[0, one, three], [one, 0, two], [three, two, 0]])
     tie = Channel([["1/2", "1/2"], ["1/4", "3/4"], ["1/16", "15/16"]])
@@ -207,6 +207,20 @@ def test_different_distances_are_compared_exactly():
     equal = Channel([[2 * p, 1 - 2 * p], [p, 1 - p], [4 * p, 1 - 4 * p]])
     assert smallest_epsilon(equal, path).pair == (0, 1)
     assert smallest_epsilon(equal, path).level == level(alpha="1/2")
+
+
+@pytest.mark.parametrize("hair", [Fraction(1, 10**12), -Fraction(1, 10**12), Fraction(1, 10**40)])
+def test_slopes_that_floats_cannot_tell_apart_are_compared_exactly(hair):
+    """2 over distance 1 against 4 (1 + hair) over 2; and 2 over sqrt(2) against 2^sqrt(3/2) (1 + hair) over sqrt(3)."""
+    near, far = 2, 4 * (1 + hair)
+    p = Fraction(1, 16)
+    c = Channel([[near * p, 1 - near * p], [p, 1 - p], [far * p, 1 - far * p]])
+    assert smallest_epsilon(c, graph([(0, 1, 1), (1, 2, 2)])).pair == ((2, 1) if hair > 0 else (0, 1))
+    one, two = Surd.sqrt(2), Surd.sqrt(3)
+    space = Space([[0, one, one + two], [one, 0, two], [one + two, two, 0]])
+    power = Fraction("2.33714115661740401646242459387620152314148032563561933205201") * (1 + hair)
+    c = Channel([[near * p, 1 - near * p], [p, 1 - p], [power * p, 1 - power * p]])
+    assert smallest_epsilon(c, space).pair == ((2, 1) if hair > 0 else (0, 1))
 
 
 def test_tiny_leaks_are_rounded_up_not_to_zero():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from utmost.errors import NotALoss, NotANumber
 from utmost.exact import is_exact
-from utmost.spaces import Loss, grid, hamming, losses
+from utmost.spaces import Loss, Space, grid, hamming, losses
 
 FORMULAS = [
     (losses.absolute, lambda i, r: abs(i - r)),
@@ -60,6 +60,11 @@ def test_distance_is_the_loss_of_a_space():
     """d(i, r) in any space, exact where it is rational."""
     assert losses.distance(hamming(2)).matrix(4).tolist() == hamming(2).distances.tolist()
     assert (losses.distance(grid(2, 2)).matrix(4) == grid(2, 2).distances).all()
+    assert losses.distance(hamming(2)).exact
+    assert not losses.distance(grid(2, 2)).exact
+    half = Space([[0, "1/2"], ["1/2", 0]])
+    assert losses.distance(half).exact
+    assert losses.distance(half).matrix(2)[0, 1] == Fraction(1, 2)
 
 
 def test_loss_matrices_keep_their_world():

@@ -90,11 +90,19 @@ def test_graph_worlds():
     assert graph([(0, 1, 10**40), (1, 2)]).length(0, 2) == 10**40 + 1
 
 
+def test_float_paths_are_as_long_in_both_directions():
+    """0.1 + 0.2 + 0.3 depends on the order of addition; the table does not."""
+    d = graph([(0, 1, 0.1), (1, 2, 0.2), (2, 3, 0.3)]).distances
+    assert (0.1 + 0.2) + 0.3 != (0.3 + 0.2) + 0.1
+    assert (d == d.T).all()
+
+
 def test_graph_nodes_that_are_numbers_keep_their_numbers():
     """Nodes 0..n-1 are secrets 0..n-1 in whatever order the edges come; other nodes come in order of appearance."""
     assert graph([(0, 2), (2, 1)]).distances.tolist() == [[0, 2, 1], [2, 0, 1], [1, 1, 0]]
     assert graph([(5, 2), (2, 9)]).labels == (5, 2, 9)
     assert graph([(0, 2), (2, 1)]).edges.tolist() == [[0, 2], [1, 2]]
+    assert graph([(0, 2), (2, 1)]).labels == (0, 1, 2)
 
 
 def test_the_shortest_of_parallel_edges_counts():

@@ -29,7 +29,7 @@ def test_binomial(trials, p):
     """C(n, k) p^k (1-p)^(n-k), exactly; the float prior agrees."""
     exact = priors.binomial(trials, p)
     assert exact.tolist() == [comb(trials, k) * p**k * (1 - p) ** (trials - k) for k in range(trials + 1)]
-    assert priors.binomial(trials, float(p)).tolist() == pytest.approx([float(x) for x in exact], rel=1e-13)
+    assert priors.binomial(trials, float(p)).tolist() == pytest.approx([float(x) for x in exact], rel=1e-13, abs=0)
 
 
 @given(st.fractions(min_value=0, max_value=20, max_denominator=9), st.integers(0, 12))
@@ -39,7 +39,7 @@ def test_truncated_poisson(rate, n):
     assert priors.truncated_poisson(rate, n).tolist() == [w / sum(weights) for w in weights]
     floats = priors.truncated_poisson(float(rate), n)
     assert floats.dtype == np.float64
-    assert floats.tolist() == pytest.approx([float(w / sum(weights)) for w in weights], rel=1e-13)
+    assert floats.tolist() == pytest.approx([float(w / sum(weights)) for w in weights], rel=1e-13, abs=0)
 
 
 def test_large_float_priors_neither_overflow_nor_vanish():
@@ -83,6 +83,9 @@ def test_a_prior_may_have_zeros_and_keeps_its_world():
     assert is_exact(priors.prior([1, 0]))
     assert priors.prior([0.5, 0.5, 0.0]).dtype == np.float64
     assert priors.prior([1 / 49] * 49).sum() != 1.0
+    assert priors.prior([0.5, 0.5 + 5e-10]).size == 2
+    with pytest.raises(NotAPrior, match="above"):
+        priors.prior([0.5, 0.5 + 5e-9])
     assert priors.prior([0.3333, 0.3333, 0.3333], tolerance=1e-3).tolist() == [0.3333] * 3
     assert not priors.prior([1]).flags.writeable
 

@@ -102,6 +102,16 @@ def test_rounding_may_break_the_triangle_inequality_only_within_the_tolerance():
     assert Space(d, tolerance=1e-5).edges.tolist() == [[0, 1], [1, 2]]
 
 
+def test_float_sums_are_compared_without_rounding():
+    """1 + 1 = 2 exactly, so the long way is no edge; other sums are compared with what rounding took from them."""
+    line = counts(6).distances
+    assert Space(line.astype(float)).edges.tolist() == counts(6).edges.tolist()
+    for a, b in ((0.1, 0.2), (0.1, 0.7), (0.3, 0.6), (1.0, 2.0**-60)):
+        for d in (a + b, np.nextafter(a + b, 0), np.nextafter(a + b, 9)):
+            space = Space([[0.0, a, d], [a, 0.0, b], [d, b, 0.0]])
+            assert ([0, 2] in space.edges.tolist()) == (Fraction(a) + Fraction(b) > Fraction(d))
+
+
 def test_exact_distances_stay_exact():
     """Integers, Fractions and surds are kept; a length is exact in every case."""
     assert Space([[0, 2], [2, 0]]).distances.dtype == np.int64

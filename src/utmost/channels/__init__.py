@@ -1,5 +1,6 @@
 """Finite mechanisms as row-stochastic matrices, and their algebra: what is revealed, as a matrix."""
 
+from utmost.channels.calibrated import abstract_staircase, exponential_mechanism
 from utmost.channels.channel import Channel, stochastic
 from utmost.channels.columns import merged_columns
 from utmost.channels.geometric import GeometricMatrix, geometric_channel
@@ -13,7 +14,9 @@ __all__ = [
     "Channel",
     "GeometricMatrix",
     "Remap",
+    "abstract_staircase",
     "dual_randomized_response",
+    "exponential_mechanism",
     "geometric_channel",
     "laplace_channel",
     "merged_columns",

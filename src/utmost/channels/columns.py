@@ -37,15 +37,21 @@ def _equal_directions(matrix: Array, sums: Array) -> list[list[int]]:
 
 
 def _near_directions(matrix: Array, sums: Array, tolerance: float) -> list[list[int]]:
-    """Columns are compared with the first column of each group, so that no group drifts."""
+    """Columns are compared with the first column of each group, so that no group drifts.
+
+    Their mean rows are compared before: a near column has a near mean, and few others do.
+    """
     groups: list[list[int]] = []
-    firsts = np.empty((0, matrix.shape[0]))
+    firsts, means = np.empty((matrix.shape[1], matrix.shape[0])), np.empty(matrix.shape[1])
+    rows = np.arange(matrix.shape[0])
     for y in np.flatnonzero(sums > 0).tolist():
         direction = matrix[:, y] / sums[y]
-        near = np.flatnonzero((abs(firsts - direction) <= tolerance).all(axis=1))
+        mean, count = float(direction @ rows), len(groups)
+        likely = np.flatnonzero(abs(means[:count] - mean) <= (tolerance + 1e-15) * rows.sum())
+        near = likely[(abs(firsts[likely] - direction) <= tolerance).all(axis=1)]
         if near.size:
             groups[near[0]].append(y)
         else:
+            firsts[count], means[count] = direction, mean
             groups.append([y])
-            firsts = np.vstack([firsts, direction])
     return groups

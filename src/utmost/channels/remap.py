@@ -65,8 +65,9 @@ class Remap:
         if matrix.shape[1] != len(self.actions):
             raise OutOfRange(f"this remap is for {len(self.actions)} outcomes", came=matrix.shape[1])
         merged = np.full((matrix.shape[0], self.size), Fraction(0) if is_exact(matrix) else 0.0, dtype=matrix.dtype)
-        for y, action in enumerate(self.actions.tolist()):
-            merged[:, action] += matrix[:, y]
+        order = np.argsort(self.actions, kind="stable")
+        used, starts = np.unique(self.actions[order], return_index=True)
+        merged[:, used] = np.add.reduceat(matrix[:, order], starts, axis=1)
         return merged
 
     def then(self, after: "Remap") -> "Remap":

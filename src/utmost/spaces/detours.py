@@ -25,7 +25,7 @@ def has_detour(
         strictly: ask for a detour that is shorter.
         tolerance: for float64: strictly shorter means by this much, relative.
 
-    For float64, "not longer" is answered after rounding the sum up: a no may be wrong by rounding, a yes never is.
+    Float64 distances are taken as the rationals that they are: no rounding of a sum decides.
 
     Cost: O(n m) additions; exact surds are added only where their floats are too near to tell.
     """
@@ -35,9 +35,13 @@ def has_detour(
         values = values.astype(np.int32)
     shortest = _shortest_detours(values, pairs)
     direct = values[pairs[:, 0], pairs[:, 1]]
-    if values.dtype != np.float64:
-        return shortest < direct if strictly else shortest <= direct
-    return shortest < direct * (1 - tolerance) if strictly else np.nextafter(shortest, np.inf) <= direct
+    if strictly:
+        return shortest < direct * (1 - tolerance) if values.dtype == np.float64 else shortest < direct
+    found: NDArray[np.bool_] = shortest <= direct
+    if values.dtype == np.float64:
+        ties = np.flatnonzero(shortest == direct)
+        found[ties] = _tied_detours(values, pairs[ties])
+    return found
 
 
 def _shortest_detours(values: Array, pairs: NDArray[np.intp]) -> Array:
@@ -53,6 +57,20 @@ def _shortest_detours(values: Array, pairs: NDArray[np.intp]) -> Array:
             block = slice(start, min(start + width, starts[x + 1]))
             best[block] = (roads[pairs[block, 1]] + roads[x]).min(axis=1)
     return best
+
+
+def _tied_detours(values: Array, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether a float sum that equals d(x, y) was not rounded down to it: the error of a sum is a float, and exact."""
+    answer = np.zeros(len(pairs), dtype=bool)
+    for k, (x, y) in enumerate(pairs):
+        one, two = values[x], values[y]
+        total = one + two
+        part = total - one
+        error = (one - (total - part)) + (two - part)
+        tied = (total == values[x, y]) & (error <= 0)
+        tied[[x, y]] = False
+        answer[k] = tied.any()
+    return answer
 
 
 def _exact_detours(values: Array, pairs: NDArray[np.intp], strictly: bool) -> NDArray[np.bool_]:

@@ -139,7 +139,8 @@ def distance(space: Space) -> Loss:
     >>> distance(hamming(2)).matrix(4)[0].tolist()
     [Fraction(0, 1), Fraction(1, 1), Fraction(1, 1), Fraction(2, 1)]
     """
-    return Loss(partial(_distance, space.metric), f"distance({space!r})", exact=None)
+    rational = np.asarray(space.metric.distance(np.zeros(1, int), np.zeros(1, int))).dtype != np.float64
+    return Loss(partial(_distance, space.metric), f"distance({space!r})", exact=rational)
 
 
 def from_function(function: Callable[[int, int], Any], name: str = "from_function") -> Loss:

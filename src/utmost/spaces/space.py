@@ -64,7 +64,8 @@ class Space:
         """The essential edges: pairs x < y with no third secret strictly between them, as an (m, 2) array.
 
         z is strictly between x and y when d(x, z) + d(z, y) = d(x, y). A promise kept along the essential edges is kept
-        for all pairs. For a table of float64 distances a few pairs that are not essential may be among them.
+        for all pairs. Float64 distances are taken as the rationals that they are, so rounding may make a pair essential
+        that is none in the metric that was rounded.
         """
         return self.metric.edges()
 

@@ -1,0 +1,146 @@
+"""Mechanisms from a cost matrix: the exponential one and the abstract staircase, at the level that they really keep.
+
+Both give outcome y for secret x with a probability proportional to a weight that falls with the cost of y for x. The
+weights alone keep the level, but dividing each row by its own sum can cost as much again, unless all sums are equal. So
+the weights run at half the level where the sums may differ, and at the whole level where they cannot.
+"""
+
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+
+from utmost.channels.channel import Channel, stochastic
+from utmost.errors import NotALoss, OutOfRange, Unsupported
+from utmost.exact import Array, Level, Number, as_array, exact, frozen, is_exact, level
+from utmost.spaces import Space, discrete
+from utmost.spaces.losses import loss_matrix
+
+
+def exponential_mechanism(
+    costs: object,
+    epsilon: Number | Level | None = None,
+    *,
+    alpha: Number | None = None,
+    space: Space | None = None,
+    base: object | None = None,
+) -> Channel:
+    """C[x, y] proportional to base[y] alpha^(costs[x, y] / D), or to the root of that power where row sums may differ.
+
+    D is the sensitivity of the costs, the largest |costs[x, y] - costs[z, y]| / d(x, z). Row sums cannot differ where
+    every row has the same costs, each with the same base weight, in some order.
+
+    Args:
+        costs: (n, m), nonnegative.
+        epsilon, alpha: the level that the channel keeps along the metric, one of them.
+        space: n secrets; all at distance 1 from each other (`discrete`) when left out.
+        base: (m,) positive weights of the outcomes; all 1 when left out.
+
+    Returns:
+        (n, m), exact where costs and base are and every power is rational, else float64.
+
+    Raises:
+        NotALoss: for bad costs, for another number of rows, and for costs that are the same for every secret.
+        OutOfRange: for a bad base.
+
+    Source: [koufogiannis2015], proposition 7, which holds for equal sums only.
+
+    >>> exponential_mechanism([[0, 1, 1], [1, 0, 1], [1, 1, 0]], alpha="1/2").matrix[0].tolist()
+    [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
+    """
+    cost, where = _read_costs(costs, space)
+    weights = _read_base(base, cost.shape[1])
+    return _normalised(_in_sensitivities(cost, where), weights, level(epsilon, alpha), is_exact(cost))
+
+
+def abstract_staircase(
+    costs: object,
+    epsilon: Number | Level | None = None,
+    *,
+    alpha: Number | None = None,
+    gamma: Number = "1/2",
+    space: Space | None = None,
+    base: object | None = None,
+) -> Channel:
+    """C[x, y] proportional to base[y] alpha^k, where k steps lie between 0 and costs[x, y].
+
+    There is one step in each stretch of length D, the sensitivity of the costs, at gamma D from its start. Where row
+    sums may differ (see `exponential_mechanism`), the root of alpha takes its place.
+
+    Args:
+        costs: (n, m), nonnegative.
+        epsilon, alpha: the level that the channel keeps along the metric, one of them.
+        gamma: where in a stretch the step is, between 0 and 1; 1/2 attains the whole trade-off of the level.
+        space: n secrets at integer distances; all at distance 1 from each other (`discrete`) when left out.
+        base: (m,) positive weights of the outcomes; all 1 when left out.
+
+    Returns:
+        (n, m), exact where costs and base are and alpha (or its root) is rational, else float64.
+
+    Raises:
+        NotALoss: for bad costs, for another number of rows, and for costs that are the same for every secret.
+        OutOfRange: for a bad base or gamma.
+        Unsupported: for distances that are no integers: a staircase falls by a whole step over less than D.
+
+    Source: [geng2012], definition 4, whose theorem 13 holds for equal sums only.
+
+    >>> abstract_staircase([[0, 1, 2], [2, 0, 1], [1, 2, 0]], alpha="1/2", gamma=1).matrix[0].tolist()
+    [Fraction(2, 5), Fraction(2, 5), Fraction(1, 5)]
+    """
+    cost, where = _read_costs(costs, space)
+    weights, turn = _read_base(base, cost.shape[1]), exact(gamma, "gamma")
+    if not 0 <= turn <= 1:
+        raise OutOfRange("gamma must lie between 0 and 1", came=gamma, where="abstract_staircase")
+    if where.distances.dtype != np.int64:
+        raise Unsupported("an abstract staircase needs integer distances", came=repr(where))
+    steps = np.frompyfunc(lambda t: Fraction(floor(t) + (t - floor(t) >= turn)), 1, 1)
+    return _normalised(steps(_in_sensitivities(cost, where)), weights, level(epsilon, alpha), is_exact(cost))
+
+
+def _read_costs(costs: object, space: Space | None) -> tuple[Array, Space]:
+    cost = loss_matrix(costs)
+    where = discrete(len(cost)) if space is None else space
+    if where.size != len(cost):
+        raise NotALoss(f"costs must have {where.size} rows, one for each secret", came=len(cost))
+    return cost, where
+
+
+def _read_base(base: object | None, outcomes: int) -> Array:
+    weights = as_array([1] * outcomes if base is None else base, "base", ndim=1)
+    if len(weights) != outcomes or (weights <= 0).any():
+        raise OutOfRange(f"the base must have {outcomes} positive weights, one for each outcome", came=repr(base))
+    return weights
+
+
+def _in_sensitivities(cost: Array, space: Space) -> Array:
+    """costs / D, exactly; with D rounded up where a distance is irrational."""
+    fractions: Array = np.asarray(np.frompyfunc(Fraction, 1, 1)(cost))
+    sensitivity = Fraction(0)
+    for x, z in space.edges.tolist():
+        gap, length = abs(fractions[x] - fractions[z]).max(), space.length(x, z)
+        sensitivity = max(sensitivity, gap / (length if isinstance(length, Fraction) else length.interval(128).lower))
+    if sensitivity == 0:
+        raise NotALoss("costs must depend on the secret", came="the same costs for every secret")
+    return np.asarray(fractions / sensitivity)
+
+
+def _normalised(steps: Array, weights: Array, at: Level, exactly: bool) -> Channel:
+    """Rows proportional to weight alpha^step, at half the level unless every row has the same steps and weights."""
+    sums_agree = len({frozenset(_weight_of_steps(row, weights).items()) for row in steps}) == 1
+    used = at if sums_agree else at.scaled("1/2")
+    steps = steps - steps.min(axis=1)[:, None]  # so that no row vanishes
+    each = {step: used.scaled(step) for step in set(steps.flat) if step}
+    if exactly and is_exact(weights) and all(power.is_rational for power in each.values()):
+        powers: Array = np.array([each[s].alpha_fraction() if s else Fraction(1) for s in steps.flat], dtype=object)
+        powers = powers.reshape(steps.shape)
+    else:
+        powers, weights = np.exp(-used.epsilon_float * steps.astype(np.float64)), weights.astype(np.float64)
+    joint: Array = np.asarray(powers * weights)
+    return stochastic(frozen(joint / joint.sum(axis=1)[:, None]))
+
+
+def _weight_of_steps(row: Array, weights: Array) -> dict[Fraction, Fraction]:
+    total: dict[Fraction, Fraction] = {}
+    for step, weight in zip(row, weights, strict=True):
+        total[step] = total.get(step, Fraction(0)) + Fraction(weight)
+    return total
