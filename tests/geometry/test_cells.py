@@ -52,6 +52,8 @@ def test_a_best_action_inside_only_is_found():
     loss = fractions([[0, 10, 4], [10, 0, 4]])
     found = Complex.of(fractions([[1], [1]]), loss)
     assert found.priors == ((0, 1), (1, 0), (2, 3), (3, 2))
+    assert len(found.cells) == 3
+    assert found.fills_the_simplex()
 
 
 @pytest.mark.parametrize("ray", [(1, 0), (2, 3)])

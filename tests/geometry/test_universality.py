@@ -244,3 +244,24 @@ def test_refusals():
         lifted_loss([[0, 1], [1, 0]], (0, 0), 3)
     with pytest.raises(OutOfRange, match="1 rows"):
         joint_loss([[0, 1]], [[0, 1], [1, 0]])
+
+
+@pytest.mark.slow
+def test_the_kernel_of_figure_8_is_found():
+    """[fernandes2022], figure 8: a kernel of the 3-bit cube that is the geometric mechanism along a path."""
+    ptype = PrivacyType(hamming(3), **HALF)
+    path = [0b000, 0b100, 0b110, 0b111]
+    listed, geometric = kernels(ptype), columns(geometric_channel(3, alpha="1/2"))
+    four = [k for k in range(len(listed)) if len(listed.support(k)) == 4]
+    found = [k for k in four if columns(listed[k].restrict(path)) == geometric]
+    assert found
+    figure = [["2/3", "1/6", "1/12", "1/12"], ["1/3", "1/3", "1/6", "1/6"], ["1/6", "1/6", "1/3", "1/3"]]
+    rows = {tuple(sorted(map(Fraction, row))) for row in figure}
+    assert any({tuple(sorted(row)) for row in listed[k].matrix} == rows for k in found)
+    lifted = lifted_loss(losses.binary.matrix(4), tuple(path), 8)
+    verdict = is_universally_optimal(listed[found[0]], lifted, ptype)
+    assert verdict
+
+
+def columns(channel):
+    return {tuple(column) for column in channel.matrix.T}
