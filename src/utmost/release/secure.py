@@ -15,6 +15,7 @@ def secure(randomness: Randomness | None) -> Randomness:
         raise PromiseBroken(
             "a release needs randomness that nobody can predict",
             came=type(bits).__name__,
-            mend="Leave out randomness=; in tests use utmost.testing.",
+            where="release",
+            mend="Leave out randomness=; in tests call utmost.testing.seeded_release.",
         )
     return bits

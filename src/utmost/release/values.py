@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from utmost.errors import PromiseBroken
 from utmost.exact import Number
 from utmost.noise import IntegerLaw, Law
 from utmost.release.reading import Cells, integer_cells, real_cells
-from utmost.sampling.bits import Randomness, source
+from utmost.release.secure import secure
+from utmost.sampling.bits import Randomness
 from utmost.sampling.draw import CHUNK, Method, draws, on_grid, sample
 from utmost.sampling.grid import unsnapped, unsnapped_one
 from utmost.sampling.wide import Integers, add, joined
@@ -55,15 +55,7 @@ def release(
     >>> released.shape, released.dtype
     ((2, 2), dtype('int64'))
     """
-    bits = source(randomness)
-    if bits.is_secure is not True:
-        raise PromiseBroken(
-            "a release needs randomness that nobody can predict",
-            came=type(bits).__name__,
-            where="release",
-            mend="Leave out randomness=; in tests call utmost.testing.seeded_release.",
-        )
-    return noised(values, law, randomness=bits, method=method, grid=grid)
+    return noised(values, law, randomness=secure(randomness), method=method, grid=grid)
 
 
 def noised(values: Any, law: Law, *, randomness: Randomness, method: Method | None, grid: Number | None) -> Any:
