@@ -14,8 +14,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.design import optimal_mechanism, solve, user_program
+from utmost.design import optimal_mechanism, user_program
 from utmost.privacy import PrivacyType
+from utmost.programs import solve
 from utmost.spaces import Consumer, counts, losses, priors
 
 SIZES = (40, 100, 400, 2_000, 10_000)

@@ -16,12 +16,12 @@ from utmost.design.beyond_oblivious import (
     expanded,
     worst_case_loss,
 )
-from utmost.design.farkas import farkas_gap
 from utmost.design.optimal import optimal_mechanism
 from utmost.design.shared import shared_mechanism, sharing_program, sharing_refutation
 from utmost.design.uniqueness import uniqueness
 from utmost.errors import OutOfRange
 from utmost.privacy import PrivacyType
+from utmost.programs.farkas import farkas_gap
 from utmost.spaces import counts
 
 F = Fraction

@@ -5,12 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from utmost.design import LinearProgram, gradual_loss, solve
+from utmost.design import gradual_loss
 from utmost.design.pair_forms import PairForms
 from utmost.errors import NotALevel, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric, costs
 from utmost.noise.gradual import is_lossless
+from utmost.programs import LinearProgram, solve
 
 # THEORY 4.4, in percent: both levels may lose; the strict one exact; the loose one exact.
 KNOWN = [

@@ -12,30 +12,22 @@ from utmost.design.beyond_oblivious import (
 from utmost.design.certificate import Certificate
 from utmost.design.checker import Bounds, check_private
 from utmost.design.derivability import Derivation, between_levels, derivation
-from utmost.design.farkas import farkas_gap, farkas_ray
 from utmost.design.gradual_loss import gradual_loss
-from utmost.design.linear import Basis, LinearProgram, LinearSolution
 from utmost.design.minimax import MinimaxOptimum, minimax_mechanism
 from utmost.design.optimal import Optimum, optimal_mechanism
-from utmost.design.program import InfeasibleProgram, solve
 from utmost.design.reading import Reading, read_response
 from utmost.design.remap import bayes_remap, expected_loss, face_value_loss, posterior
 from utmost.design.shared import SharedOptimum, shared_mechanism, sharing_program, sharing_refutation
 from utmost.design.structure import LemmaCheck, check_lemmas, constraint_matrix, remap_of_vertex
 from utmost.design.uniqueness import Uniqueness, uniqueness
 from utmost.design.user_program import user_program
-from utmost.design.vertex import exact_vertex, solve_exactly
 
 __all__ = [
-    "Basis",
     "Bounds",
     "Certificate",
     "CountQuery",
     "Derivation",
-    "InfeasibleProgram",
     "LemmaCheck",
-    "LinearProgram",
-    "LinearSolution",
     "MinimaxOptimum",
     "Optimum",
     "Reading",
@@ -50,13 +42,10 @@ __all__ = [
     "conflicting_users",
     "constraint_matrix",
     "derivation",
-    "exact_vertex",
     "expanded",
     "expected_loss",
     "face_value_loss",
     "face_value_of_noise",
-    "farkas_gap",
-    "farkas_ray",
     "folded_channel",
     "folded_responses",
     "gradual_loss",
@@ -68,8 +57,6 @@ __all__ = [
     "shared_mechanism",
     "sharing_program",
     "sharing_refutation",
-    "solve",
-    "solve_exactly",
     "uniqueness",
     "user_program",
     "worst_case_loss",

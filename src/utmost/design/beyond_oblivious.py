@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from utmost.channels import Channel
-from utmost.design.linear import LinearProgram
 from utmost.design.user_program import user_program
-from utmost.design.vertex import solve_exactly
 from utmost.errors import OutOfRange
 from utmost.exact import Array, exact, frozen, natural
 from utmost.privacy import PrivacyType
+from utmost.programs.linear import LinearProgram
+from utmost.programs.vertex import solve_exactly
 from utmost.spaces import Consumer, Space, priors
 
 

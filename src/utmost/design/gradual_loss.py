@@ -18,13 +18,13 @@ from typing import Literal
 
 import numpy as np
 
-from utmost.design.linear import LinearProgram
 from utmost.design.pair_forms import Form, PairForms, combined
-from utmost.design.program import solve
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Level, Number, exact_integer, level
 from utmost.noise import DiscreteStaircase
 from utmost.noise.costs import Moment, absolute
+from utmost.programs.linear import LinearProgram
+from utmost.programs.program import solve
 
 _SLACK = 1e-9
 

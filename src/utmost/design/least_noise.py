@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from utmost.design.linear import LinearSolution
 from utmost.design.noise_program import NoiseProgram
 from utmost.design.periodic_noise import PeriodicNoise
-from utmost.design.program import solve
-from utmost.design.vertex import solve_exactly
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, exact_integer, level
 from utmost.noise.costs import Cost
+from utmost.programs.linear import LinearSolution
+from utmost.programs.program import solve
+from utmost.programs.vertex import solve_exactly
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,13 +21,13 @@ from utmost.design.certificate import Certificate
 from utmost.design.checker import check_private
 from utmost.design.hypotheses import theorem_for
 from utmost.design.levels import alpha_above
-from utmost.design.linear import LinearProgram
 from utmost.design.optimal import optimal_mechanism
 from utmost.design.user_program import user_program
-from utmost.design.vertex import solve_exactly
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import Array, Level, level, round_up
 from utmost.privacy import PrivacyType
+from utmost.programs.linear import LinearProgram
+from utmost.programs.vertex import solve_exactly
 from utmost.spaces import Consumer, LineMetric, priors
 
 

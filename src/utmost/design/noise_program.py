@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from utmost.design.discounted import discounted
-from utmost.design.linear import LinearProgram
 from utmost.exact import Array
 from utmost.noise.costs import Cost
+from utmost.programs.linear import LinearProgram
 
 Row = tuple[dict[int, Any], Any, Any]
 """Coefficients by variable, lower bound, upper bound."""

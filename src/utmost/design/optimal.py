@@ -12,13 +12,13 @@ from utmost.design.certificate import Certificate
 from utmost.design.closed_form import GeometricDesign, exact_design, float_design
 from utmost.design.hypotheses import theorem_for
 from utmost.design.levels import alpha_above, alpha_below
-from utmost.design.program import solve
 from utmost.design.repair import feasible_dual, private_matrix
 from utmost.design.user_program import split_duals, user_program
-from utmost.design.vertex import solve_exactly
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import Array
 from utmost.privacy import PrivacyType
+from utmost.programs.program import solve
+from utmost.programs.vertex import solve_exactly
 from utmost.spaces import Consumer, LineMetric
 
 Method = Literal["auto", "theorem", "program"]

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.farkas import farkas_gap, farkas_ray
-from utmost.design.linear import LinearProgram
 from utmost.design.optimal import Optimum, optimal_mechanism
 from utmost.design.user_program import user_program
 from utmost.errors import OutOfRange
 from utmost.exact import Array
 from utmost.privacy import PrivacyType
+from utmost.programs.farkas import farkas_gap, farkas_ray
+from utmost.programs.linear import LinearProgram
 from utmost.spaces import Consumer, priors
 
 

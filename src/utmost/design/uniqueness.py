@@ -17,13 +17,13 @@ import numpy as np
 
 from utmost.design.closed_form import exact_design
 from utmost.design.line_check import exact_flows
-from utmost.design.linear import LinearProgram
 from utmost.design.loss_rows import integer_rows
 from utmost.design.user_program import user_program
-from utmost.design.vertex import solve_exactly
 from utmost.errors import Unsupported
 from utmost.exact import Array
 from utmost.privacy import PrivacyType
+from utmost.programs.linear import LinearProgram
+from utmost.programs.vertex import solve_exactly
 from utmost.spaces import Consumer, LineMetric
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from utmost.design.levels import alpha_above
-from utmost.design.linear import LinearProgram
 from utmost.exact import Array, is_exact
 from utmost.privacy import PrivacyType
+from utmost.programs.linear import LinearProgram
 from utmost.spaces import Consumer
 
 

@@ -10,7 +10,7 @@ from operator import or_
 import numpy as np
 
 from utmost.exact import Array
-from utmost.geometry.simplex import whole
+from utmost.programs.whole import whole
 
 Prior = tuple[int, ...]
 """A prior up to scale, as whole numbers without a common factor."""

@@ -10,9 +10,9 @@ from utmost.channels import Channel
 from utmost.errors import NotALoss, Unsupported
 from utmost.exact import Array, as_array, fractions, is_exact
 from utmost.geometry.cells import Prior, as_prior
-from utmost.geometry.simplex import Solution, Tableau, whole
 from utmost.geometry.vertices import Vertices, vertices
 from utmost.privacy import PrivacyType
+from utmost.programs.whole import Solution, Tableau, whole
 from utmost.spaces import Loss
 
 

@@ -12,8 +12,8 @@ from utmost.geometry.cells import Complex, Prior, as_prior
 from utmost.geometry.certificates import Conflict, Dominance, expected_loss
 from utmost.geometry.decomposition import RationalCone
 from utmost.geometry.least_loss import LeastLoss
-from utmost.geometry.simplex import Tableau, whole
 from utmost.privacy import PrivacyType
+from utmost.programs.whole import Tableau, whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)

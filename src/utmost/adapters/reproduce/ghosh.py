@@ -17,7 +17,6 @@ from utmost.design import (
     expected_loss,
     face_value_loss,
     face_value_of_noise,
-    farkas_gap,
     optimal_mechanism,
     remap_of_vertex,
     shared_mechanism,
@@ -28,6 +27,7 @@ from utmost.design import (
 from utmost.design.beyond_oblivious import CountQuery
 from utmost.noise import Geometric
 from utmost.privacy import PrivacyType
+from utmost.programs import farkas_gap
 from utmost.spaces import Consumer, counts, losses, priors
 
 F = Fraction

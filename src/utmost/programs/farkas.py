@@ -4,10 +4,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from utmost.design.linear import LinearProgram, Vector
-from utmost.design.program import solve
-from utmost.design.simplex import Tableau, rationals_array
-from utmost.design.vertex import exact_vertex
+from utmost.programs.linear import LinearProgram, Vector
+from utmost.programs.program import solve
+from utmost.programs.simplex import Tableau, rationals_array
+from utmost.programs.vertex import exact_vertex
 
 
 def farkas_ray(program: LinearProgram) -> Vector | None:

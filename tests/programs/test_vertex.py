@@ -6,13 +6,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from utmost.design.elimination import solve_sparse
-from utmost.design.farkas import farkas_gap, farkas_ray
-from utmost.design.linear import AT_LOWER, BASIC, Basis, LinearProgram
-from utmost.design.program import InfeasibleProgram, solve
-from utmost.design.simplex import rationals_array
-from utmost.design.vertex import exact_vertex, solve_exactly
 from utmost.errors import SolverFailed
+from utmost.programs.elimination import solve_sparse
+from utmost.programs.farkas import farkas_gap, farkas_ray
+from utmost.programs.linear import AT_LOWER, BASIC, Basis, LinearProgram
+from utmost.programs.program import InfeasibleProgram, solve
+from utmost.programs.simplex import rationals_array
+from utmost.programs.vertex import exact_vertex, solve_exactly
 
 
 def random_program(rng):

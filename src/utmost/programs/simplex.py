@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.elimination import solve_sparse
-from utmost.design.linear import AT_LOWER, AT_UPPER, BASIC, FREE, Basis, LinearProgram, LinearSolution, Vector
-from utmost.design.program import InfeasibleProgram
 from utmost.errors import SolverFailed
+from utmost.programs.elimination import solve_sparse
+from utmost.programs.linear import AT_LOWER, AT_UPPER, BASIC, FREE, Basis, LinearProgram, LinearSolution, Vector
+from utmost.programs.program import InfeasibleProgram
 
 _MOST_PIVOTS = 20_000
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.design.linear import LinearProgram
-from utmost.design.program import InfeasibleProgram, solve
 from utmost.errors import NotANumber, OutOfRange, Unsupported
+from utmost.programs.linear import LinearProgram
+from utmost.programs.program import InfeasibleProgram, solve
 
 GOOD = {"cost": [1, 2], "rows": [0, 0], "columns": [0, 1], "values": [1, 1], "lower": [1], "upper": [2]}
 

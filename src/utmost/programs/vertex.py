@@ -9,10 +9,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from utmost.design.linear import Basis, LinearProgram, LinearSolution
-from utmost.design.program import solve
-from utmost.design.simplex import State, Tableau, carried_on, rationals_array
 from utmost.errors import SolverFailed
+from utmost.programs.linear import Basis, LinearProgram, LinearSolution
+from utmost.programs.program import solve
+from utmost.programs.simplex import State, Tableau, carried_on, rationals_array
 
 _ROUNDS = 12
 _MAGNIFIED_TOLERANCE = 1e-7

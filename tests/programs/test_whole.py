@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from utmost.errors import Infeasible, SolverFailed
-from utmost.geometry.simplex import Tableau, whole
+from utmost.programs.whole import Tableau, whole
 
 
 @st.composite

@@ -1,6 +1,6 @@
 """The one door to the solver: HiGHS' simplex method, through the optional package ``highspy``.
 
-`solve` gives a vertex in floats; `utmost.design.vertex.solve_exactly` carries a rational program on to its exact
+`solve` gives a vertex in floats; `utmost.programs.vertex.solve_exactly` carries a rational program on to its exact
 optimum.
 """
 
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.linear import Basis, LinearProgram, LinearSolution, Vector
 from utmost.errors import Infeasible, SolverFailed, Unsupported
+from utmost.programs.linear import Basis, LinearProgram, LinearSolution, Vector
 
 __all__ = ["Basis", "InfeasibleProgram", "LinearProgram", "LinearSolution", "solve"]
 
@@ -25,7 +25,7 @@ class InfeasibleProgram(Infeasible):
 
     Attributes:
         ray: (rows,) multipliers of a Farkas certificate, floats, or None where the solver gave none;
-            `utmost.design.farkas.farkas_ray` computes an exact one.
+            `utmost.programs.farkas.farkas_ray` computes an exact one.
     """
 
     ray: Vector | None = None
