@@ -223,6 +223,12 @@ def test_a_cost_that_falls_far_out_is_seen_when_gamma_is_searched():
         Staircase("1/10", 1, lambda x: np.where(np.abs(x) < 5.25, np.abs(x), 0.0))
 
 
+def test_a_period_too_short_for_int64_is_refused():
+    with pytest.raises(Unsupported, match="each period"):
+        Geometric("1e-6", 10**12).expected_cost(np.abs)
+    assert Geometric("1e-6", 10**12).expected_cost(absolute) == pytest.approx(1e18)
+
+
 def test_no_cost_at_all_is_a_cost():
     assert Staircase(1, 1, lambda x: 0.0 * np.abs(x)).expected_cost(lambda x: 0.0) == 0
     assert DiscreteStaircase(1, 5, lambda x: 0).step in range(1, 6)

@@ -20,6 +20,7 @@ from utmost.noise.costs import Cost
 from utmost.noise.powers import FloatPowers
 
 _DEPTHS = np.concatenate([np.linspace(0.0, 30.0, 61), np.arange(32.0, 701.0, 4.0)])  # e^-700 is still a normal float
+_LEAST_EPSILON = 3.1e-16  # 700 of its reciprocals still fit int64
 _NEGLIGIBLE = 1e-12
 
 
@@ -86,7 +87,14 @@ def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> in
     From k to n they add at most b^k L((n + 1) D), and from k on at least b^k L(k D). Beyond b^k = e^-700 the terms are
     taken to fall as they fall there.
     """
-    k = np.unique(np.minimum(np.ceil(_DEPTHS / float(powers.epsilon.high)), 2.0**61).astype(np.int64))
+    epsilon = float(powers.epsilon.high)
+    if epsilon < _LEAST_EPSILON:
+        raise Unsupported(
+            f"a cost given as a function needs an epsilon of at least {_LEAST_EPSILON} for each period of the law",
+            came=epsilon,
+            mend="Count in larger units, or use a moment of integer order.",
+        )
+    k = np.unique(np.ceil(_DEPTHS / epsilon).astype(np.int64))
     weights = powers.power(k)
     sizes: NDArray[np.float64] = k * np.float64(period)
     with np.errstate(over="ignore", invalid="ignore"):
