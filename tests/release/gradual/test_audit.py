@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from auditing import epsilon_refuted
 
+from auditing import epsilon_refuted
 from utmost.noise import Geometric
 from utmost.release.gradual.history import History
 from utmost.sampling.draw import draws
@@ -43,7 +43,7 @@ def with_fresh_noise(self, level, unit, randomness, method):
 def test_fresh_noise_on_relax_is_refuted(monkeypatch, order):
     """Planted in the real code, it gives every level its right margin, and the audit passes 2 by far."""
     monkeypatch.setattr(History, "extended", with_fresh_noise)
-    assert audited(order) > 2.5
+    assert audited(order) > 2.4
 
 
 def test_the_bound_is_no_larger_than_what_holds():
