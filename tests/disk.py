@@ -78,6 +78,10 @@ def library():
     return None
 
 
+# A connection may be closed long after its test, by the garbage collector: its disk must still be there.
+_disks = []
+
+
 class Disk:
     """The default VFS while in use.
 
@@ -86,6 +90,7 @@ class Disk:
     """
 
     def __init__(self, before):
+        _disks.append(self)
         self.before = before
         self._paths, self._methods, self._kept = {}, {}, []
         self._library = library()
