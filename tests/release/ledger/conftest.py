@@ -1,8 +1,8 @@
 """Every promise is tested on both stores."""
 
 import pytest
-from postgres import fresh_database
 
+from postgres import fresh_database
 from utmost.release.ledger import Ledger
 
 KEY = bytes(range(32))
