@@ -10,6 +10,7 @@ from utmost.release.ledger.chain import START, check_chain, check_seal, mac, sea
 from utmost.release.ledger.event import Event, read_event, written
 from utmost.release.ledger.key import Key
 from utmost.release.ledger.loss import Loss, loss
+from utmost.release.ledger.schema import missing_steps
 from utmost.release.ledger.state import State, folded
 from utmost.release.ledger.store import Row, Rows, Store
 from utmost.release.ledger.witness import Witness, state_of
@@ -191,36 +192,31 @@ def open_book(store: Store, key: Callable[[bool], Key], witness: Witness | None,
         KeyRefused: for another ledger's key.
         Unsupported: for a ledger of a later version.
     """
-    fresh = store.transact(lambda rows: rows.version() == 0, write=False)
-    found = key(fresh)
-    book = Book(store, found, witness)
-    if fresh and _began(store, book, made) and witness is not None:
-        witness.see(store.transact(lambda rows: rows.events(), write=False))
     version = store.transact(lambda rows: rows.version(), write=False)
-    store.transact(lambda rows: rows.migrate(rows.version()), write=True) if version else None
-    store.transact(lambda rows: _check_key(rows, found), write=False)
+    is_behind = bool(missing_steps(version))
+    book = Book(store, key(version == 0), witness)
+    is_new = is_behind and store.transact(lambda rows: _brought_up(rows, book, made), write=True)
+    if is_new and witness is not None:
+        witness.see(store.transact(lambda rows: rows.events(), write=False))
+    store.transact(lambda rows: _check_key(rows, book.key), write=False)
     book.read(lambda page: page.state)
     return book
 
 
-def _began(store: Store, book: Book, made: Mapping[str, Any]) -> bool:
-    """Whether this call made the ledger, and not another one at the same time."""
-
-    def work(rows: Rows) -> bool:
-        version = rows.version()
-        rows.migrate(version)
-        if version == 0:
-            Page(book.key, rows, State(0, START), []).append("opened", {**made, "key": book.key.fingerprint})
-        return version == 0
-
-    return store.transact(work, write=True)
+def _brought_up(rows: Rows, book: Book, made: Mapping[str, Any]) -> bool:
+    """Bring the tables up to date; whether the ledger was made now, and not by another one at the same time."""
+    version = rows.version()
+    rows.migrate(version)
+    if version == 0:
+        Page(book.key, rows, State(0, START), []).append("opened", {**made, "key": book.key.fingerprint})
+    return version == 0
 
 
 def _check_key(rows: Rows, key: Key) -> None:
     """A wrong key is told from a damaged ledger by the fingerprint in the first event."""
-    first = rows.events()[:1] if rows.mac(1) else []
-    if not first:
+    first = rows.body(1)
+    if first is None:
         raise LedgerDamaged("a ledger must have a first event", where="event 1")
-    stored = read_event(1, first[0][1]).facts.get("key")
+    stored = read_event(1, first).facts.get("key")
     if stored != key.fingerprint:
         raise KeyRefused("the key must be this ledger's", came="another key", where="key")

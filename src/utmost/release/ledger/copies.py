@@ -5,7 +5,7 @@ from pathlib import Path
 from utmost.errors import LedgerDamaged, OutOfRange
 from utmost.release.ledger.book import Book, Page, open_book
 from utmost.release.ledger.key import found_key
-from utmost.release.ledger.opening import Place, store_at, witness_at
+from utmost.release.ledger.opening import Place, closed_on_error, store_at, witness_at
 from utmost.release.ledger.sqlite_store import SqliteStore
 from utmost.release.ledger.store import Rows
 from utmost.release.ledger.verification import verified
@@ -55,8 +55,9 @@ def restored(
         new = Book(target, found, None)
         new.page(rows).append("quarantined", {"reason": RESTORED})
 
-    target.transact(work, write=True)
-    return open_book(target, lambda fresh: found, watching, {})
+    with closed_on_error(target):
+        target.transact(work, write=True)
+        return open_book(target, lambda fresh: found, watching, {})
 
 
 def _verified_copy(page: Page, to: Rows) -> None:

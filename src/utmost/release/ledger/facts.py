@@ -86,6 +86,6 @@ def check_name(name: object, what: str) -> str:
     if isinstance(name, str) and 0 < len(name) <= _LONGEST and name.isprintable() and name == name.strip():
         return name
     raise OutOfRange(
-        f"{what} must be text on one line, of at most {_LONGEST} characters, without spaces at its ends",
+        f"{what} must be printable text of 1 to {_LONGEST} characters, without spaces at its ends",
         came=repr(name),
     )

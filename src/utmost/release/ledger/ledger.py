@@ -169,6 +169,7 @@ class Ledger:
             at,
             promise,
             source,
+            id_column,
             None if version is None else exact_integer(version, "version"),
             None if request is None else check_name(request, "request"),
         )
@@ -186,17 +187,15 @@ class Ledger:
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         version: int | None = None,
-        id_column: str | None = None,
         progress: Progress | None = None,
     ) -> Any:
         """The release at another level, with the table at hand; only beyond the loosest level is the table needed.
 
         Args:
             name: of the release.
-            table: the values that were published.
+            table: the values that were published, and the identifiers if there were any.
             epsilon, alpha: the level, one of the two.
             version: which one; the newest if left out.
-            id_column: where the release has identifiers, the column that holds them.
             progress: called with the cells done and the cells in all.
 
         Returns:
@@ -210,7 +209,7 @@ class Ledger:
         """
         at = level(epsilon, alpha)
         release = self._book.read(lambda page: page.state.release(name, version))
-        source = read_source(table, list(release.columns), release.promise, id_column)
+        source = read_source(table, list(release.columns), release.promise, release.id_column)
         now = commitment(self._book.key, name, release.version, source)
 
         def stored(page: Page) -> Response | None:

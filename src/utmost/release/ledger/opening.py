@@ -1,6 +1,8 @@
 """Opening a ledger: from a place, a key and a witness to its book."""
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from utmost.errors import OutOfRange
@@ -34,9 +36,19 @@ def opened_book(
     beside = store.path if isinstance(store, SqliteStore) else None
     made = {"identity": secrets.token_hex(16), "sealed": sealed, "derived": derived}
     key_file = None if beside is None else _with(beside, ".key")
-    return open_book(
-        store, lambda fresh: found_key(key, key_file, fresh=fresh), witness_at(witness, beside, timeout), made
-    )
+    watching = witness_at(witness, beside, timeout)
+    with closed_on_error(store):
+        return open_book(store, lambda fresh: found_key(key, key_file, fresh=fresh), watching, made)
+
+
+@contextmanager
+def closed_on_error(store: Store) -> Iterator[None]:
+    """Let go of the store's connections where it turns out not to be usable."""
+    try:
+        yield
+    except BaseException:
+        store.close()
+        raise
 
 
 def store_at(place: Place, timeout: float) -> Store:

@@ -29,7 +29,7 @@ class Asked:
     """A request to publish, read and found sound by itself.
 
     Attributes:
-        name, dataset, level, promise, source, request: what was asked for.
+        name, dataset, level, promise, source, id_column, request: what was asked for.
         version: None for the newest.
     """
 
@@ -38,6 +38,7 @@ class Asked:
     level: Level
     promise: Promise
     source: Source
+    id_column: str | None
     version: int | None
     request: str | None
 
@@ -92,7 +93,7 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
         "dataset": asked.dataset,
         "columns": list(asked.columns),
         "rows": source.rows,
-        "identified": source.identifiers is not None,
+        "id_column": asked.id_column,
         "promise": asked.promise.facts(),
         "kind": source.kind,
         "request": asked.request,
@@ -139,8 +140,6 @@ def check_values(page: Page, release: Published, now: bytes, source: Source) -> 
         DataChanged: where they are not.
     """
     mend = f"Publish changed data as a new version: version={len(page.state.versions(release.name)) + 1}."
-    if source.identifiers is None and release.identified:
-        mend = "Pass id_column=."
     where = f"{release.name!r}, version {release.version}"
     check_unchanged(Item.of(page, release).commitment, now, source, release.rows, where, mend)
 
@@ -179,7 +178,8 @@ def written(promise: Promise, response: Response) -> dict[str, NDArray[Any]]:
 def _check_same(page: Page, asked: Asked, release: Published, versions: int) -> None:
     where = f"{release.name!r}, version {release.version}"
     mend = f"Call relax or view, or publish a new version: version={versions + 1}."
-    if asked.columns != release.columns or asked.promise != release.promise or asked.dataset != release.dataset:
+    mine = asked.columns, asked.promise, asked.dataset, asked.id_column
+    if mine != (release.columns, release.promise, release.dataset, release.id_column):
         raise AlreadyPublished("a release must keep its columns, promise and dataset", where=where, mend=mend)
     check_values(page, release, commitment(page.key, release.name, release.version, asked.source), asked.source)
     if asked.level not in release.responses:

@@ -68,11 +68,11 @@ def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | Non
 
 
 def _facts(reason: str, state: State, known: Loss | None, said: Mapping[str, Level]) -> dict[str, object]:
-    """Where no witness tells which releases lost something, all of them are closed."""
+    """Where no witness tells which releases lost something, all are closed; derived noise can only repeat itself."""
     missing = {} if known is None else {dataset: list(levels) for dataset, levels in known.missing.items()}
     for dataset, one in said.items():
         missing.setdefault(dataset, []).append(one)
-    closed = state.releases if known is None else known.closed
+    closed = () if state.is_derived else tuple(state.releases) if known is None else known.closed
     return {
         "reason": reason,
         "missing": {dataset: [level_text(one) for one in levels] for dataset, levels in missing.items()},

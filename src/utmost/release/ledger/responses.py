@@ -10,13 +10,14 @@ from utmost.exact import Level
 from utmost.release.gradual.chain import Step
 from utmost.release.ledger.answer import Answer, Blocks
 from utmost.release.ledger.book import Page
+from utmost.release.ledger.noise import DerivedNoise, DrawnNoise, Noise, check_apart
 from utmost.release.ledger.numbers import BLOCK
 from utmost.release.ledger.promise import Promise
-from utmost.release.ledger.randomness import derived_randomness
 from utmost.release.ledger.state import Published
 from utmost.release.ledger.vault import Root, checked_parts, level_key, opened, sealed
 from utmost.release.statement import level_text
 from utmost.sampling.bits import Randomness
+from utmost.sampling.draw import CONSTANT_UP_TO
 from utmost.sampling.wide import Integers, joined
 
 Progress = Callable[[int, int], None]
@@ -94,7 +95,7 @@ def new_response(
         The response in steps, and the facts that its event must hold.
     """
     step = Step.from_known([] if item.stored is None else item.stored.responses, level)
-    answer = Answer(step, item.promise.lattice, item.size)
+    answer = Answer(step, item.promise.lattice, _noise(page, item, step, randomness))
     event, root, drawn, done = page.state.number + 1, Root(), {}, 0
     secret = level_key(page.key, item.name, item.version, level) if page.state.is_sealed else None
     for part in before:
@@ -102,8 +103,7 @@ def new_response(
     below, above = (None if at is None else _by_column(page, item, at) for at in (step.strict, step.loose))
     for name in item.columns:
         parts = []
-        bits = _bits(page, item, step, name, randomness)
-        for block in answer.blocks(name, values, below, above, item.rows, bits):
+        for block in answer.blocks(name, values, below, above, item.rows):
             _put(page, event, root, sealed(secret, event, root.count, block))
             parts.append(block)
             done += block.size
@@ -120,11 +120,14 @@ def _put(page: Page, event: int, root: Root, content: bytes) -> None:
     root.add(content)
 
 
-def _bits(page: Page, item: Item, step: Step, column: str, randomness: Randomness) -> Randomness:
+def _noise(page: Page, item: Item, step: Step, randomness: Randomness) -> Noise:
+    """Derived where the ledger was made so, else drawn."""
+    lattice = item.promise.lattice
     if not page.state.is_derived:
-        return randomness
-    promise, digest = str(item.promise.lattice), sha256(item.commitment).hexdigest()
-    return derived_randomness(page.key, item.name, item.version, promise, digest, step, column)
+        return DrawnNoise(step, lattice, randomness, "constant" if item.size <= CONSTANT_UP_TO else "table")
+    check_apart([] if item.stored is None else item.stored.responses, step.to)
+    about = item.name, str(item.version), str(lattice), sha256(item.commitment).hexdigest()
+    return DerivedNoise(step, lattice, lambda *place: page.key.derived("noise", *about, *map(str, place)))
 
 
 def _by_column(page: Page, item: Item, level: Level) -> Blocks:

@@ -41,7 +41,7 @@ class Published:
         dataset: whose budget it spends.
         columns: the released columns, in order.
         rows: how many rows each has.
-        identified: whether the rows' identifiers are committed to.
+        id_column: the column of identifiers that are committed to with the values; None where there are none.
         promise: what holds at every level.
         kind: what kind of table it was.
         responses: level to response.
@@ -53,7 +53,7 @@ class Published:
     dataset: str
     columns: tuple[str, ...]
     rows: int
-    identified: bool
+    id_column: str | None
     promise: Promise
     kind: str
     responses: Mapping[Level, Response]
@@ -203,7 +203,7 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
         dataset=facts["dataset"],
         columns=tuple(facts["columns"]),
         rows=facts["rows"],
-        identified=facts["identified"],
+        id_column=facts["id_column"],
         promise=Promise.of_facts(facts["promise"]),
         kind=facts["kind"],
         responses={level_of_text(facts["level"]): Response(number, 1, facts["parts"], facts["root"])},

@@ -83,10 +83,13 @@ class Rows:
         rows = self._run("SELECT number, body, mac FROM utmost_events WHERE number > ? ORDER BY number", (after,))
         return [(_whole(number), _bytes(body), _bytes(mac)) for number, body, mac in rows.fetchall()]
 
+    def body(self, number: int) -> bytes | None:
+        """The body of one event; None where there is no such event."""
+        return self._found("SELECT body FROM utmost_events WHERE number = ?", number)
+
     def mac(self, number: int) -> bytes | None:
         """The mac of one event; None where there is no such event."""
-        found = self._run("SELECT mac FROM utmost_events WHERE number = ?", (number,)).fetchone()
-        return None if found is None else _bytes(found[0])
+        return self._found("SELECT mac FROM utmost_events WHERE number = ?", number)
 
     def append(self, event: Row, seal: bytes) -> None:
         """One event more, and the head moved on to it."""
@@ -100,13 +103,16 @@ class Rows:
 
     def part(self, event: int, part: int) -> bytes | None:
         """One part of what an event said."""
-        found = self._run("SELECT content FROM utmost_parts WHERE event = ? AND part = ?", (event, part)).fetchone()
-        return None if found is None else _bytes(found[0])
+        return self._found("SELECT content FROM utmost_parts WHERE event = ? AND part = ?", event, part)
 
     def parts(self) -> Iterator[tuple[int, int]]:
         """The places of all parts, in order."""
         rows = self._run("SELECT event, part FROM utmost_parts ORDER BY event, part", ())
         return ((_whole(event), _whole(part)) for event, part in rows.fetchall())
+
+    def _found(self, query: str, *values: int) -> bytes | None:
+        found = self._run(query, values).fetchone()
+        return None if found is None else _bytes(found[0])
 
 
 def _one(found: list[Any], table: str) -> Any:
