@@ -45,18 +45,22 @@ def verify(
     witness: options.WitnessFile = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Read the whole ledger and recompute all of it; exit code 1 where anything is not as it was written."""
+    """Read the whole ledger and recompute all of it; exit code 1 where it is damaged or in quarantine."""
     from utmost.adapters import ledger_reports
     from utmost.adapters.ledgers import Place
     from utmost.adapters.screens.progress import busy
 
     with Place.of(ledger, key_file, witness).opened() as opened, busy("Verifying"):
-        report = ledger_reports.verification_report(opened.verify())
+        found, quarantine = opened.verify(), opened.status().quarantine
+    report = ledger_reports.verification_report(found) | {"quarantine": quarantine}
     if as_json:
-        return print_json(report)
-    from utmost.adapters.screens.ledger import show_verification
+        print_json(report)
+    else:
+        from utmost.adapters.screens.ledger import show_verification
 
-    show_verification(report)
+        show_verification(report)
+    if quarantine is not None:
+        raise typer.Exit(1)
 
 
 @app.command()

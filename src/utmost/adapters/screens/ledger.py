@@ -70,6 +70,7 @@ def show_verification(report: Mapping[str, Any]) -> None:
         "events": str(report["events"]),
         "responses": f"{report['responses']} with {report['cells']} cells",
         "spent": ", ".join(f"{dataset}: epsilon = {spent}" for dataset, spent in report["spent"].items()) or "nothing",
+        "quarantine": report["quarantine"] or "none",
     }
     screen().print(Group(Text("Everything in the ledger is as it was written.", style="bold"), facts(rows)))
 
