@@ -1,6 +1,6 @@
 """Progress of long work, on a terminal only: a pipe or a log sees nothing of it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from rich.markup import escape
@@ -32,3 +32,16 @@ def watched(rows: Iterable[list[str]], count: int) -> Iterator[list[str]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         yield from progress.track(rows, total=count, description="Writing")
+
+
+@contextmanager
+def counted(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A function to call as ``progress(done, total)``, which draws a bar on a terminal; None for a pipe or a log."""
+    console = screen(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(escape(what), total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
