@@ -1,9 +1,9 @@
 """Refinement, vertices, kernels and universality: the shape of all mechanisms that keep a promise."""
 
-from utmost.geometry.automorphisms import Automorphisms
+from utmost.geometry.automorphisms import Automorphisms, automorphisms
 from utmost.geometry.decomposition import Decomposition, decompose
 from utmost.geometry.estimate import Estimate, estimate_kernels
-from utmost.geometry.existence import distinguishing_mechanism, joint_loss, lifted_loss
+from utmost.geometry.existence import distinguishing_mechanism
 from utmost.geometry.haul import Haul, Position
 from utmost.geometry.kernels import Kernels, count_kernels, kernel_blocks, kernel_sizes, kernels
 from utmost.geometry.membership import is_kernel, is_vertex_mechanism
@@ -15,6 +15,7 @@ from utmost.geometry.universality import (
     universal_mechanism,
 )
 from utmost.geometry.vertices import Vertices, count_vertices, vertex_blocks, vertices
+from utmost.spaces.loss_algebra import joint_loss, lifted_loss
 
 __all__ = [
     "Automorphisms",
@@ -27,6 +28,7 @@ __all__ = [
     "Position",
     "UniversalityVerdict",
     "Vertices",
+    "automorphisms",
     "count_kernels",
     "count_vertices",
     "decompose",
