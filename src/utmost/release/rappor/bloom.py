@@ -99,7 +99,8 @@ class Bloom:
         for row, pair in enumerate(pairs.tolist()):
             word, cohort = divmod(pair, self.cohorts)
             filters[row, self.places(vocabulary[word], cohort)] = True
-        return filters[of_client.reshape(-1)]
+        encoded: Bits = filters[of_client.reshape(-1)]
+        return encoded
 
     def read_cohorts(self, cohorts: Any, count: int) -> NDArray[np.int64]:
         """The cohorts of ``count`` clients as an array.

@@ -44,7 +44,7 @@ class Coupling:
     loose: BitResponse
 
     def __post_init__(self) -> None:
-        if not (0 <= self.strict_given(0) and self.strict_given(1) <= 1):
+        if not (self.strict_given(0) >= 0 and self.strict_given(1) <= 1):
             raise OutOfRange(
                 "neither one/zero nor (1-zero)/(1-one) may be larger for the strict response than for the loose one",
                 came=f"strict {self.strict}, loose {self.loose}",

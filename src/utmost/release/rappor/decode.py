@@ -83,7 +83,7 @@ def decode(
     """Which of the candidate words the clients have, and how many clients each.
 
     1. Estimate the true ones at every place, without bias.
-    2. Keep the candidates whose places stand out most, a quarter as many as there are places.
+    2. Keep the candidates whose places stand out most, half as many as there are places.
     3. Regress on these, with no coefficient below zero (and one more for all other words).
     4. Regress on those with a positive coefficient by weighted least squares; drop what is not significant, the least
        significant first, until everything left is. Errors are those of the responses, of the random cohorts and of what
@@ -119,7 +119,7 @@ def decode(
         doubtful = np.flatnonzero(fit.p_values > critical)
         if not doubtful.size:
             return fit.decoding(kept.words)
-        worst = doubtful[np.argsort(fit.p_values[doubtful])[-max(1, doubtful.size // 3) :]]
+        worst = doubtful[np.argsort(fit.p_values[doubtful])[-max(1, doubtful.size // 2) :]]
         kept = kept.part(~np.isin(np.arange(len(kept.words)), worst))
 
 
@@ -155,12 +155,12 @@ class _Rows:
         return cls(tally.true_ones(response).reshape(-1), variances, by_place, by_place * chance, bloom.cohorts)
 
     def screened(self, candidates: list[str], bloom: Bloom) -> _Words:
-        """The candidates whose own places stand out most, a quarter as many as there are places."""
+        """The candidates whose own places stand out most, half as many as there are places."""
         usual = np.average(self.estimates.reshape(self.cohorts, -1), axis=1).repeat(bloom.bits)
         excess = np.where(np.isfinite(self.variances), (self.estimates - usual) * self.shares / self.variances, 0.0)
         places = [_places(word, bloom) for word in candidates]
         scores = np.array([excess[at].sum() for at in places])
-        best = np.sort(np.argsort(-scores, kind="stable")[: max(1, len(excess) // 4)])
+        best = np.sort(np.argsort(-scores, kind="stable")[: max(1, len(excess) // 2)])
         sets = np.zeros((len(best), len(excess)))
         for row, number in enumerate(best.tolist()):
             sets[row, places[number]] = 1.0
@@ -189,7 +189,7 @@ class _Fit:
     def of(cls, rows: _Rows, kept: _Words) -> "_Fit":
         design = rows.design(kept)
         gram, moments = rows.normal(kept)
-        inverse = np.linalg.pinv(gram, hermitian=True)
+        inverse = _inverse(gram)
         counts = inverse @ moments
         solver = inverse @ (design / rows.variances)  # counts = solver @ estimates
         by_cohorts = _cohort_variance(solver, kept, counts, rows)
@@ -213,6 +213,14 @@ class _Fit:
         return Decoding(tuple(found), max(0.0, float(self.counts[-1])), self.spread)
 
 
+def _inverse(gram: Floats) -> Floats:
+    """The inverse, after scaling to a unit diagonal; a ridge of 1e-12 tells equal columns apart."""
+    scale = np.sqrt(np.where(np.diag(gram) > 0, np.diag(gram), 1.0))
+    unit = gram / np.outer(scale, scale) + 1e-12 * np.eye(len(gram))
+    inverse: Floats = np.linalg.inv(unit) / np.outer(scale, scale)
+    return inverse
+
+
 def _cohort_variance(solver: Floats, kept: _Words, counts: Floats, rows: _Rows) -> Floats:
     """What the random cohorts add: N_w clients fall into cohorts j with chances s_j, and count L_j in each.
 
@@ -220,10 +228,11 @@ def _cohort_variance(solver: Floats, kept: _Words, counts: Floats, rows: _Rows) 
     """
     cohorts, size = rows.cohorts, len(rows.shares) // rows.cohorts
     shares = rows.shares[::size]
-    pull = solver.reshape(-1, cohorts, size)
+    of_cohort = np.eye(cohorts)
     total = np.zeros(len(counts))
-    for sets, count in zip(kept.sets.reshape(-1, cohorts, size), counts, strict=False):
-        each = np.einsum("ecs,cs->ec", pull, sets)
+    for sets, count in zip(kept.sets, counts, strict=False):
+        places = np.flatnonzero(sets)
+        each = solver[:, places] @ of_cohort[places // size]
         total += max(0.0, float(count)) * (each**2 @ shares - (each @ shares) ** 2)
     return total
 

@@ -26,8 +26,8 @@ class ThresholdedLaplace:
 
     give P(bit + V > tau) = beta for the bit 1 and gamma for the bit 0, whatever 0 < gamma < beta < 1 are. The map f has
     rate -2 ln a and threshold 1/2 (equation 45). For gamma <= 1/2 <= beta this is
-    lambda = -ln(4 gamma (1 - beta)) and tau = ln(2 gamma)/ln(4 gamma (1 - beta)), which equation (46) means; its printed
-    scale, 1/(-ln(4 beta (1 - gamma))), is negative or infinite there. Where both are on one side of 1/2,
+    lambda = -ln(4 gamma (1 - beta)) and tau = ln(2 gamma)/ln(4 gamma (1 - beta)), which equation (46) means; its
+    printed scale, 1/(-ln(4 beta (1 - gamma))), is negative or infinite there. Where both are on one side of 1/2,
     lambda = ln((1 - gamma)/(1 - beta)) above and lambda = ln(beta/gamma) below.
 
     Args:
@@ -131,7 +131,7 @@ class ThresholdedPair:
         if self._risen_exactly() is not None:
             ratios = [Fraction(self.probability(0, *z)) / Fraction(self.probability(1, *z)) for z in pairs]
             return Level.of_alpha(min(min(ratio, 1 / ratio) for ratio in ratios))
-        found = [self.enclosure(0, *z, _FLOAT_BITS) / self.enclosure(1, *z, _FLOAT_BITS) for z in pairs]
+        found = [self.enclosure(0, z1, z2, _FLOAT_BITS) / self.enclosure(1, z1, z2, _FLOAT_BITS) for z1, z2 in pairs]
         largest = max(max(ratio.upper, 1 / ratio.lower) for ratio in found)
         return float(Level.of_alpha(1 / largest).epsilon)
 
@@ -152,8 +152,8 @@ def _odds(p: Fraction) -> Fraction:
 def _crossing(s: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
     r"""P(V_2 > s, V_2 + W <= t) for V_2 of rate ``fast`` and the tighten kernel W to the rate ``slow``.
 
-    W has the distribution function 1 - c e^{-slow u} for u >= 0 and c e^{slow u} below, c = (1 - (slow/fast)^2)/2. Where
-    s < t, V_2 in (s, t] needs W <= t - V_2 at or above 0; beyond max(s, t), below.
+    W has the distribution function 1 - c e^{-slow u} for u >= 0 and c e^{slow u} below, c = (1 - (slow/fast)^2)/2.
+    Where s < t, V_2 in (s, t] needs W <= t - V_2 at or above 0; beyond max(s, t), below.
     """
     c = (1 - (slow / fast) ** 2) / 2
     found = c * _beyond(max(s, t), t, slow, fast)
@@ -181,7 +181,7 @@ def _within(s: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interva
 
 
 def _beyond(edge: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
-    """The integral over (edge, infinity), for edge >= t, of the density of rate ``fast`` at v times e^{slow (t - v)}."""
+    """The integral from edge >= t to infinity of the density of rate ``fast`` at v times e^{slow (t - v)}."""
     total, gap = slow + fast, fast - slow
     found = _exp(slow * t - total * max(edge, Fraction(0))) / total
     if edge < 0:
