@@ -92,11 +92,11 @@ class Children:
         return [json.loads(line) for line in b"".join(parts).split(b"\n")[:-1]], status
 
 
-def killed_at_random(place, options, rng, writers, longest):
+def killed_at_random(place, options, rng, writers, longest, items=ITEMS):
     """Start writers, kill each at a moment of its own; returns all that they said."""
     children = Children()
     seeds = [rng.getrandbits(40) for _ in range(writers)]
-    begun = [children.start(lambda say, seed=seed: work(place, options, seed, say)) for seed in seeds]
+    begun = [children.start(lambda say, seed=seed: work(place, options, seed, say, items=items)) for seed in seeds]
     for child, wait in zip(begun, sorted(rng.uniform(0, longest) for _ in begun), strict=True):
         time.sleep(wait / writers)
         os.kill(child, signal.SIGKILL)
