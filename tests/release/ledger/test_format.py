@@ -92,7 +92,7 @@ def test_the_file_is_kept_as_it_must_be(tmp_path):
     def pragmas(connection):
         return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
 
-    assert in_transaction(tmp_path / "l.db", pragmas, 1, write=False) == ["delete", 3]
+    assert in_transaction(tmp_path / "l.db", pragmas, 1, write=True) == ["delete", 3]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["l.db", "l.db.witness"]
 
 
