@@ -12,7 +12,7 @@ from utmost.release.ledger.schema import STEPS, missing_steps
 from utmost.release.ledger.state import State, folded
 
 KEY = bytes(range(32))
-PUBLISHED = "name version dataset columns rows id_column promise kind request level how parts root"
+PUBLISHED = "name version dataset columns rows id_column promise commitment kind request level how parts root"
 
 
 def body(**changes):
@@ -92,7 +92,7 @@ def test_the_file_is_kept_as_it_must_be(tmp_path):
     def pragmas(connection):
         return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
 
-    assert in_transaction(tmp_path / "l.db", pragmas, 1, write=False) == ["delete", 3]
+    assert in_transaction(tmp_path / "l.db", pragmas, 1, write=True) == ["delete", 3]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["l.db", "l.db.witness"]
 
 

@@ -16,6 +16,8 @@ T = TypeVar("T")
 # The primary result codes of SQLite that say nothing about the content: busy, locked, out of memory, read-only,
 # interrupted, I/O error, full, cannot open, locking protocol, permission, authorisation.
 _UNAVAILABLE = {5, 6, 7, 8, 9, 10, 13, 14, 15, 3, 23}
+_READER = ("trusted_schema=OFF", "cell_size_check=ON")
+_WRITER = (*_READER, "journal_mode=DELETE", "synchronous=EXTRA")
 # Numbers in the file's header that a ledger leaves alone.
 _UNUSED = ("user_version", "application_id", "auto_vacuum")
 _ASKED = "SELECT name FROM sqlite_master WHERE type = 'table'"
@@ -87,7 +89,7 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
         LedgerUnavailable, LedgerDamaged: for what SQLite reports.
     """
     try:
-        connection = _connected(path, timeout)
+        connection = _connected(path, timeout, _WRITER if write else _READER)
         try:
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             made = work(connection)
@@ -130,11 +132,11 @@ def _rows(connection: sqlite3.Connection) -> Rows:
     return Rows(connection.execute, lambda: {row[0] for row in connection.execute(_ASKED)}, "BLOB")
 
 
-def _connected(path: Path, timeout: float) -> sqlite3.Connection:
+def _connected(path: Path, timeout: float, pragmas: tuple[str, ...]) -> sqlite3.Connection:
     address = f"file:{quote(str(path.absolute()))}?mode=rwc"
     connection = sqlite3.connect(address, uri=True, timeout=timeout, isolation_level=None)
     try:
-        for pragma in ("journal_mode=DELETE", "synchronous=EXTRA", "trusted_schema=OFF", "cell_size_check=ON"):
+        for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}")
     except BaseException:
         connection.close()
