@@ -163,6 +163,9 @@ def resume(
         list[str] | None,
         typer.Option(metavar="DATASET=EPSILON", help="What a dataset may have spent beyond what the ledger knows."),
     ] = None,
+    nothing_missing: Annotated[
+        bool, typer.Option("--nothing-missing", help="Nothing was said that the ledger does not know.")
+    ] = False,
     key_file: options.KeyFile = None,
     witness: options.WitnessFile = None,
     as_json: options.AsJson = False,
@@ -172,8 +175,10 @@ def resume(
     from utmost.adapters.ledgers import Place
 
     charged = dict(_charge(text) for text in missing or [])
+    if charged and nothing_missing:
+        raise OutOfRange("one of --missing and --nothing-missing can be given", came="both")
     with Place.of(ledger, key_file, witness).opened() as opened:
-        opened.resume(reason, **({"missing": charged} if charged else {}))
+        opened.resume(reason, missing=charged if charged or nothing_missing else None)
         report = ledger_reports.status_report(opened.status(), opened.releases)
     if as_json:
         return print_json(report)

@@ -1,0 +1,62 @@
+"""Publish, relax, view and verify in a ledger, for tables of a thousand, a million and ten million cells.
+
+Each figure is one call, on a ledger in a new SQLite file that is synced to the disk; the ratio is to drawing the same
+noise with a `GradualRelease` in memory, which keeps nothing.
+
+Run: PYTHONPATH=src python benchmarks/release/a_ledger_keeps_a_million_cells_in_seconds.py [cells ...]
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from utmost.release.gradual import GradualRelease
+from utmost.release.ledger import Ledger
+
+UNIT = {"columns": ["n"], "sensitivity": 1, "cells": 1}
+
+
+def seconds(call):
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def in_memory(table):
+    answer = GradualRelease(table, sensitivity=1)
+    return seconds(lambda: answer.at(epsilon="1/2")), seconds(lambda: answer.at(epsilon=2))
+
+
+def in_a_ledger(folder, table):
+    """The seconds of each call, and the bytes of the file."""
+    with Ledger.open(folder / "l.db") as ledger:
+        calls = {
+            "publish": lambda: ledger.publish("r", table, **UNIT, epsilon="1/2"),
+            "relax": lambda: ledger.relax("r", table, epsilon=2),
+            "view, a level that is stored": lambda: ledger.view("r", epsilon=2),
+            "view, a level in between": lambda: ledger.view("r", epsilon=1),
+            "verify": ledger.verify,
+        }
+        return {name: seconds(call) for name, call in calls.items()}, (folder / "l.db").stat().st_size
+
+
+def main():
+    sizes = [int(float(text)) for text in sys.argv[1:]] or [1_000, 1_000_000, 10_000_000]
+    for cells in sizes:
+        table = {"n": np.arange(cells) % 1000}
+        publish, relax = in_memory(table)
+        with tempfile.TemporaryDirectory() as folder:
+            found, size = in_a_ledger(Path(folder), table)
+        print(f"{cells:,} cells; the file has {size / cells / 3:.2f} bytes a response")
+        for name, took in found.items():
+            beside = {"publish": publish, "relax": relax}.get(name)
+            ratio = "" if beside is None else f"   {took / beside:6.1f} times the draw in memory"
+            print(f"  {name:30s} {took:9.3f} s  {took / cells * 1e9:10.0f} ns a cell{ratio}")
+        assert found["publish"] < 60 or cells > 1_000_000
+
+
+if __name__ == "__main__":
+    main()
