@@ -11,6 +11,7 @@ import typer
 from utmost.adapters.commands.compare import compare
 from utmost.adapters.commands.design import design
 from utmost.adapters.commands.epsilon_for import epsilon_for
+from utmost.adapters.commands.leakage import leakage
 from utmost.adapters.commands.noise import noise
 from utmost.adapters.commands.read import read
 from utmost.adapters.commands.release import release
@@ -27,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (release, read, design, noise, compare, epsilon_for, reproduce):
+for command in (release, read, design, leakage, noise, compare, epsilon_for, reproduce):
     app.command()(command)
 
 
