@@ -8,6 +8,7 @@ from utmost.geometry.haul import Haul, Position
 from utmost.geometry.kernels import Kernels, count_kernels, kernel_blocks, kernel_sizes, kernels
 from utmost.geometry.membership import is_kernel, is_vertex_mechanism
 from utmost.geometry.orbits import Orbits, vertex_orbits
+from utmost.geometry.refinement import RefinementVerdict, refinement, refinement_verdict, refutation
 from utmost.geometry.universality import (
     ExistenceVerdict,
     UniversalityVerdict,
@@ -15,6 +16,7 @@ from utmost.geometry.universality import (
     universal_mechanism,
 )
 from utmost.geometry.vertices import Vertices, count_vertices, vertex_blocks, vertices
+from utmost.geometry.witnesses import is_remap_between, prefers
 from utmost.spaces.loss_algebra import joint_loss, lifted_loss
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "Kernels",
     "Orbits",
     "Position",
+    "RefinementVerdict",
     "UniversalityVerdict",
     "Vertices",
     "automorphisms",
@@ -35,6 +38,7 @@ __all__ = [
     "distinguishing_mechanism",
     "estimate_kernels",
     "is_kernel",
+    "is_remap_between",
     "is_universally_optimal",
     "is_vertex_mechanism",
     "joint_loss",
@@ -42,6 +46,10 @@ __all__ = [
     "kernel_sizes",
     "kernels",
     "lifted_loss",
+    "prefers",
+    "refinement",
+    "refinement_verdict",
+    "refutation",
     "universal_mechanism",
     "vertex_blocks",
     "vertex_orbits",
