@@ -1,5 +1,6 @@
 """Measures of leakage by name, and what a channel leaks by one of them as plain data."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from utmost.exact import Array, as_array
 from utmost.leakage import (
     GuessingEntropy,
     Measure,
+    PaidMeasure,
     additive_capacity,
     bayes_risk,
     bayes_vulnerability,
@@ -145,11 +147,19 @@ def _strategy(C: Channel, prior: Array, measure: Measure) -> list[dict[str, Any]
         orders = np.asarray(chosen).T.tolist()
         return [{"outcome": str(y), "order": [str(names[x]) for x in o]} for y, o in zip(outcomes, orders, strict=True)]
     ties, actions = set(chosen.ties), chosen.actions.tolist()
-    named = C.secrets if C.secrets is not None and chosen.size == C.shape[0] else range(chosen.size)
+    named = _action_names(measure, C, chosen.size)
     return [
         {"outcome": str(y), "action": str(named[action]), "tie": k in ties}
         for k, (y, action) in enumerate(zip(outcomes, actions, strict=True))
     ]
+
+
+def _action_names(measure: Measure, C: Channel, actions: int) -> Sequence[object]:
+    """The measure's own names; the secrets' names where an action is to name a secret; else numbers."""
+    own = measure.actions if isinstance(measure, PaidMeasure) else None
+    if own is not None:
+        return own
+    return C.secrets if C.secrets is not None and actions == C.shape[0] else range(actions)
 
 
 def _kept(C: Channel, space: Space) -> dict[str, Any]:

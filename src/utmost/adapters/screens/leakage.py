@@ -9,7 +9,7 @@ from rich.text import Text
 from utmost.adapters.measures import SAYS
 from utmost.adapters.screens.parts import facts, grid, number, screen
 
-_SHOWN = 24
+_SHOWN, _LONGEST = 24, 23
 # An epsilon is never shown below what it is.
 _UPWARD = Context(prec=12, rounding=ROUND_CEILING)
 _ROWS = (
@@ -106,10 +106,13 @@ def _epsilon(report: dict[str, Any], *, short: bool = False) -> str:
 
 
 def value_text(value: dict[str, Any] | None) -> str:
-    """A number to twelve digits, and exactly where that is short."""
+    """A number to six digits with its exact value where that is short, else to twelve digits."""
     if value is None:
         return "none: the gain is negative somewhere"
     if value["value"] is None:
         return str(value["exact"])
-    short = number(value["value"], 12)
-    return short + (f" = {value['exact']}" if value["exact"] not in (None, short) and len(value["exact"]) < 24 else "")
+    exactly = value["exact"]
+    if exactly is None or len(exactly) > _LONGEST:
+        return number(value["value"], 12)
+    short = number(value["value"])
+    return short if short == exactly else f"{short} = {exactly}"
