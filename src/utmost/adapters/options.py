@@ -48,4 +48,22 @@ Loss = Annotated[
         "capped:LIMIT, or a .csv file with a row for each secret and a column for each answer.",
     ),
 ]
+SpaceSpec = Annotated[
+    str | None, typer.Option("--space", metavar="SPEC", help="The secrets as text, such as grid:4x4 or discrete:3.")
+]
+Line = Annotated[str | None, typer.Option("--line", metavar="N", help="N secrets in a row, at distance 1.")]
+Counts = Annotated[str | None, typer.Option("--counts", metavar="N", help="The secrets are the counts 0..N.")]
+Discrete = Annotated[str | None, typer.Option("--discrete", metavar="K", help="K secrets, all equally far apart.")]
+Hamming = Annotated[str | None, typer.Option("--hamming", metavar="BITS", help="All strings of so many bits.")]
+Grid = Annotated[str | None, typer.Option("--grid", metavar="RxC", help="The points of a lattice, Euclidean.")]
+Manhattan = Annotated[
+    str | None, typer.Option("--manhattan", metavar="RxC", help="The points of a lattice, Manhattan.")
+]
+Graph = Annotated[
+    str | None,
+    typer.Option("--graph", metavar="FILE", help="The nodes of a graph: a CSV file of edges, with lengths or none."),
+]
+Distances = Annotated[
+    str | None, typer.Option("--distances", metavar="FILE", help="Any metric: a CSV file of all distances.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
