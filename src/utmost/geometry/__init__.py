@@ -2,12 +2,15 @@
 
 from utmost.geometry.automorphisms import Automorphisms
 from utmost.geometry.decomposition import Decomposition, decompose
+from utmost.geometry.earth_moves import EarthMove, earth_move
 from utmost.geometry.estimate import Estimate, estimate_kernels
 from utmost.geometry.existence import distinguishing_mechanism, joint_loss, lifted_loss
 from utmost.geometry.haul import Haul, Position
 from utmost.geometry.kernels import Kernels, count_kernels, kernel_blocks, kernel_sizes, kernels
+from utmost.geometry.max_case_order import MaxCaseVerdict, max_case_verdict
 from utmost.geometry.membership import is_kernel, is_vertex_mechanism
 from utmost.geometry.orbits import Orbits, vertex_orbits
+from utmost.geometry.privacy_order import PrivacyOrderVerdict, induced_ratios, privacy_order_verdict
 from utmost.geometry.refinement import RefinementVerdict, refinement, refinement_verdict, refutation
 from utmost.geometry.universality import (
     ExistenceVerdict,
@@ -21,12 +24,15 @@ from utmost.geometry.witnesses import is_remap_between, prefers
 __all__ = [
     "Automorphisms",
     "Decomposition",
+    "EarthMove",
     "Estimate",
     "ExistenceVerdict",
     "Haul",
     "Kernels",
+    "MaxCaseVerdict",
     "Orbits",
     "Position",
+    "PrivacyOrderVerdict",
     "RefinementVerdict",
     "UniversalityVerdict",
     "Vertices",
@@ -34,7 +40,9 @@ __all__ = [
     "count_vertices",
     "decompose",
     "distinguishing_mechanism",
+    "earth_move",
     "estimate_kernels",
+    "induced_ratios",
     "is_kernel",
     "is_remap_between",
     "is_universally_optimal",
@@ -44,7 +52,9 @@ __all__ = [
     "kernel_sizes",
     "kernels",
     "lifted_loss",
+    "max_case_verdict",
     "prefers",
+    "privacy_order_verdict",
     "refinement",
     "refinement_verdict",
     "refutation",

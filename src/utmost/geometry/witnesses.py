@@ -87,3 +87,15 @@ def _rounded_down(matrix: Array) -> Array:
 def as_rationals(array: Array) -> Array:
     """The same numbers as Fractions: floats as the rationals that they are."""
     return array if is_exact(array) else np.vectorize(Fraction, otypes=[object])(array)
+
+
+def same_secrets(B: Channel | object, A: Channel | object) -> tuple[Channel, Channel]:
+    """Both as channels, which must have as many rows.
+
+    Raises:
+        NotAChannel: for what is none, and for another number of secrets.
+    """
+    first, second = (C if isinstance(C, Channel) else Channel(C) for C in (B, A))
+    if first.shape[0] != second.shape[0]:
+        raise NotAChannel(f"both channels must have {first.shape[0]} secrets", came=second.shape[0])
+    return first, second
