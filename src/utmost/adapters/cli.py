@@ -13,6 +13,7 @@ from utmost.adapters.commands.design import design
 from utmost.adapters.commands.epsilon_for import epsilon_for
 from utmost.adapters.commands.noise import noise
 from utmost.adapters.commands.read import read
+from utmost.adapters.commands.refine import refine
 from utmost.adapters.commands.release import release
 from utmost.adapters.commands.reproduce import reproduce
 from utmost.errors import NotALevel, NotANumber, OutOfRange, Unsupported, UtmostError
@@ -27,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (release, read, design, noise, compare, epsilon_for, reproduce):
+for command in (release, read, design, noise, compare, epsilon_for, refine, reproduce):
     app.command()(command)
 
 

@@ -30,6 +30,12 @@ class PrivacyOrderVerdict:
     def __bool__(self) -> bool:
         return self.pair is None
 
+    def verify(self) -> bool:
+        """Whether the ratios say so: none of A above that of B, or the one of the pair."""
+        allowed = self.B * (1 + Fraction(self.tolerance))
+        above = self.A > allowed
+        return not above.any() if self.pair is None else bool(above[self.pair])
+
 
 def privacy_order_verdict(
     B: Channel | object, A: Channel | object, tolerance: float = TOLERANCE
@@ -59,11 +65,9 @@ def privacy_order_verdict(
     loose, strict = induced_ratios(first), induced_ratios(second)
     exactly = first.is_exact and second.is_exact
     allowed = 0.0 if exactly else tolerance
-    for x in range(len(loose)):
-        for z in range(x):
-            if strict[x, z] > loose[x, z] * (1 + Fraction(allowed)):
-                return PrivacyOrderVerdict(loose, strict, (z, x), allowed)
-    return PrivacyOrderVerdict(loose, strict, None, allowed)
+    apart = np.argwhere(strict > loose * (1 + Fraction(allowed))).tolist()
+    pair = (int(apart[0][0]), int(apart[0][1])) if apart else None
+    return PrivacyOrderVerdict(loose, strict, pair, allowed)
 
 
 def induced_ratios(channel: Channel | object) -> Array:
