@@ -1,10 +1,10 @@
 """Refinement, vertices, kernels and universality: the shape of all mechanisms that keep a promise."""
 
-from utmost.geometry.automorphisms import Automorphisms
+from utmost.geometry.automorphisms import Automorphisms, automorphisms
 from utmost.geometry.decomposition import Decomposition, decompose
 from utmost.geometry.earth_moves import EarthMove, earth_move
 from utmost.geometry.estimate import Estimate, estimate_kernels
-from utmost.geometry.existence import distinguishing_mechanism, joint_loss, lifted_loss
+from utmost.geometry.existence import distinguishing_mechanism
 from utmost.geometry.haul import Haul, Position
 from utmost.geometry.kernels import Kernels, count_kernels, kernel_blocks, kernel_sizes, kernels
 from utmost.geometry.max_case_order import MaxCaseVerdict, max_case_verdict
@@ -20,6 +20,7 @@ from utmost.geometry.universality import (
 )
 from utmost.geometry.vertices import Vertices, count_vertices, vertex_blocks, vertices
 from utmost.geometry.witnesses import is_remap_between, prefers
+from utmost.spaces.loss_algebra import joint_loss, lifted_loss
 
 __all__ = [
     "Automorphisms",
@@ -36,6 +37,7 @@ __all__ = [
     "RefinementVerdict",
     "UniversalityVerdict",
     "Vertices",
+    "automorphisms",
     "count_kernels",
     "count_vertices",
     "decompose",

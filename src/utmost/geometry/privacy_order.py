@@ -33,7 +33,7 @@ class PrivacyOrderVerdict:
     def verify(self) -> bool:
         """Whether the ratios say so: none of A above that of B, or the one of the pair."""
         allowed = self.B * (1 + Fraction(self.tolerance))
-        above = self.A > allowed
+        above = np.greater(self.A, allowed)
         return not above.any() if self.pair is None else bool(above[self.pair])
 
 
