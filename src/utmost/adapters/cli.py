@@ -16,6 +16,7 @@ from utmost.adapters.commands.leakage import leakage
 from utmost.adapters.commands.ledger import app as ledger
 from utmost.adapters.commands.noise import noise
 from utmost.adapters.commands.read import read
+from utmost.adapters.commands.refine import refine
 from utmost.adapters.commands.relax import relax
 from utmost.adapters.commands.release import release
 from utmost.adapters.commands.reproduce import reproduce
@@ -47,6 +48,7 @@ for command in (
     vertices,
     kernels,
     universal,
+    refine,
     reproduce,
 ):
     app.command()(command)
