@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from utmost.adapters.commands.capacity import capacity
 from utmost.adapters.commands.compare import compare
 from utmost.adapters.commands.design import design
 from utmost.adapters.commands.epsilon_for import epsilon_for
@@ -27,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (release, read, design, noise, compare, epsilon_for, reproduce):
+for command in (release, read, design, capacity, noise, compare, epsilon_for, reproduce):
     app.command()(command)
 
 
