@@ -13,6 +13,7 @@ from utmost.design.capacity import additive_capacity, multiplicative_capacity
 from utmost.design.capacity.classes import Classes
 from utmost.design.capacity.edge_program import by_edge_program
 from utmost.design.capacity.kernel import Kernel
+from utmost.design.capacity.packing import packing
 from utmost.design.capacity.pair_classes import PairClasses
 from utmost.design.capacity.routes import ROUTES
 from utmost.errors import NotAChannel
@@ -135,21 +136,32 @@ def test_a_negative_weighting_is_not_the_capacity():
     assert (found.method, float(found)) == ("packing", pytest.approx(2.502366599550, rel=1e-12))
 
 
-# The packing bound of this metric is strict at alpha = 9/10, so that only a program with multipliers is left.
+STRICT = [
+    [0, 1, 3, 2, 3, 3],
+    [1, 0, 2, 1, 2, 2],
+    [3, 2, 0, 1, 3, 2],
+    [2, 1, 1, 0, 2, 1],
+    [3, 2, 3, 2, 0, 3],
+    [3, 2, 2, 1, 3, 0],
+]
+
+
 def test_where_the_packing_is_no_capacity_a_dual_with_multipliers_proves_it():
-    table = [
-        [0, 4, 3, 3, 2, 2],
-        [4, 0, 3, 3, 2, 2],
-        [3, 3, 0, 2, 1, 1],
-        [3, 3, 2, 0, 1, 1],
-        [2, 2, 1, 1, 0, 2],
-        [2, 2, 1, 1, 2, 0],
-    ]
-    for alpha in ("1/2", "9/10"):
-        ptype = PrivacyType(Space(table), alpha=alpha)
-        found = multiplicative_capacity(ptype)
-        assert found.value == by_vertices(ptype, "multiplicative")
-        assert found.certificate.verify()
+    """11/4 is the least sum of a nonnegative dual, 122/45 the capacity: the dual needs negative entries."""
+    ptype = PrivacyType(Space(STRICT), alpha="1/2")
+    kernel = Kernel.of(ptype)
+    assert sum(packing(ptype, "multiplicative", kernel, Classes.of(kernel)).dual) == Fraction(11, 4)
+    found = multiplicative_capacity(ptype)
+    assert (found.value, found.method) == (Fraction(122, 45), "program")
+    assert found.value == by_vertices(ptype, "multiplicative")
+    assert min(found.certificate.dual) < 0
+    assert found.certificate.verify()
+
+
+def test_a_bound_is_a_bound_where_the_packing_is_no_capacity():
+    found = dict(ROUTES)["bound"](PrivacyType(Space(STRICT), alpha="1/2"), "multiplicative")
+    assert found.lower <= 122 / 45 <= found.upper
+    assert found.verify()
 
 
 @settings(max_examples=25)
