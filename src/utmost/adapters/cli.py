@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from utmost.adapters.commands.capacity import capacity
 from utmost.adapters.commands.compare import compare
 from utmost.adapters.commands.design import design
 from utmost.adapters.commands.epsilon_for import epsilon_for
@@ -42,6 +43,7 @@ for command in (
     read,
     design,
     leakage,
+    capacity,
     noise,
     compare,
     epsilon_for,
