@@ -12,37 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from running import python, utmost_command
-from utmost.adapters.cli import main
 from utmost.version import __version__
 
 ROOT = Path(__file__).parents[2]
 BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
 PROMISE = ["--columns", "admitted", "--epsilon", "1", "--sensitivity", "1", "--cells", "1"]
 SILENT = ["--columns", "admitted", "--epsilon", "100", "--sensitivity", "1", "--cells", "1"]
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    """Run a command in this process: (exit code, standard output, standard error)."""
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return call
-
-
-@pytest.fixture
-def table(tmp_path):
-    def make(text, name="table.csv"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return make
 
 
 def rows(text):
@@ -104,8 +79,8 @@ def test_parquet_stays_parquet_and_prints_as_text(run, tmp_path):
     assert json.loads(shown)["table"] == expected
 
 
-def test_a_long_table_is_shown_by_its_first_rows(run, table, tmp_path):
-    path = table("place,admitted\n" + "".join(f"[b]{n},{n}\n" for n in range(40)))
+def test_a_long_table_is_shown_by_its_first_rows(run, file, tmp_path):
+    path = file("place,admitted\n" + "".join(f"[b]{n},{n}\n" for n in range(40)))
     code, out, _ = run("release", path, *SILENT, "--out", tmp_path / "out.csv")
     assert code == 0
     assert "and 28 more rows" in out
@@ -113,8 +88,8 @@ def test_a_long_table_is_shown_by_its_first_rows(run, table, tmp_path):
     assert "[b]12" not in out
 
 
-def test_reals_are_read_from_text_exactly(run, table):
-    path = table("income\n0.1\n-2.5\n")
+def test_reals_are_read_from_text_exactly(run, file):
+    path = file("income\n0.1\n-2.5\n")
     silent = ["--columns", "income", "--epsilon", "200", "--sensitivity", "1", "--cells", "1", "--domain", "reals"]
     code, out, err = run("release", path, *silent, "--grid", "1/8")
     assert (code, [row["income"] for row in rows(out)]) == (0, ["0.0", "-2.5"]), err
@@ -136,8 +111,8 @@ BAD_TABLES = {
 
 
 @pytest.mark.parametrize(("text", "message"), BAD_TABLES.values(), ids=BAD_TABLES)
-def test_a_bad_table_is_refused_with_its_place_and_nothing_is_written(run, table, tmp_path, text, message):
-    path = table(text)
+def test_a_bad_table_is_refused_with_its_place_and_nothing_is_written(run, file, tmp_path, text, message):
+    path = file(text)
     code, out, err = run("release", path, *PROMISE, "--id", "id", "--out", tmp_path / "out.csv")
     assert (code, out) == (1, "")
     assert re.search(message, err), err
@@ -172,8 +147,8 @@ def test_a_file_that_is_not_there_is_misuse(run):
     assert "nowhere.csv" in err
 
 
-def test_a_release_is_never_written_over_anything(run, table, tmp_path):
-    path = table("admitted\n1\n")
+def test_a_release_is_never_written_over_anything(run, file, tmp_path):
+    path = file("admitted\n1\n")
     for out in (path, tmp_path / "out.csv"):
         (tmp_path / "out.csv.json").touch()
         code, _, err = run("release", path, *PROMISE, "--out", out)

@@ -10,32 +10,8 @@ import pytest
 import utmost as ut
 from running import utmost_command
 from utmost.adapters import designs
-from utmost.adapters.cli import main
 
 HALF = ["--alpha", "1/2"]
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return call
-
-
-@pytest.fixture
-def file(tmp_path):
-    def make(text, name):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return make
 
 
 def test_figure_2_from_its_prior_file(run, file):

@@ -12,33 +12,9 @@ import pytest
 
 import utmost as ut
 from running import utmost_command
-from utmost.adapters.cli import main
 
 PRIOR = "probability\n8/15\n4/15\n2/15\n1/15\n"
 HALF = ["--alpha", "1/2"]
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return call
-
-
-@pytest.fixture
-def file(tmp_path):
-    def make(text, name="prior.csv"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return make
 
 
 def reading(prior, loss, z, **at):
@@ -214,7 +190,7 @@ BAD = {
     "three probabilities": ("1/2\n1/4\n1/4\n", "absolute", "must have 2 probabilities, one for each secret; got 3"),
     "three columns": ("1,2,3\n4,5,6\n", "absolute", "one column, or two"),
     "no probability": ("", "absolute", "must hold numbers; got none"),
-    "text": ("1/2\nhalf\n", "absolute", r"prior.csv, line 2, column 1: every cell must be a finite number; got 'half'"),
+    "text": ("1/2\nhalf\n", "absolute", r"table.csv, line 2, column 1: every cell must be a finite number; got 'half'"),
     "a count twice": ("0,1/2\n0,1/2\n", "absolute", "each secret must be named once; got 0 twice"),
     "a ragged file": ("0,1/2\n1\n", "absolute", "line 2: every row must have as many numbers; got 1 after rows of 2"),
     "a negative loss": ("1/2\n1/2\n", "0,-1\n1,0\n", r"the loss of action 1 for secret 0 must not be negative; got -1"),

@@ -7,7 +7,7 @@ from math import lcm
 
 import pytest
 
-from utmost.geometry import kernels, vertices
+from utmost.geometry import count_vertices, kernels, vertices
 from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming
 
@@ -48,12 +48,22 @@ def by_lrs(equations, inequalities, tmp_path):
     return {tuple(Fraction(x) for x in line[1:]) for line in lines}
 
 
+@pytest.mark.parametrize("alpha", ["1/2", "1/3", "9/10"])
 @pytest.mark.parametrize("space", TYPES)
-def test_vertices_against_lrs(space, tmp_path):
-    """The posteriors of the type, as points of the simplex."""
+def test_vertices_against_lrs(space, alpha, tmp_path):
+    """The posteriors of the type, as points of the simplex; as many at every level."""
     total = [Fraction(-1), *[Fraction(1)] * space.size]
-    found = by_lrs([total], list(privacy_rows(space, "1/2")), tmp_path)
-    assert found == {tuple(p) for p in vertices(PrivacyType(space, alpha="1/2"))}
+    found = by_lrs([total], list(privacy_rows(space, alpha)), tmp_path)
+    assert found == {tuple(p) for p in vertices(PrivacyType(space, alpha=alpha))}
+    assert len(found) == count_vertices(space)
+
+
+@pytest.mark.slow
+def test_the_four_bit_cube_against_lrs(tmp_path):
+    """990 vertices, where the paper prints none."""
+    total = [Fraction(-1), *[Fraction(1)] * 16]
+    found = by_lrs([total], list(privacy_rows(hamming(4), "1/2")), tmp_path)
+    assert found == {tuple(p) for p in vertices(PrivacyType(hamming(4), alpha="1/2"))}
 
 
 @pytest.mark.parametrize(
@@ -67,6 +77,44 @@ def test_kernels_against_lrs(space, alpha, tmp_path):
     supports = {tuple(j for j, x in enumerate(point) if x) for point in found}
     assert len(found) == len(supports)
     assert supports == {listed.support(k) for k in range(len(listed))}
+
+
+KERNEL_TYPES = [(counts(3), "1/2"), (counts(4), "2/3"), (discrete(4), "1/2"), (hamming(2), "1/2")]
+
+
+@pytest.mark.parametrize(("space", "alpha"), KERNEL_TYPES)
+def test_kernels_against_cdd(space, alpha):
+    """The same polyhedron in rationals, by another double description."""
+    cdd = pytest.importorskip("cdd.gmp")
+    listed = kernels(PrivacyType(space, alpha=alpha))
+    equations, bounds = kernel_rows(listed.vertices)
+    matrix = cdd.matrix_from_array(
+        [*equations, *bounds], rep_type=cdd.RepType.INEQUALITY, lin_set=range(len(equations))
+    )
+    found = cdd.copy_generators(cdd.polyhedron_from_matrix(matrix)).array
+    supports = {tuple(j for j, x in enumerate(row[1:]) if x) for row in found}
+    assert supports == {listed.support(k) for k in range(len(listed))}
+    assert len(found) == len(listed)
+
+
+@pytest.mark.parametrize(("space", "alpha"), KERNEL_TYPES)
+def test_kernels_against_ppl(space, alpha):
+    """The same polyhedron in integers, by the Parma Polyhedra Library."""
+    ppl = pytest.importorskip("ppl")
+    listed = kernels(PrivacyType(space, alpha=alpha))
+    amounts = [ppl.Variable(j) for j in range(len(listed.vertices))]
+    system = ppl.Constraint_System()
+    for row in kernel_rows(listed.vertices)[0]:
+        scale = lcm(*(x.denominator for x in row))
+        terms = [int(a * scale) * x for a, x in zip(row[1:], amounts, strict=True)]
+        system.insert(sum(terms[1:], terms[0]) == scale)
+    for amount in amounts:
+        system.insert(amount >= 0)
+    found = {
+        tuple(j for j, c in enumerate(point.coefficients()) if c)
+        for point in ppl.C_Polyhedron(system).minimized_generators()
+    }
+    assert found == {listed.support(k) for k in range(len(listed))}
 
 
 @pytest.mark.slow

@@ -1,16 +1,28 @@
 """Kernels by the compiled walk and by double description, against brute force and the tables."""
 
 import sys
+from collections import Counter
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost.channels import Channel
 from utmost.errors import OutOfRange, Unsupported
-from utmost.geometry import Position, count_kernels, is_kernel, kernel_blocks, kernel_sizes, kernels, vertices
+from utmost.geometry import (
+    Position,
+    count_kernels,
+    decompose,
+    is_kernel,
+    is_vertex_mechanism,
+    kernel_blocks,
+    kernel_sizes,
+    kernels,
+    vertices,
+)
 from utmost.geometry.automorphisms import Automorphisms
 from utmost.geometry.double_description import kernels_by_double_description
 from utmost.geometry.linear import null_vector, solve_columns
@@ -145,6 +157,36 @@ def test_no_kernel_lies_within_another():
     assert not any(one < two for one in sets for two in sets)
 
 
+def test_a_mixture_of_kernels_is_a_vertex_mechanism_and_one_again():
+    """[fernandes2022], property 2, both ways: a mixture has vertices only, and is peeled into kernels of its own."""
+    ptype = PrivacyType(hamming(2), alpha="1/3")
+    listed = list(kernels(ptype))
+    mixture = Channel(np.concatenate([kernel.matrix / len(listed) for kernel in listed], axis=1))
+    assert is_vertex_mechanism(mixture, ptype)
+    found = decompose(mixture, ptype)
+    assert found.verify(mixture)
+    assert masses(found.mixture) == masses(mixture), "the same vertices with the same weights: nothing was mixed again"
+
+
+@pytest.mark.parametrize("space", [counts(3), discrete(4), hamming(2)])
+@pytest.mark.parametrize("alpha", ["1/2", "3/4"])
+def test_no_kernel_refines_another(space, alpha):
+    """[fernandes2022], property 3: K P = L has no channel P, for any two kernels; K's columns leave one candidate."""
+    listed = list(kernels(PrivacyType(space, alpha=alpha)))
+    for one, two in permutations(listed, 2):
+        columns = [list(column) for column in one.matrix.T]
+        found = [solve_columns(columns, list(column)) for column in two.matrix.T]
+        assert any(x is None or min(x) < 0 for x in found)
+
+
+def masses(channel):
+    """How much of each posterior there is."""
+    total = Counter()
+    for column in channel.matrix.T:
+        total[tuple(column / column.sum())] += column.sum()
+    return total
+
+
 def test_sizes_add_up():
     """By size, listed and counted."""
     ptype = PrivacyType(counts(5), alpha="1/2")
@@ -202,9 +244,13 @@ def test_a_position_of_another_walk_is_refused(start):
 
 
 def test_a_walk_over_too_many_vertices_is_refused():
-    """The 5-bit cube has 395 094 vertices: estimate instead."""
+    """The 5-bit cube has 395 094 vertices, a grid of 36 points 3 * 10^7: estimate instead; no list comes first."""
     with pytest.raises(Unsupported, match="5000 vertices"):
         next(walk_kernels(vertices(PrivacyType(hamming(5), alpha="1/2"))))
+    for space in (hamming(5), grid(6, 6, metric="manhattan")):
+        for search in (kernels, kernel_sizes, count_kernels, lambda ptype: next(kernel_blocks(ptype))):
+            with pytest.raises(Unsupported, match="estimate_kernels"):
+                search(PrivacyType(space, alpha="1/2"))
 
 
 def test_without_numba_everything_is_still_there(monkeypatch):
@@ -216,6 +262,22 @@ def test_without_numba_everything_is_still_there(monkeypatch):
     assert count_kernels(ptype) == 187
     with pytest.raises(Unsupported, match="utmost\\[geometry\\]"):
         list(kernel_blocks(ptype, start=Position(1)))
+
+
+@pytest.mark.parametrize(
+    ("space", "count"),
+    [
+        *[(counts(n), c) for n, c in ((1, 1), (2, 2), (3, 11), (4, 187), (5, 15346))],
+        *[(discrete(k), c) for k, c in ((2, 1), (3, 5), (4, 41), (5, 1291))],
+        (grid(2, 2), 403),
+        (hamming(2), 4),
+        pytest.param(hamming(3), 29213, marks=pytest.mark.slow),
+    ],
+)
+def test_without_numba_the_tables_are_the_same(monkeypatch, space, count):
+    """[fernandes2022], tables 4 to 7, by double description alone."""
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert count_kernels(PrivacyType(space, alpha="1/2")) == count
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from utmost.adapters import csv_table
 from utmost.errors import BadTable, NotANumber
@@ -18,9 +19,9 @@ def number_rows(path: Path) -> list[list[Fraction]]:
     """
     rows: list[list[Fraction]] = []
     for at, (line, record) in enumerate(csv_table.records(path)):
-        if at == 0 and not any(map(_is_number, record)):
+        if at == 0 and not any(map(is_number, record)):
             continue
-        rows.append([_number(cell, f"{path}, line {line}, column {k + 1}") for k, cell in enumerate(record)])
+        rows.append([number_in(cell, f"{path}, line {line}, column {k + 1}") for k, cell in enumerate(record)])
         if len(rows[-1]) != len(rows[0]):
             came = f"{len(rows[-1])} after rows of {len(rows[0])}"
             raise BadTable("every row must have as many numbers", came=came, where=f"{path}, line {line}")
@@ -29,14 +30,20 @@ def number_rows(path: Path) -> list[list[Fraction]]:
     return rows
 
 
-def _number(cell: str, where: str) -> Fraction:
+def number_in(cell: Any, where: str) -> Fraction:
+    """The number in a cell, exactly; ``where`` names the place in the message.
+
+    Raises:
+        BadTable: for what is no finite number.
+    """
     try:
         return exact(cell)
     except NotANumber:
         raise BadTable("every cell must be a finite number", came=repr(cell), where=where) from None
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Whether a cell spells a finite number."""
     try:
         exact(cell)
     except NotANumber:

@@ -7,10 +7,9 @@ import numpy as np
 
 from utmost.channels import Channel, Remap
 from utmost.errors import OutOfRange
-from utmost.exact import Array, exact_integer, frozen, is_exact, one_world, product
+from utmost.exact import Array, exact_integer, frozen, one_world
+from utmost.leakage import TIE, joint, least_actions, scores, uncertainty
 from utmost.spaces import Consumer
-
-TIE = 2.0**-44
 
 
 def posterior(C: Channel, prior: Array, outcome: int) -> Array | None:
@@ -50,10 +49,7 @@ def bayes_remap(C: Channel, consumer: Consumer, tie: float = TIE) -> Remap:
     >>> bayes_remap(Channel([["1/2", "1/2"], ["1/2", "1/2"]]), guess).actions
     array([1, 1])
     """
-    scores = _scores(C, consumer)
-    least = scores.min(axis=0)
-    equal = scores <= (least if is_exact(scores) else least * (1 + tie))
-    return Remap(equal.argmax(axis=0), consumer.actions, np.flatnonzero(equal.sum(axis=0) > 1))
+    return least_actions(scores(consumer.loss, joint(C, consumer)), tie)
 
 
 def expected_loss(C: Channel, consumer: Consumer) -> Any:
@@ -64,8 +60,7 @@ def expected_loss(C: Channel, consumer: Consumer) -> Any:
     >>> expected_loss(geometric_channel(3, alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
     Fraction(1, 2)
     """
-    total = _scores(C, consumer).min(axis=0).sum()
-    return total if isinstance(total, Fraction) else float(total)
+    return uncertainty(C, consumer)
 
 
 def face_value_loss(C: Channel, consumer: Consumer) -> Any:
@@ -80,12 +75,6 @@ def face_value_loss(C: Channel, consumer: Consumer) -> Any:
     prior, loss, matrix = one_world(consumer.prior, consumer.loss, C.matrix)
     total = (prior * (matrix * loss[:, : C.shape[1]]).sum(axis=1)).sum()
     return total if isinstance(total, Fraction) else float(total)
-
-
-def _scores(C: Channel, consumer: Consumer) -> Array:
-    """sum_x p_x C[x, y] l(x, r), shape (k, m)."""
-    _check_sizes(C, consumer.secrets)
-    return product((consumer.prior[:, None] * consumer.loss).T, C.matrix)
 
 
 def _check_sizes(C: Channel, secrets: int) -> None:

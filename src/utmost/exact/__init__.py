@@ -4,8 +4,10 @@ from utmost.exact.arrays import Array, as_array, fractions, frozen, is_exact, on
 from utmost.exact.elementary import exp_interval, log_interval
 from utmost.exact.interval import Interval
 from utmost.exact.level import Level, level
+from utmost.exact.lifting import solve_lifted
 from utmost.exact.number import Number, exact, exact_integer, natural
 from utmost.exact.product import product
+from utmost.exact.residues import independent, primes, residues
 from utmost.exact.rounding import nearest, round_down, round_up
 from utmost.exact.surd import Surd
 
@@ -21,14 +23,18 @@ __all__ = [
     "exp_interval",
     "fractions",
     "frozen",
+    "independent",
     "is_exact",
     "level",
     "log_interval",
     "natural",
     "nearest",
     "one_world",
+    "primes",
     "product",
+    "residues",
     "round_down",
     "round_up",
+    "solve_lifted",
     "to_floats",
 ]

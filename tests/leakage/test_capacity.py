@@ -1,0 +1,267 @@
+"""Capacities of a channel: theorems 4 and 5, attained; theorem 15; and capacities of one measure over all priors."""
+
+import itertools
+from fractions import Fraction as F
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
+from utmost.errors import NotAChannel, OutOfRange, Unsupported
+from utmost.exact import as_array
+from utmost.geometry import is_universally_optimal
+from utmost.leakage import (
+    additive_capacity,
+    additive_leakage,
+    bayes_risk,
+    bayes_vulnerability,
+    g_vulnerability,
+    guessing_entropy,
+    l_uncertainty,
+    multiplicative_capacity,
+    multiplicative_leakage,
+    shannon_capacity,
+    shannon_entropy,
+    vulnerability,
+)
+from utmost.leakage.corner_priors import corner_priors
+from utmost.leakage.shannon_capacity import bounds_at
+from utmost.privacy import PrivacyType
+from utmost.spaces import Space, counts, losses, priors
+from utmost.testing import strategies as us
+
+gains = st.integers(0, 9)
+
+
+@st.composite
+def channels_priors_gains(draw, least=0):
+    """Any channel, prior and gain."""
+    n, k = draw(us.sizes), draw(st.integers(1, 5))
+    entries = draw(st.lists(st.integers(least, 9), min_size=n * k, max_size=n * k))
+    return draw(us.channels(n, draw(us.sizes))), draw(us.priors(n)), as_array(np.array(entries).reshape(n, k))
+
+
+@given(channels_priors_gains())
+def test_no_prior_and_gain_leak_more_than_the_multiplicative_capacity(given):
+    """Theorem 4, exactly and in floats."""
+    C, prior, gain = given
+    most = multiplicative_capacity(C).value
+    assert multiplicative_leakage(C, prior, gain) <= most
+    floats = multiplicative_leakage(C.to_floats(), prior.astype(float), gain.astype(float))
+    assert floats <= multiplicative_capacity(C.to_floats()).value + 1e-12
+
+
+@given(channels_priors_gains(least=-9))
+def test_no_prior_and_bounded_gain_leak_more_than_the_additive_capacity(given):
+    """Theorem 5 for gains with 0 <= V_g <= 1: negative entries are allowed, as an added action that pays 0 shows."""
+    C, prior, gain = given
+    bounded = np.hstack([np.clip(gain / F(9), None, 1), np.full((len(gain), 1), F(0))])
+    assert all(0 <= vulnerability(corner, bounded) <= 1 for corner in as_array(np.eye(len(gain), dtype=int)))
+    assert additive_leakage(C, prior, bounded) <= additive_capacity(C).value
+
+
+@given(channels_priors_gains())
+def test_the_capacities_are_attained(given):
+    """The certificates of both attain them, by the definition of leakage; and Bayes vulnerability attains the first."""
+    C, _, _ = given
+    for capacity, leak in ((multiplicative_capacity, multiplicative_leakage), (additive_capacity, additive_leakage)):
+        found = capacity(C)
+        assert leak(C, found.certificate.prior, found.certificate.gain) == found.value
+        assert found.mechanism is C
+    n, m = C.shape
+    assert multiplicative_leakage(C, priors.uniform(n)) == multiplicative_capacity(C).value
+    assert 1 <= multiplicative_capacity(C).value <= min(n, m)
+    assert 0 <= additive_capacity(C).value <= 1
+
+
+@given(st.data())
+def test_refinement_lowers_both_capacities(data):
+    n = data.draw(us.sizes)
+    B, A = data.draw(us.refined_pairs(n, 4, 3))
+    assert multiplicative_capacity(A).value <= multiplicative_capacity(B).value
+    assert additive_capacity(A).value <= additive_capacity(B).value
+
+
+@given(st.data())
+def test_capacities_are_those_of_the_abstract_channel(data):
+    C = data.draw(us.channels(data.draw(us.sizes), 5))
+    assert multiplicative_capacity(C.merge_columns()).value == multiplicative_capacity(C).value
+    assert additive_capacity(C.merge_columns()).value == additive_capacity(C).value
+
+
+def private(draw, ptype):
+    """A channel of the type: any channel, mixed with one that says nothing just as far as the promise needs."""
+    n = ptype.space.size
+    C = draw(us.channels(n, draw(st.integers(1, 4))))
+    flat = C.matrix.sum(axis=0) / n
+    share = F(1)
+    for x, z in ptype.space.edges.tolist():
+        factor = ptype.level.scaled(ptype.space.length(x, z)).alpha_fraction()
+        for big, small in ((x, z), (z, x)):
+            for y in range(C.shape[1]):
+                breach = factor * C.matrix[big, y] - C.matrix[small, y]
+                if breach > 0:
+                    share = min(share, (1 - factor) * flat[y] / ((1 - factor) * flat[y] + breach))
+    return Channel(share * C.matrix + (1 - share) * flat)
+
+
+@settings(max_examples=40)
+@given(st.data(), st.sampled_from([F(1, 2), F(1, 3), F(4, 5)]))
+def test_a_mechanism_optimal_for_everyone_with_one_loss_has_the_capacity_of_its_type(data, alpha):
+    """Theorem 15, on random types of two and three secrets: every mechanism that is optimal for bin or nib."""
+    n = data.draw(st.integers(2, 3))
+    ptype = PrivacyType(Space(data.draw(us.metrics(n))), alpha=alpha)
+    best, other = private(data.draw, ptype), private(data.draw, ptype)
+    assert ptype.contains(other)
+    if is_universally_optimal(best, losses.binary, ptype):
+        assert multiplicative_capacity(best).value >= multiplicative_capacity(other).value
+    if is_universally_optimal(best, losses.nib, ptype):
+        assert additive_capacity(best).value >= additive_capacity(other).value
+
+
+@settings(max_examples=40)
+@given(st.data(), st.integers(1, 4), us.alphas)
+def test_the_geometric_mechanism_has_the_capacities_of_counts(data, n, alpha):
+    """Theorem 15 where its hypothesis holds: bin and nib are in the utility set of the geometric mechanism."""
+    G, ptype = geometric_channel(n, alpha=alpha), PrivacyType(counts(n), alpha=alpha)
+    other = private(data.draw, ptype)
+    assert multiplicative_capacity(G).value >= multiplicative_capacity(other).value
+    assert additive_capacity(G).value >= additive_capacity(other).value
+    assert multiplicative_capacity(G).value == ((n + 1) * (1 - alpha) + 2 * alpha) / (1 + alpha), "corollary 20"
+
+
+def test_geometric_for_two_and_three_counts_is_optimal_for_bin_and_nib():
+    for n in (1, 2):
+        ptype = PrivacyType(counts(n), alpha="1/2")
+        for loss in (losses.binary, losses.nib):
+            assert is_universally_optimal(geometric_channel(n, alpha="1/2"), loss, ptype)
+
+
+@given(st.integers(1, 9), us.alphas)
+def test_randomised_response_and_its_dual(k, a):
+    assert multiplicative_capacity(randomized_response(k, alpha=a)).value == k / (1 + (k - 1) * a)
+    assert additive_capacity(dual_randomized_response(k, alpha=a)).value == 1 - k / (1 + (k - 1) / a)
+
+
+def test_the_extremes():
+    told, nothing = Channel(np.eye(3, dtype=int)), Channel([[1]] * 3)
+    assert (multiplicative_capacity(told).value, additive_capacity(told).value) == (3, 1)
+    assert (multiplicative_capacity(nothing).value, additive_capacity(nothing).value) == (1, 0)
+    assert (multiplicative_capacity([[1]]).value, additive_capacity([[0, 1]]).value) == (1, 0)
+    assert float(multiplicative_capacity(np.eye(2))) == 2.0
+    with pytest.raises(NotAChannel, match="sums to"):
+        multiplicative_capacity([["1/2"]])
+
+
+@given(channels_priors_gains())
+def test_the_capacity_of_one_gain_is_attained_and_never_passed(given):
+    C, prior, gain = given
+    V = g_vulnerability(gain[:4, :3])
+    C, prior = C.restrict(range(min(4, len(prior)))), priors.from_counts([*(prior[:4] + F(1, 9))])
+    for capacity, leak in (
+        (V.multiplicative_capacity, V.multiplicative_leakage),
+        (V.additive_capacity, V.additive_leakage),
+    ):
+        found = capacity(C)
+        assert leak(C, found.certificate.prior) == found.value
+        assert leak(C, prior) <= found.value
+    assert V.multiplicative_capacity(C).value <= multiplicative_capacity(C).value
+
+
+@given(st.data())
+def test_uncertainties_have_capacities_too(data):
+    n = data.draw(st.integers(1, 4))
+    C, prior = data.draw(us.channels(n, 3)), data.draw(us.priors(n))
+    for U in (bayes_risk, l_uncertainty(losses.absolute), guessing_entropy):
+        for capacity, leak in (
+            (U.multiplicative_capacity, U.multiplicative_leakage),
+            (U.additive_capacity, U.additive_leakage),
+        ):
+            found = capacity(C)
+            assert leak(C, found.certificate.prior) == found.value
+            assert leak(C, prior) <= found.value
+    assert bayes_risk.additive_capacity(C).value == bayes_vulnerability.additive_capacity(C).value
+
+
+@given(st.data())
+def test_corners_of_one_guess_are_the_uniform_distributions_on_sets(data):
+    n = data.draw(st.integers(1, 5))
+    sets = {
+        tuple(F(x in chosen, size) for x in range(n))
+        for size in range(1, n + 1)
+        for chosen in itertools.combinations(range(n), size)
+    }
+    assert {tuple(corner) for corner in corner_priors(as_array(np.eye(n, dtype=int)), True)} == sets
+
+
+@given(st.data())
+def test_corners_by_brute_force(data):
+    """Every n - 1 of the constraints that meet in one point of the region of some action."""
+    n, k = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 3))
+    gain = as_array(np.array(data.draw(st.lists(st.integers(-3, 3), min_size=n * k, max_size=n * k))).reshape(n, k))
+    found = set()
+    for w in range(k):
+        rows = np.vstack([as_array(np.eye(n, dtype=int)), (gain[:, [w]] - gain).T]).astype(float)
+        for chosen in itertools.combinations(range(len(rows)), n - 1):
+            system = np.vstack([rows[list(chosen)], np.ones(n)])
+            if abs(np.linalg.det(system)) > 1e-9:
+                p = np.linalg.solve(system, np.eye(n)[-1])
+                if (rows @ p > -1e-9).all():
+                    found.add(tuple(np.round(p, 9) + 0.0))
+    assert {tuple(np.round(corner.astype(float), 9) + 0.0) for corner in corner_priors(gain, True)} == found
+
+
+def entropy(p):
+    return -sum(x * log2(x) for x in (p, 1 - p) if x)
+
+
+@pytest.mark.parametrize("p", [0.0, 1e-6, 0.11, 0.25, 0.4999, 0.5])
+def test_shannon_capacity_of_a_flipped_bit(p):
+    found = shannon_capacity(Channel([[1 - p, p], [p, 1 - p]]))
+    assert found.value <= 1 - entropy(p) + 1e-15 <= found.certificate.upper + 2e-15
+    assert found.value == pytest.approx(1 - entropy(p), abs=1e-9)
+
+
+@pytest.mark.parametrize("p", [0.001, 0.3, 0.9])
+def test_shannon_capacity_of_a_one_sided_error(p):
+    """The Z-channel: log2(1 + (1-p) p^(p/(1-p)))."""
+    found = shannon_capacity(Channel([[1, 0], [p, 1 - p]]))
+    assert found.value == pytest.approx(log2(1 + (1 - p) * p ** (p / (1 - p))), abs=1e-9)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_shannon_capacity_lies_between_its_bounds(data):
+    """Mutual information of any prior is below the upper bound; that of the certificate is the lower one."""
+    n = data.draw(us.sizes)
+    C, prior = data.draw(us.channels(n, 5)), data.draw(us.priors(n))
+    found = shannon_entropy.additive_capacity(C)
+    assert found.certificate.upper - found.certificate.lower <= 1e-9
+    assert shannon_entropy.additive_leakage(C, prior) <= found.certificate.upper
+    own = shannon_entropy.additive_leakage(C.to_floats(), found.certificate.prior)
+    assert found.value == pytest.approx(own, abs=1e-12)
+    assert found.value <= own
+    assert found.value <= log2(float(multiplicative_capacity(C).value)) + 1e-9, "Shannon is below min-entropy capacity"
+
+
+def test_shannon_capacity_at_the_edge_of_the_simplex():
+    """A secret that the optimum leaves out, by nothing or by little: rounds alone would need millions."""
+    for third in ([0.5, 0.5], [0.9, 0.1], [0.7, 0.3]):
+        found = shannon_capacity(Channel([[0.9, 0.1], [0.1, 0.9], third]))
+        assert found.value == pytest.approx(1 - entropy(0.1), abs=1e-9)
+    assert shannon_capacity(Channel(np.eye(5))).value == pytest.approx(log2(5))
+    assert shannon_capacity(Channel([[1, 0]])).value == 0
+
+
+def test_a_prior_that_misses_an_outcome_proves_no_upper_bound():
+    assert bounds_at(np.eye(2), np.array([1.0, 0.0])).upper == np.inf
+
+
+def test_refusals():
+    with pytest.raises(Unsupported, match="Shannon"):
+        shannon_entropy.multiplicative_capacity([[1]])
+    with pytest.raises(OutOfRange, match="gap"):
+        shannon_capacity(Channel([[1]]), gap=0)
