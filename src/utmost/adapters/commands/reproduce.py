@@ -27,10 +27,14 @@ def reproduce(paper: Paper, long: Long = False, figures: Figures = None, as_json
     """
     from utmost.adapters.screens.progress import busy
 
+    if figures is not None and paper != "fernandes":
+        raise OutOfRange("only the figures of fernandes are drawn", came=paper, where="--figures")
     with busy(f"Computing what {paper} prints"):
         found = list(_reproduction(paper, long=long)())
     if figures is not None:
-        _draw(paper, figures)
+        from utmost.adapters.reproduce.fernandes_pictures import draw_figures
+
+        draw_figures(figures)
     if as_json:
         print_json([asdict(comparison) for comparison in found])
     else:
@@ -39,14 +43,6 @@ def reproduce(paper: Paper, long: Long = False, figures: Figures = None, as_json
         show_comparisons(found)
     if any(comparison.verdict == DIFFERS for comparison in found):
         raise typer.Exit(1)
-
-
-def _draw(paper: str, directory: Path) -> None:
-    from utmost.adapters.reproduce.fernandes_pictures import draw_figures
-
-    if paper != "fernandes":
-        raise OutOfRange("only the figures of fernandes are drawn", came=paper, where="--figures")
-    draw_figures(directory)
 
 
 def _reproduction(paper: str, *, long: bool) -> Reproduction:

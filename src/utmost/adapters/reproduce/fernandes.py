@@ -1,4 +1,4 @@
-"""Fernandes, McIver, Palamidessi and Ding (2022): Figures 1 to 8, Tables 4 to 7, the theorems, and what must be mended."""
+"""Fernandes, McIver, Palamidessi and Ding (2022): Figures 1 to 8, Tables 4 to 7, the theorems, and their repairs."""
 
 from collections.abc import Iterator
 

@@ -25,6 +25,7 @@ from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming, losses, priors
 
 _INK, _FAINT = "#333333", "#c9c9c9"
+_PLANES = ("#b9d3e6", "#f0c3c8", "#c3ddd2")
 _SECRETS = ("x1", "x2", "x3")
 
 
@@ -81,17 +82,19 @@ def figure_3() -> Any:
     corners, middle = np.eye(3), np.full((1, 3), 1 / 3)
     base = _raised(corners, np.zeros(3))
     apex = _raised(middle, np.array([float(uncertainty(priors.uniform(3), losses.nib))]))
-    for k, (x, y) in enumerate([(0, 2), (0, 1), (1, 2)][::-1]):
+    for k, (x, y) in enumerate([(1, 2), (0, 1), (0, 2)]):
         plane = np.vstack([base[[x, y]], apex])
-        axes.fill(*plane.T, color=COLOURS[k], alpha=0.45, zorder=2)
-        axes.plot(*np.vstack([plane, plane[:1]]).T, color=_INK, linewidth=1.1, zorder=3)
+        axes.fill(*plane.T, color=_PLANES[k], alpha=(0.95, 0.9, 0.8)[k], linewidth=0, zorder=2)
+        hidden = {"linestyle": (0, (4, 3)), "color": "#888888"} if k == 0 else {"color": _INK}
+        axes.plot(*plane[:2].T, linewidth=1.1, zorder=3, **hidden)
+        axes.plot(*plane[[0, 2, 1]].T, color=_INK, linewidth=1.1, zorder=3)
     centre = _raised(middle, np.zeros(1))
     axes.plot(*np.vstack([centre, apex]).T, color=_INK, linewidth=1, linestyle=(0, (3, 3)), zorder=4)
     axes.plot(*apex.T, "o", color=_INK, ms=5, zorder=5)
     axes.annotate("U(υ) = 1/3", apex[0], (10, 6), textcoords="offset points", fontsize=11, color=_INK)
-    for place, label, off in zip(base, _SECRETS, [(-12, -6), (10, -10), (12, 4)], strict=True):
+    for place, label, off in zip(base, _SECRETS, [(-12, -6), (-13, 6), (12, 4)], strict=True):
         axes.annotate(label, place, off, textcoords="offset points", ha="center", va="center", fontsize=12)
-    axes.set_title("Figure 3: U for nib is not planar: one plane for each action", fontsize=12)
+    axes.set_title("Figure 3: U for nib is not planar: one plane for each action", fontsize=12, pad=16)
     axes.set(aspect="equal")
     axes.axis("off")
     axes.margins(0.12)
@@ -153,8 +156,9 @@ def figure_7() -> Any:
     middle = places.mean(axis=0)
     for x, place in enumerate(places):
         away = (place - middle) / (np.linalg.norm(place - middle) + 1e-9)
-        axes.annotate(f"{x:03b}", place, tuple(17 * away), textcoords="offset points", ha="center", va="center")
-    axes.set_title("Figure 7: the cube, and a path that is a line", fontsize=12)
+        off = {0b101: (-15, 11), 0b010: (15, -11)}.get(x, tuple(19 * away))  # clear of the edges to the back
+        axes.annotate(f"{x:03b}", place, off, textcoords="offset points", ha="center", va="center")
+    axes.set_title("Figure 7: the cube, and a path that is a line", fontsize=12, pad=12)
     axes.set(aspect="equal")
     axes.axis("off")
     axes.margins(0.16)
