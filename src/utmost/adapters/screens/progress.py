@@ -46,6 +46,19 @@ def watched(rows: Iterable[list[str]], count: int) -> Iterator[list[str]]:
 
 
 @contextmanager
+def counted(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A function to call as ``progress(done, total)``, which draws a bar on a terminal; None for a pipe or a log."""
+    console = screen(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(escape(what), total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+@contextmanager
 def share_done(what: str) -> Iterator[Callable[[float], None]]:
     """A bar that is moved by telling it the share that is done, between 0 and 1."""
     console = screen(stderr=True)
