@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from utmost.release.ledger import Ledger
+from utmost.release.ledger.key import given_key
 from utmost.release.ledger.opening import opened_book
 from utmost.testing.randomness import SeededRandomness
 
@@ -31,5 +32,5 @@ def seeded_ledger(
     >>> published(7) == published(7)
     True
     """
-    book = opened_book(place, key=key, witness=witness, sealed=sealed, derived=False, timeout=timeout)
+    book = opened_book(place, key=given_key(key), witness=witness, sealed=sealed, derived=False, timeout=timeout)
     return Ledger(book, SeededRandomness(seed))

@@ -72,9 +72,11 @@ def test_a_key_file_must_be_hexadecimal_and_long(tmp_path):
         assert text not in str(caught.value)
 
 
-def test_a_server_needs_a_key_that_is_given():
+def test_a_server_needs_a_key_that_is_given(monkeypatch):
+    monkeypatch.delenv("UTMOST_LEDGER_KEY", raising=False)
+    monkeypatch.delenv("UTMOST_LEDGER_KEY_FILE", raising=False)
     with pytest.raises(KeyRefused, match="UTMOST_LEDGER_KEY"):
-        found_key(None, None, fresh=True, environment={})
+        found_key(None, None, fresh=True)
 
 
 def test_the_key_is_shown_nowhere(tmp_path, caplog):

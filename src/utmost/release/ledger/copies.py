@@ -4,7 +4,7 @@ from pathlib import Path
 
 from utmost.errors import LedgerDamaged, OutOfRange
 from utmost.release.ledger.book import Book, Page, open_book
-from utmost.release.ledger.key import found_key
+from utmost.release.ledger.key import Given, found_key
 from utmost.release.ledger.opening import Place, closed_on_error, store_at, witness_at
 from utmost.release.ledger.sqlite_store import SqliteStore
 from utmost.release.ledger.store import Rows
@@ -31,9 +31,7 @@ def backed_up(book: Book, path: Path) -> None:
         draft.unlink(missing_ok=True)
 
 
-def restored(
-    backup: Path, place: Place, *, key: bytes | Place | None, witness: Place | bool | None, timeout: float
-) -> Book:
+def restored(backup: Path, place: Place, *, key: Given, witness: Place | bool | None, timeout: float) -> Book:
     """Verify a backup, copy it to a place that holds no ledger, and put it in quarantine; one transaction.
 
     Raises:

@@ -1,9 +1,12 @@
-"""The ledger's key: where it comes from, and the keys derived from it. It appears in no message, log or repr."""
+"""The ledger's key: where it comes from, and the keys derived from it.
+
+It appears in no message, log or repr, and in no local variable of a frame from which an error leaves: whoever reads a
+key gives a `Key` back, or the error for others to raise.
+"""
 
 import hmac
 import os
 import secrets
-from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import NoReturn
@@ -21,7 +24,7 @@ _HAS_MODES = os.name == "posix"
 
 
 class Key:
-    """At least 32 secret bytes. It cannot be printed, pickled or copied.
+    """Secret bytes; made by `given_key` and `found_key`. It cannot be printed, pickled or copied.
 
     >>> Key(bytes(32))
     Key(...)
@@ -30,9 +33,7 @@ class Key:
     __slots__ = ("_derived", "_secret")
 
     def __init__(self, secret: bytes) -> None:
-        if not isinstance(secret, bytes | bytearray) or len(secret) < KEY_BYTES:
-            raise KeyRefused(f"a key must be {KEY_BYTES} bytes or more", where="key")
-        self._secret = hmac.digest(b"utmost ledger", bytes(secret), sha256)
+        self._secret = hmac.digest(b"utmost ledger", secret, sha256)
         self._derived: dict[tuple[str, ...], bytes] = {}
 
     def derived(self, *purpose: str) -> bytes:
@@ -57,33 +58,48 @@ class Key:
         raise Unsupported("a key must not be copied", where="Key", mend="Open the ledger where it is used.")
 
 
-def found_key(key: object, beside: Path | None, *, fresh: bool, environment: Mapping[str, str] = os.environ) -> Key:
+Given = Key | Path | KeyRefused | None
+"""What was given as a key: the key, where to find it, why it is none, or nothing."""
+
+
+def given_key(key: object) -> Given:
+    """What was passed as ``key=``; errors are returned, not raised.
+
+    >>> given_key(bytes(32)), given_key("releases.key").name
+    (Key(...), 'releases.key')
+    """
+    if isinstance(key, bytes | bytearray):
+        return _key_of(bytes(key), "key")
+    if isinstance(key, str | Path) and str(key):
+        return Path(key)
+    if key is None:
+        return None
+    return KeyRefused("a key must be bytes or the path of a key file", came=type(key).__name__, where="key")
+
+
+def found_key(given: Given, beside: Path | None, *, fresh: bool) -> Key:
     """The key that was given, or that of the environment, or that of the file beside the ledger.
 
     Args:
-        key: bytes, a path of a key file, or None.
         beside: the key file beside the ledger; None where there is no such place.
         fresh: whether the ledger is about to be made: only then is a key made, too.
 
     Raises:
         KeyRefused: where there is none, or none that is secret.
     """
-    if isinstance(key, bytes | bytearray):
-        return Key(bytes(key))
-    if isinstance(key, str | Path):
-        return _read(Path(key))
-    if key is not None:
-        raise KeyRefused("a key must be bytes or the path of a key file", came=type(key).__name__, where="key")
-    if environment.get(KEY_VARIABLE):
-        return Key(_from_hex(environment[KEY_VARIABLE], KEY_VARIABLE))
-    if environment.get(FILE_VARIABLE):
-        return _read(Path(environment[FILE_VARIABLE]))
-    if beside is None:
+    found = given if given is not None else _of_environment()
+    if found is None and beside is not None:
+        if fresh and not beside.exists():
+            make_key_file(beside)
+        found = beside
+    if isinstance(found, Path):
+        found = _of_file(found)
+    if isinstance(found, KeyRefused):
+        raise found
+    if found is None:
         mend = f"Pass key=, or set {KEY_VARIABLE} or {FILE_VARIABLE}."
         raise KeyRefused("a ledger in a database server needs a key", came="none", where="key", mend=mend)
-    if fresh and not beside.exists():
-        make_key_file(beside)
-    return _read(beside)
+    return found
 
 
 def make_key_file(path: Path) -> None:
@@ -117,22 +133,32 @@ def _link(draft: Path, path: Path) -> None:
             os.close(directory)
 
 
-def _read(path: Path) -> Key:
+def _of_environment() -> Given:
+    if os.environ.get(KEY_VARIABLE):
+        return _key_of_text(os.environ[KEY_VARIABLE], KEY_VARIABLE)
+    return Path(os.environ[FILE_VARIABLE]) if os.environ.get(FILE_VARIABLE) else None
+
+
+def _of_file(path: Path) -> Key | KeyRefused:
     try:
-        mode, text = path.stat().st_mode, path.read_text(encoding="ascii")
+        mode = path.stat().st_mode
+        if _HAS_MODES and mode & 0o077:
+            came, mend = f"mode {mode & 0o777:o}", f"Run: chmod 600 {path}"
+            return KeyRefused("the key file must be its owner's alone", came=came, where=str(path), mend=mend)
+        return _key_of_text(path.read_text(encoding="ascii").strip(), str(path))
     except (OSError, UnicodeDecodeError) as error:
         mend = "Put the ledger's key file back: without its key a ledger cannot be used."
-        raise KeyRefused("the key file must be there", came=type(error).__name__, where=str(path), mend=mend) from None
-    if _HAS_MODES and mode & 0o077:
-        mend = f"Run: chmod 600 {path}"
-        raise KeyRefused(
-            "the key file must be its owner's alone", came=f"mode {mode & 0o777:o}", where=str(path), mend=mend
-        )
-    return Key(_from_hex(text.strip(), str(path)))
+        return KeyRefused("the key file must be there", came=type(error).__name__, where=str(path), mend=mend)
 
 
-def _from_hex(text: str, where: str) -> bytes:
+def _key_of_text(text: str, where: str) -> Key | KeyRefused:
     try:
-        return bytes.fromhex(text)
+        return _key_of(bytes.fromhex(text), where)
     except ValueError:
-        raise KeyRefused("a key must be hexadecimal", where=where, mend=f"{2 * KEY_BYTES} digits or more.") from None
+        return KeyRefused("a key must be hexadecimal", where=where, mend=f"{2 * KEY_BYTES} digits or more.")
+
+
+def _key_of(secret: bytes, where: str) -> Key | KeyRefused:
+    if len(secret) < KEY_BYTES:
+        return KeyRefused(f"a key must be {KEY_BYTES} bytes or more", where=where)
+    return Key(secret)

@@ -14,6 +14,7 @@ from utmost.release.ledger.commitment import commitment
 from utmost.release.ledger.copies import backed_up, restored
 from utmost.release.ledger.event import Event, read_event
 from utmost.release.ledger.facts import Budget, Status, check_name
+from utmost.release.ledger.key import given_key
 from utmost.release.ledger.opening import Place, opened_book
 from utmost.release.ledger.promise import promised
 from utmost.release.ledger.publishing import (
@@ -108,7 +109,9 @@ class Ledger:
             LedgerUnavailable: where the store is locked or cannot be reached.
             Unsupported: for a ledger of a later version.
         """
-        book = opened_book(place, key=key, witness=witness, sealed=sealed, derived=derived, timeout=timeout)
+        given = given_key(key)
+        del key  # no frame of an error may show it
+        book = opened_book(place, key=given, witness=witness, sealed=sealed, derived=derived, timeout=timeout)
         return cls(book, secure(randomness))
 
     def publish(
@@ -406,7 +409,9 @@ class Ledger:
             OutOfRange: where there is a ledger already.
             KeyRefused, LedgerDamaged: as for `open`; nothing is restored then.
         """
-        return cls(restored(Path(backup), place, key=key, witness=witness, timeout=timeout), secure(None))
+        given = given_key(key)
+        del key  # no frame of an error may show it
+        return cls(restored(Path(backup), place, key=given, witness=witness, timeout=timeout), secure(None))
 
     def resume(self, reason: str, missing: Mapping[str, Number | Level] | None = None) -> None:
         """End a quarantine: from now on new things may be said again.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from utmost.errors import OutOfRange
 from utmost.release.ledger.book import Book, open_book
-from utmost.release.ledger.key import found_key
+from utmost.release.ledger.key import Given, found_key
 from utmost.release.ledger.sqlite_store import SqliteStore
 from utmost.release.ledger.store import Store
 from utmost.release.ledger.witness import Witness
@@ -20,7 +20,7 @@ _POSTGRES = ("postgresql://", "postgres://")
 def opened_book(
     place: Place,
     *,
-    key: bytes | Place | None,
+    key: Given,
     witness: Place | bool | None,
     sealed: bool,
     derived: bool,
