@@ -2,20 +2,16 @@
 
 import json
 from collections import Counter
-from io import BytesIO
+from dataclasses import replace
 
-import networkx as nx
-import numpy as np
 import pytest
 
 from running import utmost_command
 from utmost.adapters.cli import main
-from utmost.adapters.figures.layout import layout
-from utmost.adapters.figures.papers import pictures
+from utmost.adapters.reproduce import fernandes_tables as tables
 from utmost.adapters.reproduce import ghosh as ghosh_module
 from utmost.adapters.reproduce.comparison import corrected, equal, extended
-from utmost.adapters.reproduce.networks import karate_club, les_miserables
-from utmost.spaces import graph
+from utmost.adapters.reproduce.fernandes import fernandes
 
 
 def test_ghosh_is_reproduced_and_a_forged_print_is_noticed(capsys, monkeypatch):
@@ -47,55 +43,40 @@ def test_geng_is_reproduced_in_a_process_of_its_own():
     assert "14 equal, 3 corrected, 5 extended" in ended.stdout
 
 
-def test_koufogiannis_is_reproduced_and_drawn(capsys, tmp_path):
-    folder = tmp_path / "pictures"
-    with pytest.raises(SystemExit) as ended:
-        main(["reproduce", "koufogiannis", "--figures", str(folder), "--json"])
-    found = json.loads(capsys.readouterr().out)
-    assert not ended.value.code
-    assert Counter(each["verdict"] for each in found) == {"equal": 19, "corrected": 10, "extended": 10}
-    values = {each["found"] for each in found}
-    assert {"0.18394", "alpha=3/23", "0.471404520791", "7/9 1/9 1/9 / 7/27 13/27 7/27 / 1/9 1/9 7/9"} <= values
-    drawn = sorted(path.name for path in folder.iterdir())
-    assert drawn == [f"figure_{k}.svg" for k in ("1", "3", "6", "6_les_miserables", "7")]
-    with pytest.raises(SystemExit) as again:
-        main(["reproduce", "koufogiannis", "--figures", str(folder)])
-    assert again.value.code, "nothing is written over"
+def test_fernandes_is_reproduced_and_a_forged_print_is_noticed(run):
+    """Tables 4 to 7 with capacities, the theorems and the figures: each equal, corrected or extended."""
+    code, out, err = run("reproduce", "fernandes", "--json")
+    found = json.loads(out)
+    assert (code, err) == (0, "")
+    assert Counter(each["verdict"] for each in found) == {"equal": 62, "corrected": 10, "extended": 14}
+    places = {each["place"] for each in found}
+    assert {f"Table {k}" for k in (4, 5, 6, 7)} | {f"Figure {k}" for k in (1, 2, 3, 4, 5, 7, 8)} <= places
+    known = {(each["what"], each["verdict"]): each["found"] for each in found}
+    assert known["grid 2x2: vertices", "corrected"] == "4346"
+    assert known["3 bits: kernels", "corrected"] == "29213"
+    assert known["4 bits: vertices", "extended"] == "990"
+    assert known["5 bits: vertices", "extended"] == "395094"
+    assert known["6 equidistant: kernels", "extended"] == "200213"
+    assert known["3 bits: capacities", "equal"] == "64/27 = 2.37 and 19/27 = 0.7037"
+    assert known["grid 3x3: capacities", "equal"].startswith("3.53401496842")
+    forged = replace(tables.ROWS[3], kernels=188, capacities=("2.34", "0.75"))
+    wrong = [each.what for each in tables.row_of(forged) if each.verdict == "DIFFERS"]
+    assert wrong == ["line of 5: kernels", "line of 5: capacities"]
 
 
-@pytest.mark.parametrize(("paper", "name"), [("ghosh", "figure_2"), ("geng", "figure_2"), ("koufogiannis", "figure_1")])
-def test_pictures_are_the_same_each_time(paper, name):
-    one, other = BytesIO(), BytesIO()
-    pictures(paper)[name](one, "svg")
-    pictures(paper)[name](other, "svg")
-    assert one.getvalue() == other.getvalue()
-    assert one.getvalue().startswith(b"<?xml")
-
-
-def test_a_layout_keeps_members_as_far_apart_as_the_network_does():
-    """A path of five is a straight line with unit steps; the karate club's stress is low."""
-    places = layout([("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")])
-    line = np.array([places[name] for name in "abcde"])
-    assert np.abs(np.linalg.norm(np.diff(line, axis=0), axis=1) - 1).max() < 0.02
-    club = layout(karate_club())
-    distances = np.asarray(graph(karate_club()).distances, float)
-    points = np.array([club[str(name)] for name in graph(karate_club()).labels])
-    apart = np.linalg.norm(points[:, None] - points[None], axis=2)
-    off = ~np.eye(34, dtype=bool)
-    assert np.corrcoef(apart[off], distances[off])[0, 1] > 0.85
-
-
-def test_the_networks_are_those_of_networkx():
-    club, novel = nx.karate_club_graph(), nx.les_miserables_graph()
-    assert {frozenset(edge) for edge in karate_club()} == {frozenset((str(a + 1), str(b + 1))) for a, b in club.edges}
-    assert {frozenset(edge) for edge in les_miserables()} == {frozenset(edge) for edge in novel.edges}
+@pytest.mark.slow
+def test_fernandes_at_length():
+    """What takes minutes: 4757698, 33433683534, 2.78e24, four secrets at equal distance, nib on lines of 6 and 7."""
+    found = list(fernandes(long=True))
+    assert not [each for each in found if each.verdict == "DIFFERS"]
+    assert {"4757698", "33433683534", "1/49", "yes, proved on lines of 3 to 7"} <= {each.found for each in found}
 
 
 def test_an_unknown_paper_is_misuse(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["reproduce", "dwork"])
     assert ended.value.code == 2
-    assert "one of ghosh, geng, koufogiannis; got dwork" in capsys.readouterr().err
+    assert "one of ghosh, geng, koufogiannis, fernandes; got dwork" in capsys.readouterr().err
 
 
 def test_a_wrong_number_differs_whatever_was_printed():

@@ -14,7 +14,9 @@ from utmost.adapters.reports import print_json
 from utmost.adapters.reproduce.comparison import DIFFERS, Reproduction
 from utmost.errors import OutOfRange
 
-Paper = Annotated[str, typer.Argument(metavar="PAPER", help="ghosh (2009), geng (2012) or koufogiannis (2015).")]
+PAPERS = "ghosh (2009), geng (2012), koufogiannis (2015) or fernandes (2022)."
+Paper = Annotated[str, typer.Argument(metavar="PAPER", help=PAPERS)]
+Long = Annotated[bool, typer.Option("--long", help="Also what takes minutes (fernandes).")]
 Figures = Annotated[
     Path | None,
     typer.Option(
@@ -23,7 +25,7 @@ Figures = Annotated[
 ]
 
 
-def reproduce(paper: Paper, figures: Figures = None, as_json: options.AsJson = False) -> None:
+def reproduce(paper: Paper, long: Long = False, figures: Figures = None, as_json: options.AsJson = False) -> None:
     """Compute a paper's figures and numbers beside its own.
 
     Each is marked equal, corrected (the paper misprints or claims too much) or extended (the paper gives no value).
@@ -31,7 +33,7 @@ def reproduce(paper: Paper, figures: Figures = None, as_json: options.AsJson = F
     """
     from utmost.adapters.screens.progress import busy
 
-    comparisons = _reproduction(paper)
+    comparisons = _reproduction(paper, long=long)
     if figures is not None:
         with busy(f"Drawing the pictures of {paper}"):
             _draw(paper, figures)
@@ -47,12 +49,18 @@ def reproduce(paper: Paper, figures: Figures = None, as_json: options.AsJson = F
         raise typer.Exit(1)
 
 
-def _reproduction(paper: str) -> Reproduction:
+def _reproduction(paper: str, *, long: bool) -> Reproduction:
+    from utmost.adapters.reproduce.fernandes import fernandes
     from utmost.adapters.reproduce.geng import geng
     from utmost.adapters.reproduce.ghosh import ghosh
     from utmost.adapters.reproduce.koufogiannis import koufogiannis
 
-    papers: dict[str, Reproduction] = {"ghosh": ghosh, "geng": geng, "koufogiannis": koufogiannis}
+    papers: dict[str, Reproduction] = {
+        "ghosh": ghosh,
+        "geng": geng,
+        "koufogiannis": koufogiannis,
+        "fernandes": partial(fernandes, long),
+    }
     if paper not in papers:
         raise OutOfRange(f"the paper must be one of {', '.join(papers)}", came=paper, where="reproduce")
     return papers[paper]

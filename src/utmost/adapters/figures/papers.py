@@ -6,6 +6,7 @@ from functools import partial
 from typing import BinaryIO
 
 from utmost.adapters import plots
+from utmost.adapters.figures import fernandes
 from utmost.adapters.figures.mechanism import mechanism
 from utmost.adapters.figures.noise_paths import noise_paths
 from utmost.adapters.figures.relaxing_law import relaxing_law
@@ -32,7 +33,7 @@ _NAMED = (
 
 def pictures(paper: str) -> Mapping[str, Picture]:
     """The pictures of a paper: those that it prints, on the networks named, and no other."""
-    return {"ghosh": _ghosh, "geng": _geng, "koufogiannis": _koufogiannis}[paper]()
+    return {"ghosh": _ghosh, "geng": _geng, "koufogiannis": _koufogiannis, "fernandes": fernandes.pictures}[paper]()
 
 
 def _ghosh() -> Mapping[str, Picture]:
