@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from utmost.adapters.commands.capacity import capacity
 from utmost.adapters.commands.compare import compare
 from utmost.adapters.commands.design import design
 from utmost.adapters.commands.epsilon_for import epsilon_for
@@ -16,6 +17,7 @@ from utmost.adapters.commands.leakage import leakage
 from utmost.adapters.commands.ledger import app as ledger
 from utmost.adapters.commands.noise import noise
 from utmost.adapters.commands.read import read
+from utmost.adapters.commands.refine import refine
 from utmost.adapters.commands.relax import relax
 from utmost.adapters.commands.release import release
 from utmost.adapters.commands.reproduce import reproduce
@@ -41,12 +43,14 @@ for command in (
     read,
     design,
     leakage,
+    capacity,
     noise,
     compare,
     epsilon_for,
     vertices,
     kernels,
     universal,
+    refine,
     reproduce,
 ):
     app.command()(command)
