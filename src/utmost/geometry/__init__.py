@@ -5,7 +5,9 @@ from utmost.geometry.decomposition import Decomposition, decompose
 from utmost.geometry.earth_moves import EarthMove, earth_move
 from utmost.geometry.estimate import Estimate, estimate_kernels
 from utmost.geometry.existence import distinguishing_mechanism
+from utmost.geometry.extensions import vertex_extensions
 from utmost.geometry.haul import Haul, Position
+from utmost.geometry.impossibility import Unserved, blurred_pair, unserved_consumer
 from utmost.geometry.kernels import Kernels, count_kernels, kernel_blocks, kernel_sizes, kernels
 from utmost.geometry.max_case_order import MaxCaseVerdict, max_case_verdict
 from utmost.geometry.membership import is_kernel, is_vertex_mechanism
@@ -18,6 +20,7 @@ from utmost.geometry.universality import (
     is_universally_optimal,
     universal_mechanism,
 )
+from utmost.geometry.utility_sets import LiftedLoss, UtilitySet, trivial_action
 from utmost.geometry.vertices import Vertices, count_vertices, vertex_blocks, vertices
 from utmost.geometry.witnesses import is_remap_between, prefers
 from utmost.spaces.loss_algebra import joint_loss, lifted_loss
@@ -30,14 +33,18 @@ __all__ = [
     "ExistenceVerdict",
     "Haul",
     "Kernels",
+    "LiftedLoss",
     "MaxCaseVerdict",
     "Orbits",
     "Position",
     "PrivacyOrderVerdict",
     "RefinementVerdict",
     "UniversalityVerdict",
+    "Unserved",
+    "UtilitySet",
     "Vertices",
     "automorphisms",
+    "blurred_pair",
     "count_kernels",
     "count_vertices",
     "decompose",
@@ -60,8 +67,11 @@ __all__ = [
     "refinement",
     "refinement_verdict",
     "refutation",
+    "trivial_action",
     "universal_mechanism",
+    "unserved_consumer",
     "vertex_blocks",
+    "vertex_extensions",
     "vertex_orbits",
     "vertices",
 ]
