@@ -11,6 +11,7 @@ from utmost.geometry.impossibility import Unserved, blurred_pair, unserved_consu
 from utmost.geometry.kernels import Kernels, count_kernels, kernel_blocks, kernel_sizes, kernels
 from utmost.geometry.max_case_order import MaxCaseVerdict, max_case_verdict
 from utmost.geometry.membership import is_kernel, is_vertex_mechanism
+from utmost.geometry.nib_on_the_line import NibOptimum, least_nib_loss
 from utmost.geometry.orbits import Orbits, vertex_orbits
 from utmost.geometry.privacy_order import PrivacyOrderVerdict, induced_ratios, privacy_order_verdict
 from utmost.geometry.refinement import RefinementVerdict, refinement, refinement_verdict, refutation
@@ -35,6 +36,7 @@ __all__ = [
     "Kernels",
     "LiftedLoss",
     "MaxCaseVerdict",
+    "NibOptimum",
     "Orbits",
     "Position",
     "PrivacyOrderVerdict",
@@ -60,6 +62,7 @@ __all__ = [
     "kernel_blocks",
     "kernel_sizes",
     "kernels",
+    "least_nib_loss",
     "lifted_loss",
     "max_case_verdict",
     "prefers",
