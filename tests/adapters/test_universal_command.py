@@ -8,20 +8,6 @@ import pytest
 import utmost as ut
 from running import utmost_command
 from utmost.adapters import verdicts
-from utmost.adapters.cli import main
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return call
 
 
 def test_a_process_of_its_own_answers_as_the_issue_asks():
