@@ -90,7 +90,9 @@ def lost_after_cuts(tmp_path, synchronous, cuts=60):
         point = rng.randrange(marks[0][0], len(operations) + 1)
         after_power_cut(operations[:point], cut, folder)
         try:
-            found = sqlite3.connect(folder / "plain.db").execute("SELECT COALESCE(MAX(n), 0), COUNT(*) FROM t").fetchone()
+            found = (
+                sqlite3.connect(folder / "plain.db").execute("SELECT COALESCE(MAX(n), 0), COUNT(*) FROM t").fetchone()
+            )
         except sqlite3.DatabaseError:
             found = (0, -1)
         promised = max(n for at, n in marks if at <= point)

@@ -113,14 +113,18 @@ EDITS = {
     ],
     "a level is edited": ["UPDATE utmost_events SET body = CAST(REPLACE(body, '\"4\"', '\"2\"') AS BLOB)"],
     "a limit is edited": ["UPDATE utmost_events SET body = CAST(REPLACE(body, '100', '900') AS BLOB)"],
-    "a time is edited": ["UPDATE utmost_events SET body = CAST(REPLACE(body, 'Z\"}', '0\"}') AS BLOB) WHERE number = 2"],
+    "a time is edited": [
+        "UPDATE utmost_events SET body = CAST(REPLACE(body, 'Z\"}', '0\"}') AS BLOB) WHERE number = 2"
+    ],
     "responses change places": [
         "UPDATE utmost_parts SET event = -1 WHERE event = 2",
         "UPDATE utmost_parts SET event = 2 WHERE event = 5",
         "UPDATE utmost_parts SET event = 5 WHERE event = -1",
     ],
     "a response is dropped": ["DELETE FROM utmost_parts WHERE rowid = (SELECT MAX(rowid) FROM utmost_parts)"],
-    "a response is added": ["INSERT INTO utmost_parts SELECT event, part + 9, content FROM utmost_parts WHERE part = 0"],
+    "a response is added": [
+        "INSERT INTO utmost_parts SELECT event, part + 9, content FROM utmost_parts WHERE part = 0"
+    ],
     "a response is emptied": ["UPDATE utmost_parts SET content = x'' WHERE event = 3"],
     "a response is text": ["UPDATE utmost_parts SET content = 'abc' WHERE event = 3"],
     "the head is dropped": ["DELETE FROM utmost_head"],
@@ -129,7 +133,9 @@ EDITS = {
     "the schema is no number": ["UPDATE utmost_schema SET version = 'one'"],
     "the events are gone": ["DELETE FROM utmost_events"],
     "the table of events is gone": ["DROP TABLE utmost_events"],
-    "an event is of an unknown kind": ["UPDATE utmost_events SET body = CAST(REPLACE(body, 'published', 'publicity') AS BLOB)"],
+    "an event is of an unknown kind": [
+        "UPDATE utmost_events SET body = CAST(REPLACE(body, 'published', 'publicity') AS BLOB)"
+    ],
 }
 
 
@@ -167,4 +173,3 @@ def test_edits_are_told_without_a_witness_too(tmp_path, whole):
             raise AssertionError(statements)
         except UtmostError:
             pass
-
