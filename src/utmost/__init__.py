@@ -52,15 +52,21 @@ from utmost.spaces import (
     Consumer,
     Loss,
     Space,
+    balanced_tree,
     check_monotone,
     counts,
+    cycle,
     discrete,
     graph,
     grid,
     hamming,
     is_monotone,
+    line,
     losses,
+    points,
     priors,
+    product,
+    tree,
 )
 from utmost.version import __version__
 
@@ -87,6 +93,7 @@ if TYPE_CHECKING:
         uniqueness,
     )
     from utmost.geometry import (
+        automorphisms,
         count_kernels,
         count_vertices,
         decompose,
@@ -96,6 +103,9 @@ if TYPE_CHECKING:
         is_vertex_mechanism,
         kernel_sizes,
         kernels,
+        refinement,
+        refinement_verdict,
+        refutation,
         universal_mechanism,
         vertex_orbits,
         vertices,
@@ -118,8 +128,9 @@ if TYPE_CHECKING:
         vulnerability,
     )
     from utmost.noise.gradual import is_lossless
-    from utmost.release import gradual
+    from utmost.release import gradual, rappor
     from utmost.release.gradual import GradualRelease, ProcessedRelease, TrustRelease
+    from utmost.release.ledger import Ledger
 
 __all__ = [
     "Capacity",
@@ -134,6 +145,7 @@ __all__ = [
     "Hyper",
     "Laplace",
     "Law",
+    "Ledger",
     "Level",
     "Loss",
     "Optimum",
@@ -152,6 +164,8 @@ __all__ = [
     "__version__",
     "abstract_staircase",
     "additive_leakage",
+    "automorphisms",
+    "balanced_tree",
     "bayes_remap",
     "bayes_risk",
     "bayes_vulnerability",
@@ -164,6 +178,7 @@ __all__ = [
     "count_kernels",
     "count_vertices",
     "counts",
+    "cycle",
     "decompose",
     "delta",
     "derivation",
@@ -199,6 +214,7 @@ __all__ = [
     "l_uncertainty",
     "laplace_channel",
     "level",
+    "line",
     "losses",
     "minimax_mechanism",
     "multiplicative_leakage",
@@ -207,12 +223,18 @@ __all__ = [
     "optimal_noise",
     "optimal_step",
     "plan_release",
+    "points",
     "posterior",
     "priors",
+    "product",
     "profile",
     "property_vulnerability",
     "randomized_response",
+    "rappor",
     "read_response",
+    "refinement",
+    "refinement_verdict",
+    "refutation",
     "rehearse_table",
     "relaxable_noise",
     "release",
@@ -226,6 +248,7 @@ __all__ = [
     "step_bracket",
     "total_variation",
     "tradeoff",
+    "tree",
     "unbounded_geometric_channel",
     "uncertainty",
     "uniqueness",
@@ -259,6 +282,7 @@ _LATER = {
         "uniqueness",
     ),
     "utmost.geometry": (
+        "automorphisms",
         "count_kernels",
         "count_vertices",
         "decompose",
@@ -268,6 +292,9 @@ _LATER = {
         "is_vertex_mechanism",
         "kernel_sizes",
         "kernels",
+        "refinement",
+        "refinement_verdict",
+        "refutation",
         "universal_mechanism",
         "vertex_orbits",
         "vertices",
@@ -290,12 +317,16 @@ _LATER = {
         "vulnerability",
     ),
     "utmost.noise.gradual": ("is_lossless",),
-    "utmost.release": ("gradual",),
+    "utmost.release": (
+        "gradual",
+        "rappor",
+    ),
     "utmost.release.gradual": (
         "GradualRelease",
         "ProcessedRelease",
         "TrustRelease",
     ),
+    "utmost.release.ledger": ("Ledger",),
 }
 _ROOM = {name: room for room, names in _LATER.items() for name in names}
 

@@ -16,6 +16,15 @@
     ├── Infeasible      no object satisfies what was asked
     ├── SolverFailed    a program was not solved; no best effort is returned
     ├── BudgetExceeded  a release would spend more than its budget
+    ├── LedgerError     a ledger refuses; nothing has been spent
+    │   ├── UnknownRelease    no release of this name and version is in the ledger
+    │   ├── AlreadyPublished  the release is there, and was asked for with other arguments
+    │   ├── DataChanged       the values are not those that were published
+    │   ├── NeedsTable        a level beyond the loosest response needs the values
+    │   ├── KeyRefused        the ledger's key is missing, wrong, or open to others
+    │   ├── Quarantined       the ledger has been rolled back or restored
+    │   ├── LedgerDamaged     what is stored is not what was written
+    │   └── LedgerUnavailable the store is locked, full, or cannot be reached
     └── Unsupported     outside what the library offers; never "treated as" something else
 
 Each error says what was required, what came, where, and how to mend it.
@@ -106,6 +115,42 @@ class SolverFailed(UtmostError):
 
 class BudgetExceeded(UtmostError):
     """A release would spend more than its budget."""
+
+
+class LedgerError(UtmostError):
+    """A ledger refuses what was asked, or cannot do it. Nothing has been spent, and asking again is safe."""
+
+
+class UnknownRelease(LedgerError, LookupError):
+    """No release of this name and version is in the ledger."""
+
+
+class AlreadyPublished(LedgerError):
+    """The release, or the request, is in the ledger already and was made with other arguments."""
+
+
+class DataChanged(LedgerError):
+    """The values brought are not those that the ledger committed to."""
+
+
+class NeedsTable(LedgerError):
+    """A level beyond the loosest response was asked for without the values."""
+
+
+class KeyRefused(LedgerError):
+    """The ledger's key is missing, wrong, too short, or readable by others."""
+
+
+class Quarantined(LedgerError):
+    """The ledger has been rolled back or restored, and takes no new response before it is resumed."""
+
+
+class LedgerDamaged(LedgerError):
+    """What is stored is not what was written."""
+
+
+class LedgerUnavailable(LedgerError):
+    """The store is locked, full, or cannot be reached. The same call may be made again."""
 
 
 class Unsupported(UtmostError):

@@ -244,9 +244,13 @@ def test_a_position_of_another_walk_is_refused(start):
 
 
 def test_a_walk_over_too_many_vertices_is_refused():
-    """The 5-bit cube has 395 094 vertices: estimate instead."""
+    """The 5-bit cube has 395 094 vertices, a grid of 36 points 3 * 10^7: estimate instead; no list comes first."""
     with pytest.raises(Unsupported, match="5000 vertices"):
         next(walk_kernels(vertices(PrivacyType(hamming(5), alpha="1/2"))))
+    for space in (hamming(5), grid(6, 6, metric="manhattan")):
+        for search in (kernels, kernel_sizes, count_kernels, lambda ptype: next(kernel_blocks(ptype))):
+            with pytest.raises(Unsupported, match="estimate_kernels"):
+                search(PrivacyType(space, alpha="1/2"))
 
 
 def test_without_numba_everything_is_still_there(monkeypatch):

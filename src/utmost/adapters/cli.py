@@ -11,10 +11,16 @@ import typer
 from utmost.adapters.commands.compare import compare
 from utmost.adapters.commands.design import design
 from utmost.adapters.commands.epsilon_for import epsilon_for
+from utmost.adapters.commands.kernels import kernels
+from utmost.adapters.commands.ledger import app as ledger
 from utmost.adapters.commands.noise import noise
 from utmost.adapters.commands.read import read
+from utmost.adapters.commands.relax import relax
 from utmost.adapters.commands.release import release
 from utmost.adapters.commands.reproduce import reproduce
+from utmost.adapters.commands.universal import universal
+from utmost.adapters.commands.vertices import vertices
+from utmost.adapters.commands.view import view
 from utmost.errors import NotALevel, NotANumber, OutOfRange, Unsupported, UtmostError
 from utmost.version import __version__
 
@@ -27,8 +33,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (release, read, design, noise, compare, epsilon_for, reproduce):
+for command in (
+    release,
+    relax,
+    view,
+    read,
+    design,
+    noise,
+    compare,
+    epsilon_for,
+    vertices,
+    kernels,
+    universal,
+    reproduce,
+):
     app.command()(command)
+app.add_typer(ledger, name="ledger")
 
 
 def _version(wanted: bool) -> None:

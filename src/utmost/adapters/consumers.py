@@ -58,6 +58,18 @@ def prior_file(text: str, size: int | None = None) -> Array:
         raise NotAPrior(error.required, came=error.came, where=str(path), mend=error.mend) from None
 
 
+def loss_of(text: str, space: Space) -> Loss | Array:
+    """The loss that a name or a file gives; a name but "distance" regards the secrets' numbers 0, 1, ...
+
+    Raises:
+        OutOfRange: for a name that is none.
+        BadTable: for a file that is no table of numbers.
+    """
+    if is_file(text):
+        return as_array(number_rows(Path(text)), "loss", ndim=2)
+    return losses.distance(space) if text.strip().lower() == "distance" else loss_named(text)
+
+
 def _prior(text: str, space: Space, level: Level) -> Array:
     if is_file(text):
         return prior_file(text, space.size)
@@ -68,12 +80,9 @@ def _prior(text: str, space: Space, level: Level) -> Array:
 
 
 def _loss(text: str, space: Space) -> Loss | Array:
-    if is_file(text):
-        return as_array(number_rows(Path(text)), "loss", ndim=2)
-    if text.strip().lower() == "distance":
-        return losses.distance(space)
-    rule = loss_named(text)
-    if not isinstance(space.metric, LineMetric) and rule not in (losses.binary, losses.nib):
+    rule = loss_of(text, space)
+    named = not is_file(text) and text.strip().lower() != "distance"
+    if named and not isinstance(space.metric, LineMetric) and rule not in (losses.binary, losses.nib):
         raise OutOfRange("a loss by name must be binary, nib or distance on a space other than counts", came=text)
     return rule
 

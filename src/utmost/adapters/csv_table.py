@@ -3,7 +3,7 @@
 import csv
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -125,6 +125,12 @@ class _Door:
 
     def with_columns(self, table: CsvTable, columns: Mapping[str, Column], after: Mapping[str, str]) -> CsvTable:
         return CsvTable(table.path, table.header, table.rows, {**table.laid, **columns}, {**table.after, **after})
+
+    def kind(self, table: CsvTable, names: Sequence[str]) -> str:
+        return "csv"
+
+    def made(self, kind: str, columns: Mapping[str, Column]) -> None:
+        """A CSV table is a file; columns without one are given as a dict."""
 
 
 def _line(row: list[str], delimiter: str) -> str:

@@ -1,6 +1,6 @@
 """Dataframes of any library: pandas, Polars, Arrow and whatever else narwhals reads; the same kind goes out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -65,6 +65,18 @@ class _Door:
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         return write(table, columns, after)
+
+    def kind(self, table: Any, names: Sequence[str]) -> str:
+        return f"dataframe:{_eager(table).implementation.value}"
+
+    def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
+        door, _, library = kind.partition(":")
+        if door != "dataframe" or find_spec("narwhals") is None or find_spec(library) is None:
+            return None
+        nw = _narwhals()
+        backend = nw.Implementation.from_string(library)
+        series = [_series(name, np.asarray(column), backend) for name, column in columns.items()]
+        return nw.from_dict({one.name: one for one in series}, backend=backend).to_native()
 
 
 def _eager(table: Any) -> Any:

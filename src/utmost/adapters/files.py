@@ -1,7 +1,7 @@
 """Table files by their ending: which door a path goes through."""
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -57,6 +57,8 @@ def write_rows(names: list[str], rows: Iterable[list[str]], file: BinaryIO, path
 
 def columns(table: Any) -> dict[str, list[Any]]:
     """The table as columns of plain Python values; of a CSV, released cells are numbers and all others text."""
+    if isinstance(table, Mapping):
+        return {name: np.asarray(column).tolist() for name, column in table.items()}
     if not isinstance(table, CsvTable):
         return dict(table.to_pydict())
     names, rows = table.names, list(csv_table.rows(table))
@@ -96,9 +98,15 @@ def _write_text(names: list[str], rows: Iterable[list[str]], file: BinaryIO, del
 def _rows(table: Any, watch: Watch | None) -> tuple[list[str], Iterable[list[str]]]:
     if isinstance(table, CsvTable):
         names, rows, count = table.names, csv_table.rows(table), table.rows
+    elif isinstance(table, Mapping):
+        names, rows, count = list(table), _mapping_rows(table), max(map(len, table.values()), default=0)
     else:
         names, rows, count = table.column_names, _arrow_rows(table), table.num_rows
     return names, rows if watch is None else watch(rows, count)
+
+
+def _mapping_rows(table: Mapping[str, Any]) -> Iterator[list[str]]:
+    return map(list, zip(*(map(str, np.asarray(column).tolist()) for column in table.values()), strict=True))
 
 
 def _arrow_rows(table: Any) -> Iterator[list[str]]:

@@ -67,3 +67,35 @@ Distances = Annotated[
     str | None, typer.Option("--distances", metavar="FILE", help="Any metric: a CSV file of all distances.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+LedgerPlace = Annotated[
+    str,
+    typer.Option(
+        "--ledger",
+        metavar="PLACE",
+        envvar="UTMOST_LEDGER",
+        help="The ledger: an SQLite file, or postgresql://HOST/DATABASE without a password.",
+    ),
+]
+LedgerName = Annotated[str, typer.Option("--name", metavar="NAME", help="The name of the release in the ledger.")]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--key-file",
+        metavar="FILE",
+        help="The file that holds the ledger's key; else UTMOST_LEDGER_KEY_FILE, or PLACE.key beside an SQLite ledger.",
+    ),
+]
+WitnessFile = Annotated[
+    Path | None,
+    typer.Option("--witness", metavar="FILE", help="The witness file; else PLACE.witness beside an SQLite ledger."),
+]
+DataVersion = Annotated[
+    int | None, typer.Option("--data-version", metavar="N", help="Which version of the data; the newest if left out.")
+]
+LevelEpsilon = Annotated[
+    str | None,
+    typer.Option("--epsilon", "--level", metavar="NUMBER", help="The privacy level: 1, 0.5 or 1/2. This or --alpha."),
+]
+LedgerDryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Check everything, show what would be spent, draw and write nothing.")
+]

@@ -5,12 +5,14 @@ weights alone keep the level, but dividing each row by its own sum can cost as m
 the weights run at half the level where the sums may differ, and at the whole level where they cannot.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from math import floor
 
 import numpy as np
 
 from utmost.channels.channel import Channel, stochastic
+from utmost.channels.tails import Range, Tails, with_tails
 from utmost.errors import NotALoss, OutOfRange, Unsupported
 from utmost.exact import Array, Level, Number, as_array, exact, frozen, is_exact, level
 from utmost.spaces import Space, discrete
@@ -24,6 +26,7 @@ def exponential_mechanism(
     alpha: Number | None = None,
     space: Space | None = None,
     base: object | None = None,
+    tails: Tails | None = None,
 ) -> Channel:
     """C[x, y] proportional to base[y] alpha^(costs[x, y] / D), or to the root of that power where row sums may differ.
 
@@ -35,9 +38,12 @@ def exponential_mechanism(
         epsilon, alpha: the level that the channel keeps along the metric, one of them.
         space: n secrets; all at distance 1 from each other (`discrete`) when left out.
         base: (m,) positive weights of the outcomes; all 1 when left out.
+        tails: for a countable range, see `tails.Tails`: (left, right) says by how much each further outcome before the
+            first and after the last column costs more, at the same base weight; None or 0 where the range ends.
 
     Returns:
-        (n, m), exact where costs and base are and every power is rational, else float64.
+        (n, m), exact where costs, tails and base are and every power is rational, else float64. Each tail is one more
+        outcome: (n, m + 2) for two.
 
     Raises:
         NotALoss: for bad costs, for another number of rows, and for costs that are the same for every secret.
@@ -45,12 +51,16 @@ def exponential_mechanism(
 
     Source: [koufogiannis2015], proposition 7, which holds for equal sums only.
 
+    >>> [str(p) for p in exponential_mechanism([[0, 1], [1, 0]], alpha="1/2", tails=(1, 1)).matrix[0]]
+    ['1/3', '1/3', '1/6', '1/6']
     >>> exponential_mechanism([[0, 1, 1], [1, 0, 1], [1, 1, 0]], alpha="1/2").matrix[0].tolist()
     [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
     """
     cost, where = _read_costs(costs, space)
     weights = _read_base(base, cost.shape[1])
-    return _normalised(_in_sensitivities(cost, where), weights, level(epsilon, alpha), is_exact(cost))
+    unit = _sensitivity(cost, where)
+    wide = with_tails(_rationals(cost) / unit, weights, tails, unit, whole_steps=False)
+    return _normalised(wide, level(epsilon, alpha), is_exact(cost))
 
 
 def abstract_staircase(
@@ -61,6 +71,7 @@ def abstract_staircase(
     gamma: Number = "1/2",
     space: Space | None = None,
     base: object | None = None,
+    tails: Tails | None = None,
 ) -> Channel:
     """C[x, y] proportional to base[y] alpha^k, where k steps lie between 0 and costs[x, y].
 
@@ -73,9 +84,12 @@ def abstract_staircase(
         gamma: where in a stretch the step is, between 0 and 1; 1/2 attains the whole trade-off of the level.
         space: n secrets at integer distances; all at distance 1 from each other (`discrete`) when left out.
         base: (m,) positive weights of the outcomes; all 1 when left out.
+        tails: for a countable range, see `tails.Tails`: (left, right) says by how much each further outcome before the
+            first and after the last column costs more, at the same base weight; None or 0 where the range ends.
 
     Returns:
-        (n, m), exact where costs and base are and alpha (or its root) is rational, else float64.
+        (n, m), exact where costs, tails and base are and alpha (or its root) is rational, else float64. Each tail is
+        one more outcome: (n, m + 2) for two.
 
     Raises:
         NotALoss: for bad costs, for another number of rows, and for costs that are the same for every secret.
@@ -94,7 +108,9 @@ def abstract_staircase(
     if where.distances.dtype != np.int64:
         raise Unsupported("an abstract staircase needs integer distances", came=repr(where))
     steps = np.frompyfunc(lambda t: Fraction(floor(t) + (t - floor(t) >= turn)), 1, 1)
-    return _normalised(steps(_in_sensitivities(cost, where)), weights, level(epsilon, alpha), is_exact(cost))
+    unit = _sensitivity(cost, where)
+    wide = with_tails(_rationals(cost) / unit, weights, tails, unit, whole_steps=True)
+    return _normalised(replace(wide, steps=steps(wide.steps)), level(epsilon, alpha), is_exact(cost))
 
 
 def _read_costs(costs: object, space: Space | None) -> tuple[Array, Space]:
@@ -112,35 +128,37 @@ def _read_base(base: object | None, outcomes: int) -> Array:
     return weights
 
 
-def _in_sensitivities(cost: Array, space: Space) -> Array:
-    """costs / D, exactly; with D rounded up where a distance is irrational."""
-    fractions: Array = np.asarray(np.frompyfunc(Fraction, 1, 1)(cost))
+def _sensitivity(cost: Array, space: Space) -> Fraction:
+    """The largest |costs[x, y] - costs[z, y]| / d(x, z), rounded up where a distance is irrational."""
+    rationals = _rationals(cost)
     sensitivity = Fraction(0)
     for x, z in space.edges.tolist():
-        gap, length = abs(fractions[x] - fractions[z]).max(), space.length(x, z)
+        gap, length = abs(rationals[x] - rationals[z]).max(), space.length(x, z)
         sensitivity = max(sensitivity, gap / (length if isinstance(length, Fraction) else length.interval(128).lower))
     if sensitivity == 0:
         raise NotALoss("costs must depend on the secret", came="the same costs for every secret")
-    return np.asarray(fractions / sensitivity)
+    return sensitivity
 
 
-def _normalised(steps: Array, weights: Array, at: Level, exactly: bool) -> Channel:
-    """Rows proportional to weight alpha^step, at half the level unless every row has the same steps and weights."""
-    sums_agree = len({frozenset(_weight_of_steps(row, weights).items()) for row in steps}) == 1
-    used = at if sums_agree else at.scaled("1/2")
-    steps = steps - steps.min(axis=1)[:, None]  # so that no row vanishes
-    each = {step: used.scaled(step) for step in set(steps.flat) if step}
-    if exactly and is_exact(weights) and all(power.is_rational for power in each.values()):
-        powers: Array = np.array([each[s].alpha_fraction() if s else Fraction(1) for s in steps.flat], dtype=object)
-        powers = powers.reshape(steps.shape)
+def _rationals(cost: Array) -> Array:
+    return np.asarray(np.frompyfunc(Fraction, 1, 1)(cost))
+
+
+def _normalised(wide: Range, at: Level, exactly: bool) -> Channel:
+    """Rows proportional to weight alpha^step, at half the level unless every row has the same sum whatever alpha."""
+    used = at if wide.sums_agree() else at.scaled("1/2")
+    steps = wide.steps - wide.steps.min(axis=1)[:, None]  # so that no row vanishes
+    each = {step: used.scaled(step) for step in {*steps.flat, *wide.falls} if step}
+    if exactly and is_exact(wide.weights) and all(power.is_rational for power in each.values()):
+        power = np.frompyfunc(lambda step: each[step].alpha_fraction() if step else Fraction(1), 1, 1)
+        powers, repeats, weights = (
+            power(steps),
+            [1 / (1 - power(fall)) if fall else 1 for fall in wide.falls],
+            wide.weights,
+        )
     else:
-        powers, weights = np.exp(-used.epsilon_float * steps.astype(np.float64)), weights.astype(np.float64)
-    joint: Array = np.asarray(powers * weights)
-    return stochastic(frozen(joint / joint.sum(axis=1)[:, None]))
-
-
-def _weight_of_steps(row: Array, weights: Array) -> dict[Fraction, Fraction]:
-    total: dict[Fraction, Fraction] = {}
-    for step, weight in zip(row, weights, strict=True):
-        total[step] = total.get(step, Fraction(0)) + Fraction(weight)
-    return total
+        rate, falls = used.epsilon_float, wide.falls.astype(np.float64)
+        powers, weights = np.exp(-rate * steps.astype(np.float64)), wide.weights.astype(np.float64)
+        repeats = [-1 / np.expm1(-rate * fall) if fall else 1.0 for fall in falls]
+    joint: Array = wide.folded(np.asarray(powers * weights * np.array(repeats, dtype=powers.dtype)))
+    return stochastic(frozen(joint / joint.sum(axis=1)[:, None]), outcomes=wide.names)

@@ -19,6 +19,7 @@ from utmost.design.multipliers import Multipliers
 from utmost.design.optimal import Optimum, optimal_mechanism
 from utmost.design.reading import Reading, read_response
 from utmost.design.remap import bayes_remap, expected_loss, face_value_loss, posterior
+from utmost.design.repair import Repair, repair
 from utmost.design.shared import SharedOptimum, shared_mechanism, sharing_program, sharing_refutation
 from utmost.design.structure import LemmaCheck, check_lemmas, constraint_matrix, remap_of_vertex
 from utmost.design.uniqueness import Uniqueness, uniqueness
@@ -34,6 +35,7 @@ __all__ = [
     "Multipliers",
     "Optimum",
     "Reading",
+    "Repair",
     "SharedOptimum",
     "Uniqueness",
     "averaged",
@@ -58,6 +60,7 @@ __all__ = [
     "posterior",
     "read_response",
     "remap_of_vertex",
+    "repair",
     "shared_mechanism",
     "sharing_program",
     "sharing_refutation",

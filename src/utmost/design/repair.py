@@ -1,19 +1,81 @@
-"""From what a float solver returns to what can be promised: an exactly private channel, and a feasible dual."""
+"""From what is nearly private to what can be promised: an exactly private channel, and for programs a feasible dual."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
 import numpy as np
 
+from utmost.channels import Channel, stochastic
+from utmost.channels.channel import Labels
 from utmost.design.checker import edge_slacks
 from utmost.design.levels import alphas_above
 from utmost.design.multipliers import Multipliers
 from utmost.design.near_ties import doubtful_ratios
-from utmost.exact import Array
+from utmost.errors import NotAChannel, NotANumber, PromiseBroken
+from utmost.exact import Array, Number, as_array, exact, frozen, is_exact
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer
 
 _GRID = 1 << 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repair:
+    """An exactly private channel next to a matrix that was nearly one, and what the repair changed.
+
+    Attributes:
+        channel: Fractions; the privacy type contains it.
+        change: the largest total variation distance between a row of the channel and that of the matrix, exactly: no
+            event became likelier or less likely by more (for rows that sum to 1).
+        bound: what was known of the change beforehand, from the breach and the rounding alone.
+        breach: D = sum over outcomes of the most by which a constraint was broken; 0 for a private matrix.
+        share: theta, how much of the constant channel was mixed in.
+    """
+
+    channel: Channel
+    change: Fraction
+    bound: Fraction
+    breach: Fraction
+    share: Fraction
+
+
+def repair(
+    matrix: Channel | object, ptype: PrivacyType, *, within: Number | None = None, tolerance: float = 1e-6
+) -> Repair:
+    """An exactly private channel next to a nearly private matrix: what a solver or a printed table gives, made safe.
+
+    Exact entries are kept as they are; float entries are rounded to multiples of 2^-60, with each row's sum made 1 in
+    its largest entry. What then breaks the promise is mended by mixing in a channel that says nothing.
+
+    Args:
+        matrix: (n, m), a row for each secret of the type's space.
+        ptype: the promise.
+        within: refuse a change beyond this.
+        tolerance: how far below 0 a float entry, and how far from 1 the sum of a float row may be.
+
+    Raises:
+        NotAChannel: for what is not even nearly a channel.
+        PromiseBroken: where the change passes ``within``.
+
+    >>> from utmost.spaces import discrete
+    >>> local = PrivacyType(discrete(2), alpha="1/2")
+    >>> found = repair([[0.666667, 0.333333], [0.333333, 0.666667]], local)
+    >>> local.contains(found.channel), float(found.change) < 1e-6
+    (True, True)
+    """
+    near, names = _near_channel(matrix, ptype.space.size, tolerance)
+    start = near if is_exact(near) else _rounded(near)
+    breaks, largest = _breaks(ptype, start)
+    repaired, share = _mended(start, breaks, largest)
+    given: Array = np.asarray(np.frompyfunc(Fraction, 1, 1)(near))
+    change, rounding = _distance(repaired, given), _distance(start, given)
+    if within is not None and change > exact(within, "within"):
+        raise PromiseBroken(
+            f"the matrix must be within {within} of a private channel", came=float(change), where="repair"
+        )
+    channel = stochastic(frozen(repaired), *names)
+    return Repair(channel, change, share + rounding, sum(breaks, Fraction(0)), share)
 
 
 def private_matrix(ptype: PrivacyType, near: Array) -> Array:
@@ -27,15 +89,10 @@ def private_matrix(ptype: PrivacyType, near: Array) -> Array:
     Cost: O(edges k) float operations, and exact ones where floats leave doubt.
     """
     matrix = _rounded(near)
-    breaks: dict[int, Fraction] = {}
-    for x, y, r, factor in doubtful_ratios(ptype, matrix):
-        breaks[r] = max(breaks.get(r, Fraction(0)), factor * matrix[y, r] - matrix[x, r])
-    if not any(breaks.values()):
+    breaks, largest = _breaks(ptype, matrix)
+    raised = np.array([*(ceil(_GRID * broken / (1 - largest)) for broken in breaks), None], dtype=object)[:-1]
+    if not raised.any():
         return matrix
-    room = 1 - max(alphas_above(ptype, ptype.space.edges).tolist())
-    raised = np.zeros(matrix.shape[1], dtype=object)
-    for r, broken in breaks.items():
-        raised[r] = ceil(_GRID * broken / room)
     whole = _GRID + int(raised.sum())
     units = [[Fraction(int(_GRID * v) + up, whole) for v, up in zip(row, raised, strict=True)] for row in matrix]
     return np.array(units, dtype=object)
@@ -53,6 +110,49 @@ def feasible_dual(
             break
         mu = np.where(slack >= 0, mu, mu + 2 * slack - 2.0**-52 * abs(mu))
     return mu, kept
+
+
+def _breaks(ptype: PrivacyType, matrix: Array) -> tuple[list[Fraction], Fraction]:
+    """By how much each column breaks privacy at most, and the largest factor of an edge."""
+    breaks = [Fraction(0)] * matrix.shape[1]
+    for x, y, r, factor in doubtful_ratios(ptype, matrix):
+        breaks[r] = max(breaks[r], factor * matrix[y, r] - matrix[x, r])
+    largest = max(alphas_above(ptype, ptype.space.edges).tolist(), default=Fraction(0))
+    return breaks, largest
+
+
+def _mended(matrix: Array, breaks: list[Fraction], largest: Fraction) -> tuple[Array, Fraction]:
+    """(1 - theta) X + theta times the constant channel, and theta: see `private_matrix`."""
+    total = sum(breaks, Fraction(0))
+    if total == 0:
+        return matrix, Fraction(0)
+    theta = total / (total + 1 - largest)
+    share = np.array([*(delta / total for delta in breaks), None], dtype=object)[:-1]
+    return np.asarray((1 - theta) * matrix + theta * share), theta
+
+
+def _distance(one: Array, other: Array) -> Fraction:
+    """The largest total variation distance of two rows."""
+    return Fraction(max(abs(one - other).sum(axis=1))) / 2
+
+
+def _near_channel(matrix: Channel | object, rows: int, tolerance: float) -> tuple[Array, tuple[Labels, Labels]]:
+    """The entries, float or Fraction, and the names of secrets and outcomes."""
+    if isinstance(matrix, Channel):
+        near, names = matrix.matrix, (matrix.secrets, matrix.outcomes)
+    else:
+        try:
+            near, names = as_array(matrix, "channel", ndim=2), (None, None)
+        except NotANumber as error:
+            raise NotAChannel(error.required, came=error.came, mend=error.mend) from None
+    if len(near) != rows or 0 in near.shape:
+        raise NotAChannel(f"the channel must have {rows} rows, one for each secret", came=f"shape {near.shape}")
+    allowed = 0 if is_exact(near) else tolerance
+    for x, y in np.argwhere(near < -allowed)[:1]:
+        raise NotAChannel(f"entry [{x}, {y}] of the channel must not be negative", came=str(near[x, y]))
+    for x in np.flatnonzero(abs(near.sum(axis=1) - 1) > allowed)[:1]:
+        raise NotAChannel(f"row {x} of the channel must sum to 1", came=str(near[x].sum()))
+    return near, names
 
 
 def _rounded(near: Array) -> Array:

@@ -7,6 +7,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.exact.arrays import Array, frozen, is_exact, one_world
+from utmost.exact.limbs import MOST_TERMS, integer_product
 
 
 def product(left: Array, right: Array) -> Array:
@@ -19,8 +20,7 @@ def product(left: Array, right: Array) -> Array:
     Raises:
         OutOfRange: for shapes that do not fit.
 
-    Cost: two exact 400 x 400 matrices take a second or two with python-flint (the extra ``utmost[exact]``), and about
-    a minute without it.
+    Cost: two exact 400 x 400 matrices take a second or two, with python-flint (the extra ``utmost[exact]``) or without.
 
     >>> from utmost.exact import as_array
     >>> product(as_array([["1/2", "1/2"]]), as_array(["1/3", "1/6"])).tolist()
@@ -54,8 +54,11 @@ def _scaled(rows: Array, scale: list[int]) -> list[list[int]]:
 
 def _integer_product(rows: list[list[int]], columns: list[list[int]]) -> list[list[int]]:
     """The integers sum_k rows[i][k] * columns[j][k]."""
+    if len(columns[0]) > MOST_TERMS:
+        return [[sum(map(int.__mul__, row, column)) for column in columns] for row in rows]
     try:
         from flint import fmpz_mat
     except ImportError:
-        return [[sum(map(int.__mul__, row, column)) for column in columns] for row in rows]
+        columns_of_right = np.array(columns, dtype=object).T
+        return list(integer_product(np.array(rows, dtype=object), columns_of_right).tolist())
     return [[int(x) for x in row] for row in (fmpz_mat(rows) * fmpz_mat(columns).transpose()).tolist()]

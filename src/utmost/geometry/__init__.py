@@ -1,13 +1,14 @@
 """Refinement, vertices, kernels and universality: the shape of all mechanisms that keep a promise."""
 
-from utmost.geometry.automorphisms import Automorphisms
+from utmost.geometry.automorphisms import Automorphisms, automorphisms
 from utmost.geometry.decomposition import Decomposition, decompose
 from utmost.geometry.estimate import Estimate, estimate_kernels
-from utmost.geometry.existence import distinguishing_mechanism, joint_loss, lifted_loss
+from utmost.geometry.existence import distinguishing_mechanism
 from utmost.geometry.haul import Haul, Position
 from utmost.geometry.kernels import Kernels, count_kernels, kernel_blocks, kernel_sizes, kernels
 from utmost.geometry.membership import is_kernel, is_vertex_mechanism
 from utmost.geometry.orbits import Orbits, vertex_orbits
+from utmost.geometry.refinement import RefinementVerdict, refinement, refinement_verdict, refutation
 from utmost.geometry.universality import (
     ExistenceVerdict,
     UniversalityVerdict,
@@ -15,6 +16,8 @@ from utmost.geometry.universality import (
     universal_mechanism,
 )
 from utmost.geometry.vertices import Vertices, count_vertices, vertex_blocks, vertices
+from utmost.geometry.witnesses import is_remap_between, prefers
+from utmost.spaces.loss_algebra import joint_loss, lifted_loss
 
 __all__ = [
     "Automorphisms",
@@ -25,14 +28,17 @@ __all__ = [
     "Kernels",
     "Orbits",
     "Position",
+    "RefinementVerdict",
     "UniversalityVerdict",
     "Vertices",
+    "automorphisms",
     "count_kernels",
     "count_vertices",
     "decompose",
     "distinguishing_mechanism",
     "estimate_kernels",
     "is_kernel",
+    "is_remap_between",
     "is_universally_optimal",
     "is_vertex_mechanism",
     "joint_loss",
@@ -40,6 +46,10 @@ __all__ = [
     "kernel_sizes",
     "kernels",
     "lifted_loss",
+    "prefers",
+    "refinement",
+    "refinement_verdict",
+    "refutation",
     "universal_mechanism",
     "vertex_blocks",
     "vertex_orbits",

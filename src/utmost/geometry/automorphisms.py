@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.exact import Array
+from utmost.spaces import Space
 
 Permutation = tuple[int, ...]
 
@@ -59,6 +60,19 @@ class Automorphisms:
             for p in reversed(factors):
                 image = [p[x] for x in image]
             yield tuple(image)
+
+
+def automorphisms(space: Space) -> Automorphisms:
+    """The permutations of the secrets of a space that keep every distance; float64 distances are kept to the last bit.
+
+    >>> from utmost.spaces import cycle
+    >>> automorphisms(cycle(5)).order
+    10
+    """
+    secrets = np.arange(space.size)
+    lengths = np.asarray(space.metric.lengths(secrets[:, None], secrets[None, :]), dtype=object)
+    number = {length: k for k, length in enumerate(dict.fromkeys(lengths.flat))}
+    return Automorphisms.of(np.array([number[length] for length in lengths.flat]).reshape(lengths.shape))
 
 
 def _transversal(kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], i: int) -> tuple[Permutation, ...]:

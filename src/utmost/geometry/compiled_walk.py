@@ -234,15 +234,16 @@ def _doubt_all(walk: Walk, k: int, start: int, j: int) -> None:
 
 
 @compiled
-def go_on(walk: Walk) -> bool:
-    """Walk until the stores might overflow (True) or all is done (False)."""
+def go_on(walk: Walk, patience: int) -> bool:
+    """Walk until the stores might overflow or ``patience`` sets have been completed (True), or all is done (False)."""
     n, m = walk.tableau.shape[1], walk.tableau.shape[2] - 1
     ups, downs = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
     pairs = m * (m + 1) // 2 + 1
     room_found = len(walk.found) - pairs if walk.keep else 1
     room_doubt = len(walk.doubt) - pairs
+    completed = 0
     while walk.level[0] >= 0:
-        if walk.filled[0] > room_found or walk.filled[1] > room_doubt:
+        if walk.filled[0] > room_found or walk.filled[1] > room_doubt or completed >= patience:
             return True
         k = walk.level[0]
         j = walk.coming[k]
@@ -270,5 +271,6 @@ def go_on(walk: Walk) -> bool:
             walk.rows[1] = largest_row(walk.tableau[k + 1, :, m], walk.used)
             walk.used[walk.rows[0]] = False
             _complete(walk, k + 1, j + 1, ups, downs)
+            completed += 1
         walk.used[row] = False
     return False

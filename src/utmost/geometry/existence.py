@@ -6,7 +6,7 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, Unsupported
-from utmost.exact import Array, as_array, fractions, frozen, is_exact
+from utmost.exact import Array, frozen
 from utmost.geometry.distances import Distances
 from utmost.geometry.powers import Powers
 from utmost.privacy import PrivacyType
@@ -43,45 +43,3 @@ def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
     rows = [[1 / (1 + a), a / (1 + a)] if s == x else [a / (1 + a), 1 / (1 + a)] for s in range(n)]
     loss = [[Fraction(int(s != x)), Fraction(int(s != z))] for s in range(n)]
     return Channel(np.array(rows, dtype=object)), frozen(np.array(loss, dtype=object))
-
-
-def lifted_loss(loss: object, secrets: tuple[int, ...], size: int) -> Array:
-    """A loss on some secrets as one on all, 0 beyond them.
-
-    If a mechanism restricted to the secrets is universally optimal among the mechanisms on them, then it is so
-    for the lifted loss among all; the converse fails.
-
-    Args:
-        loss: (k, actions), exact. secrets: k different ones of 0, ..., size - 1. size: the number of all secrets.
-
-    Source: [fernandes2022], theorem 6(5), the direction that holds.
-
-    >>> lifted_loss([[0, 1], [1, 0]], (0, 2), 3).tolist()[1]
-    [Fraction(0, 1), Fraction(0, 1)]
-    """
-    table = as_array(loss, "loss", ndim=2)
-    if len(set(secrets)) != len(table) or not all(0 <= s < size for s in secrets):
-        raise OutOfRange(f"secrets must be {len(table)} different numbers below {size}", came=secrets)
-    lifted = (
-        fractions(np.zeros((size, table.shape[1]), dtype=np.int64))
-        if is_exact(table)
-        else np.zeros((size, table.shape[1]))
-    )
-    lifted[list(secrets)] = table
-    return frozen(lifted)
-
-
-def joint_loss(one: object, two: object) -> Array:
-    """The sum of two losses with an action for each: l((v, w), x) = l1(v, x) + l2(w, x).
-
-    A mechanism that is universally optimal for both is so for their sum.
-
-    Source: [fernandes2022], equation (13).
-
-    >>> joint_loss([[0, 1]], [[0, 2]]).tolist()
-    [[Fraction(0, 1), Fraction(2, 1), Fraction(1, 1), Fraction(3, 1)]]
-    """
-    first, second = as_array(one, "loss", ndim=2), as_array(two, "loss", ndim=2)
-    if len(first) != len(second):
-        raise OutOfRange(f"both losses must have {len(first)} rows", came=len(second))
-    return frozen((first[:, :, None] + second[:, None, :]).reshape(len(first), -1))

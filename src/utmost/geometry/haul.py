@@ -5,6 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.errors import Unsupported
+
+# Twice as many would take a gigabyte for the completions of one set.
+_MOST_VERTICES = 5_000
+
 
 @dataclass(frozen=True, slots=True)
 class Position:
@@ -32,3 +37,17 @@ class Haul:
     supports: NDArray[np.int32]
     position: Position | None
     done: float
+
+
+def check_searchable(vertices: int) -> None:
+    """Check that the sets of so many vertices can be searched.
+
+    Raises:
+        Unsupported: for more than 5000 vertices, whose sets no search comes through.
+    """
+    if vertices > _MOST_VERTICES:
+        raise Unsupported(
+            f"a search for kernels takes at most {_MOST_VERTICES} vertices",
+            came=f"{vertices} or more",
+            mend="Use estimate_kernels (--estimate).",
+        )

@@ -1,7 +1,7 @@
 """The kernels of a privacy type: the finitely many mechanisms of which every other is a refinement of a mixture."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
@@ -13,10 +13,10 @@ from utmost.channels import Channel
 from utmost.errors import Unsupported
 from utmost.exact import Array, frozen
 from utmost.geometry.double_description import kernels_by_double_description
-from utmost.geometry.haul import Haul, Position
+from utmost.geometry.haul import Haul, Position, check_searchable
 from utmost.geometry.linear import solve_columns
 from utmost.geometry.orbits import Orbits, column_permutations, support_orbits
-from utmost.geometry.vertices import Vertices, vertices
+from utmost.geometry.vertices import Vertices, vertex_blocks
 from utmost.privacy import PrivacyType
 
 # Below this the entries of a vertex differ so much that floating point decides few signs.
@@ -68,7 +68,7 @@ class Kernels:
 
 
 def kernels(ptype: PrivacyType) -> Kernels:
-    """All kernels of a privacy type, listed.
+    """All kernels of a privacy type, listed; of at most 5000 vertices.
 
     A kernel is a set of linearly independent vertices with the uniform distribution strictly inside its hull; as a
     channel, its columns are those vertices, scaled. Equivalently: the vertices of {lambda >= 0: V lambda = uniform}.
@@ -82,7 +82,7 @@ def kernels(ptype: PrivacyType) -> Kernels:
     >>> listed.sizes, listed[1].shape
     ({2: 1, 3: 1}, (3, 3))
     """
-    listed = vertices(ptype)
+    listed = _searchable(ptype)
     supports = _supports(listed)
     order = np.lexsort([*supports.T[::-1], np.count_nonzero(supports >= 0, axis=1)])
     return Kernels(listed, frozen(supports[order]))
@@ -103,22 +103,26 @@ def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: Position | Non
     >>> sum(len(haul.supports) for haul in kernel_blocks(ptype))
     41
     """
-    return _hauls(vertices(ptype), rows, start)
+    return _hauls(_searchable(ptype), rows, start)
 
 
-def kernel_sizes(ptype: PrivacyType) -> dict[int, int]:
+def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], None] = lambda done: None) -> dict[int, int]:
     """How many kernels a type has with each number of outcomes, without listing them where that saves memory.
+
+    Args:
+        ptype: the type.
+        watch: is told, every second or so, which share of the search is done, between 0 and 1.
 
     >>> from utmost.spaces import hamming
     >>> kernel_sizes(PrivacyType(hamming(2), alpha="1/2"))
     {2: 1, 3: 2, 4: 1}
     """
-    listed = vertices(ptype)
+    listed = _searchable(ptype)
     if _is_small(listed) or not _can_walk(listed):
         return Kernels(listed, _supports(listed)).sizes
     from utmost.geometry.walk import count_by_walk
 
-    return {size: int(count) for size, count in enumerate(count_by_walk(listed)) if count}
+    return {size: int(count) for size, count in enumerate(count_by_walk(listed, watch)) if count}
 
 
 def count_kernels(ptype: PrivacyType) -> int:
@@ -142,6 +146,16 @@ def kernel_channel(support: Vertices) -> Channel:
         return Channel(weights * np.array(scale, dtype=object))
     scales: Array = np.linalg.lstsq(weights, np.ones(len(weights)), rcond=None)[0]
     return Channel(weights * scales)
+
+
+def _searchable(ptype: PrivacyType) -> Vertices:
+    """The vertices, listed only if their sets can be searched."""
+    blocks: list[Vertices] = []
+    for block in vertex_blocks(ptype, rows=1 << 10):
+        blocks.append(block)
+        check_searchable(sum(map(len, blocks)))
+    exponents = np.concatenate([block.exponents for block in blocks])
+    return Vertices(frozen(exponents), blocks[0].distances, blocks[0].powers)
 
 
 def _hauls(listed: Vertices, rows: int = 1 << 16, start: Position | None = None) -> Iterator[Haul]:

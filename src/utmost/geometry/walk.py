@@ -1,6 +1,6 @@
 """Kernels by a compiled walk over sets of independent vertices, orbit by orbit, in blocks of bounded size."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
@@ -8,18 +8,18 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import OutOfRange
 from utmost.exact import Array, frozen
 from utmost.geometry.compiled_tableau import Walk, largest_row, pivot
 from utmost.geometry.compiled_walk import go_on
-from utmost.geometry.haul import Haul, Position
+from utmost.geometry.haul import Haul, Position, check_searchable
 from utmost.geometry.orbits import Indices, column_permutations, moved_supports, orbits_under
 from utmost.geometry.ring import is_kernel_support
 from utmost.geometry.tables import WalkTables
 from utmost.geometry.vertices import Vertices
 
-# Twice as many would take a gigabyte for the completions of one set.
-_MOST_VERTICES = 5_000
+# Compiled code cannot be interrupted: it comes back often enough to show progress and to be stopped.
+_PAIRS_BEFORE_A_PAUSE = 1 << 28
 
 
 def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None = None) -> Iterator[Haul]:
@@ -32,7 +32,7 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None
 
     Args:
         vertices: all vertices of the type.
-        rows: a stretch ends once it has found about this many, not counting images.
+        rows: a stretch ends once it has found about this many, not counting images, or after a second or so.
         start: where an earlier walk stopped.
 
     Raises:
@@ -42,10 +42,7 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None
     Memory: O((rows + N^2) n), since one set of n - 2 may have N^2 / 2 completions. Cost: at most C(N, n-2) tableau
     steps. Exactness: see `WalkTables`.
     """
-    if len(vertices) > _MOST_VERTICES:
-        raise Unsupported(
-            f"a walk takes at most {_MOST_VERTICES} vertices", came=len(vertices), mend="Use estimate_kernels."
-        )
+    check_searchable(len(vertices))
     tables, tasks = WalkTables.of(vertices), _tasks(vertices)
     start = start or Position()
     _check_start(start, tasks, vertices.distances.size)
@@ -53,27 +50,30 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None
         walk = _walk(tables, task, start.coming if task.number == start.orbit else (0,), rows)
         unfinished = True
         while unfinished:
-            unfinished = bool(go_on(walk))
+            unfinished = bool(go_on(walk, _patience(task)))
             local = np.concatenate([walk.found[: walk.filled[0]], _settled(vertices, task, walk)])
             walk.filled[:] = 0
-            coming = tuple(int(j) for j in walk.coming[: walk.level[0] + 1])
-            after = Position(task.number + 1) if task.number + 1 < len(tasks) else None
-            position = Position(task.number, coming) if unfinished else after
+            position = _position(walk, task, tasks, unfinished=unfinished)
             yield Haul(frozen(task.images(local)), position, _share(tasks, vertices.distances.size, position))
 
 
-def count_by_walk(vertices: Vertices) -> NDArray[np.int64]:
+def count_by_walk(vertices: Vertices, watch: Callable[[float], None] = lambda done: None) -> NDArray[np.int64]:
     """How many kernels there are of each size, (n+1,), without listing them.
 
     A set that holds t of an orbit's s vertices is found t times in s images: it counts s/t.
+
+    Args:
+        vertices: all vertices of the type, at least three.
+        watch: is told, every second or so, which share of all sets is done.
     """
-    tables = WalkTables.of(vertices)
+    tables, tasks = WalkTables.of(vertices), _tasks(vertices)
     sizes = np.zeros(vertices.distances.size + 1, dtype=np.int64)
-    for task in _tasks(vertices):
+    for task in tasks:
         walk = _walk(tables, task, (0,), 0)
         unfinished = True
         while unfinished:
-            unfinished = bool(go_on(walk))
+            unfinished = bool(go_on(walk, _patience(task)))
+            watch(_share(tasks, vertices.distances.size, _position(walk, task, tasks, unfinished=unfinished)))
             for support in _settled(vertices, task, walk):
                 members = support[support >= 0]
                 walk.sizes[len(members), np.count_nonzero(members < task.lead)] += 1
@@ -104,6 +104,17 @@ class _Task:
             )
             parts.append(images[lowest == member].astype(np.int32))
         return np.concatenate(parts)
+
+
+def _patience(task: _Task) -> int:
+    """How many sets to complete before a pause: about a second's work, as each is completed by pairs of columns."""
+    return _PAIRS_BEFORE_A_PAUSE // len(task.columns) ** 2 + 1
+
+
+def _position(walk: Walk, task: _Task, tasks: list[_Task], *, unfinished: bool) -> Position | None:
+    if unfinished:
+        return Position(task.number, tuple(int(j) for j in walk.coming[: walk.level[0] + 1]))
+    return Position(task.number + 1) if task.number + 1 < len(tasks) else None
 
 
 def _check_start(start: Position, tasks: list[_Task], n: int) -> None:

@@ -13,7 +13,7 @@ from utmost.channels import Channel
 from utmost.errors import NotAChannel, OutOfRange
 from utmost.exact import Array, Level, Number, is_exact, level
 from utmost.privacy.ratios import Allowance, log_gaps, log_probabilities, suspects
-from utmost.spaces import Space
+from utmost.spaces import Space, counts, discrete
 
 # A float64 zero stands for every probability below the smallest normal float.
 _LOG_OF_NOTHING = log(np.finfo(np.float64).smallest_normal)
@@ -24,7 +24,7 @@ class PrivacyType:
     """The channels C on a space with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for all secrets x, z and outcomes y.
 
     On `counts(n)` these are the private count mechanisms (the central model); on `discrete(k)` the mechanisms of the
-    local model.
+    local model: see `central` and `local`.
 
     Args:
         space: the secrets and their metric.
@@ -46,6 +46,24 @@ class PrivacyType:
             raise OutOfRange("a privacy type needs a space", came=repr(space), mend="Write counts(n), say.")
         object.__setattr__(self, "space", space)
         object.__setattr__(self, "level", level(epsilon, alpha))
+
+    @classmethod
+    def central(cls, n: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> "PrivacyType":
+        """The central model: mechanisms for a count over n rows, at the level of one row.
+
+        >>> PrivacyType.central(10, alpha="1/2").space
+        Space(LineMetric(n=10))
+        """
+        return cls(counts(n), epsilon, alpha=alpha)
+
+    @classmethod
+    def local(cls, k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> "PrivacyType":
+        """The local model: mechanisms by which each individual noises one of k values at home.
+
+        >>> PrivacyType.local(4, epsilon=1).space
+        Space(DiscreteMetric(k=4))
+        """
+        return cls(discrete(k), epsilon, alpha=alpha)
 
     @property
     def epsilon(self) -> Fraction | float:

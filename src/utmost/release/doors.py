@@ -30,6 +30,12 @@ class Door(Protocol):
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         """A table of the same kind with ``columns`` in it: known names replaced, a new one behind ``after[name]``."""
 
+    def kind(self, table: Any, names: Sequence[str]) -> str:
+        """What `made` needs to know to make a table of this kind with columns of these names."""
+
+    def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
+        """A table of a kind that `kind` told, with these columns alone; None for a kind of another door."""
+
 
 class _Columns:
     """The door of plain dicts, name to column: a list stays a list, an array an array."""
@@ -57,6 +63,17 @@ class _Columns:
         order = in_order(list(table), after)
         return {name: _like(columns[name], table.get(name)) if name in columns else table[name] for name in order}
 
+    def kind(self, table: Any, names: Sequence[str]) -> str:
+        marks = "".join("a" if isinstance(table[name], np.ndarray) else "l" for name in names)
+        return f"columns:{marks}"
+
+    def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
+        door, _, marks = kind.partition(":")
+        if door != "columns" or len(marks) != len(columns):
+            return None
+        arrays = {name: np.asarray(column) for name, column in columns.items()}
+        return {name: a if mark == "a" else a.tolist() for mark, (name, a) in zip(marks, arrays.items(), strict=True)}
+
 
 _doors: list[Door] = [_Columns()]
 
@@ -81,6 +98,19 @@ def door_of(table: Any) -> Door:
         came=type(table).__name__,
         mend='Pass {"name": [values]}, a pandas, Polars or Arrow table, or a table read from a file.',
     )
+
+
+def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
+    """A table of a kind that a door told; a dict of arrays where no door here can make it.
+
+    >>> table_of("columns:l", {"n": np.array([1, 2])})
+    {'n': [1, 2]}
+    """
+    for door in _doors:
+        table = door.made(kind, columns)
+        if table is not None:
+            return table
+    return {name: np.asarray(column) for name, column in columns.items()}
 
 
 def check_column(column: Any, name: str) -> None:

@@ -20,7 +20,18 @@ def stated_level(facts: Mapping[str, Any]) -> Level:
     >>> stated_level({"epsilon": "-1/3 log(1/2)"}) == level(alpha="1/2").scaled("1/3")
     True
     """
-    text = facts.get("epsilon")
+    return level_of_text(facts.get("epsilon"))
+
+
+def level_of_text(text: Any) -> Level:
+    """The level that `statement.level_text` wrote.
+
+    Raises:
+        BadTable: for what is none.
+
+    >>> level_of_text("1/2"), level_of_text("-2 log(1/3)")
+    (Level(epsilon=1/2), Level(alpha=1/3^2))
+    """
     try:
         found = _LOG.fullmatch(str(text))
         if found is None:

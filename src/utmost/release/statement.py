@@ -80,10 +80,10 @@ def level_facts(level: Level) -> dict[str, Any]:
     else:
         around = level.alpha_interval(1200)
         alpha = [round_down(around), round_up(around)]
-    return {"epsilon": _exact_text(level), "epsilon_rounded_up": round_up(level.epsilon_interval(1200)), "alpha": alpha}
+    return {"epsilon": level_text(level), "epsilon_rounded_up": round_up(level.epsilon_interval(1200)), "alpha": alpha}
 
 
-def _exact_text(level: Level) -> str:
+def level_text(level: Level) -> str:
     """epsilon as an exact expression: "1/2", or "-1/3 log(1/2)" with the natural logarithm."""
     if level.base is None:
         return str(level.power)
@@ -96,7 +96,7 @@ def _named(level: Level) -> str:
     if level.base is None:
         exactly = Fraction(above) == level.power
         return f"epsilon = {above if exactly else level.power}"
-    return f"epsilon = {_exact_text(level)}, below {above}"
+    return f"epsilon = {level_text(level)}, below {above}"
 
 
 def _factor(level: Level) -> str:

@@ -164,7 +164,8 @@ class _Checked:
     def of(cls, table: Any, columns: str | Sequence[str], plan: Plan, id_column: str | None) -> "_Checked":
         door = door_of(table)
         names = tuple(door.names(table))
-        chosen = _chosen(columns, names, id_column)
+        chosen = chosen_columns(columns, names, id_column)
+        _check_radii_free(chosen, names)
         if id_column is not None:
             check_distinct(door.column(table, id_column), id_column, lambda row: door.place(table, row))
         read = integer_column if plan.law.domain == "integers" else real_column
@@ -184,8 +185,12 @@ class _Checked:
         )
 
 
-def _chosen(columns: str | Sequence[str], names: tuple[str, ...], id_column: str | None) -> tuple[str, ...]:
-    """The columns to release: at least one, each in the table, none twice, none an identifier."""
+def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_column: str | None) -> tuple[str, ...]:
+    """The columns to release: at least one, each in the table, none twice, none an identifier.
+
+    Raises:
+        BadTable, OutOfRange: for columns that are not so.
+    """
     chosen = (columns,) if isinstance(columns, str) else tuple(columns) if hasattr(columns, "__iter__") else ()
     if not chosen or not all(isinstance(name, str) and name for name in chosen):
         raise OutOfRange("columns must name at least one column", came=columns, mend='Pass columns=["n"], say.')
@@ -199,10 +204,14 @@ def _chosen(columns: str | Sequence[str], names: tuple[str, ...], id_column: str
             raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")
         if name == id_column:
             raise OutOfRange("the identifier cannot be released as a number", came=repr(name), where="columns")
+    return chosen
+
+
+def _check_radii_free(chosen: tuple[str, ...], names: tuple[str, ...]) -> None:
+    for name in chosen:
         if f"{name}_radius" in names:
             raise BadTable(
                 f"the radius of {name!r} needs the name '{name}_radius'",
                 came="a column of that name",
                 mend="Rename it.",
             )
-    return chosen

@@ -41,3 +41,12 @@ def counts(n: int) -> Space:
     [[0, 1], [1, 2], [2, 3]]
     """
     return Space(LineMetric(natural(n, "n")))
+
+
+def line(k: int) -> Space:
+    """k >= 1 secrets in a row, each at distance 1 from the next: `counts(k - 1)` by another name.
+
+    >>> line(3).distances[0].tolist()
+    [0, 1, 2]
+    """
+    return counts(natural(k, "k", least=1) - 1)

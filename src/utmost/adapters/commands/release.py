@@ -1,13 +1,14 @@
 """`utmost release`: publish a table with the least noise that its level allows."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from utmost.adapters import files, options
 from utmost.adapters.reports import print_json
 from utmost.adapters.sidecar import check_free, publish
+from utmost.errors import OutOfRange
 from utmost.release import TableRelease, rehearse_table, release_table
 
 Columns = Annotated[
@@ -23,6 +24,27 @@ Grid = Annotated[
 Out = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Write here, and the statement to FILE.json; to standard output otherwise."),
+]
+Ledger = Annotated[
+    str | None,
+    typer.Option(
+        "--ledger",
+        metavar="PLACE",
+        help="Keep the release in a ledger (an SQLite file, or postgresql://HOST/DATABASE), to be relaxed and viewed.",
+    ),
+]
+Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="With --ledger: the name of the release.")]
+Dataset = Annotated[
+    str | None, typer.Option("--dataset", metavar="NAME", help="With --ledger: the dataset whose budget is charged.")
+]
+HalfStep = Annotated[
+    bool, typer.Option("--half-step", help="With --ledger: half-step staircase noise, for odd sensitivities above 1.")
+]
+NewVersion = Annotated[
+    int | None,
+    typer.Option(
+        "--data-version", metavar="N", help="With --ledger: 2, 3, ... for data that have changed; it adds up."
+    ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Check everything, show what would be spent, draw nothing.")]
 
@@ -41,6 +63,13 @@ def release(
     confidence: options.Confidence = "0.95",
     id_column: IdColumn = None,
     grid: Grid = None,
+    ledger: Ledger = None,
+    name: Name = None,
+    dataset: Dataset = None,
+    version: NewVersion = None,
+    half_step: HalfStep = False,
+    key_file: options.KeyFile = None,
+    witness: options.WitnessFile = None,
     out: Out = None,
     as_json: options.AsJson = False,
     dry_run: DryRun = False,
@@ -49,27 +78,48 @@ def release(
 
     Every cell of the released columns is noised once, exactly, so that the whole table costs epsilon for any one
     individual. The statement beside the table says what was promised. Nothing is written where anything is wrong.
+    With --ledger the responses are kept, so that the level can be relaxed later and each recipient be given its view.
     """
+    promise = {
+        "columns": _names(columns),
+        "epsilon": epsilon,
+        "alpha": alpha,
+        "sensitivity": sensitivity,
+        "cells": cells,
+        "domain": domain,
+        "neighbours": neighbours,
+        "id_column": id_column,
+        "grid": grid,
+    }
+    at_once = {"cost": cost, "relaxable": relaxable, "confidence": confidence}
+    kept = {"name": name, "dataset": dataset, "version": version, "half_step": half_step}
+    if ledger is None:
+        _check_unused(kept | {"key_file": key_file, "witness": witness}, "needs --ledger")
+        return _release(table, promise | at_once, out, as_json=as_json, dry_run=dry_run)
+    from utmost.adapters.ledger_publishing import publish_in_ledger
+    from utmost.adapters.ledgers import Place
+
+    _check_unused({"cost": cost != "absolute", "relaxable": relaxable}, "cannot be chosen with --ledger")
+    if name is None:
+        raise OutOfRange("a release in a ledger needs a name", came="none", where="--name")
+    place = Place.of(ledger, key_file, witness)
+    publish_in_ledger(place, table, promise | kept, confidence, out, as_json=as_json, dry_run=dry_run)
+
+
+def _release(table: Path, promise: dict[str, Any], out: Path | None, *, as_json: bool, dry_run: bool) -> None:
+    """Release a table once and for all."""
     from utmost.adapters.screens.progress import busy
 
     check_free(table, out)
     with busy(f"Checking and noising {table.name}"):
-        made = (rehearse_table if dry_run else release_table)(
-            files.read(table),
-            columns=_names(columns),
-            epsilon=epsilon,
-            alpha=alpha,
-            sensitivity=sensitivity,
-            cells=cells,
-            cost=cost,
-            domain=domain,
-            neighbours=neighbours,
-            relaxable=relaxable,
-            confidence=confidence,
-            id_column=id_column,
-            grid=grid,
-        )
+        made = (rehearse_table if dry_run else release_table)(files.read(table), **promise)
     _give(made, out, as_json=as_json)
+
+
+def _check_unused(given: dict[str, object], why: str) -> None:
+    for name, value in given.items():
+        if value not in (None, False):
+            raise OutOfRange(f"--{name.replace('_', '-')} {why}")
 
 
 def _names(columns: list[str]) -> list[str]:

@@ -7,15 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.exact import Level
-from utmost.noise import Geometric
-from utmost.noise.gradual import Tightening
-from utmost.release.gradual.steps import bridged, relaxed
-from utmost.release.gradual.unit import Unit, minus
+from utmost.release.gradual.chain import Step
+from utmost.release.gradual.unit import Unit
 from utmost.sampling.bits import Randomness
-from utmost.sampling.draw import Method, draws
-from utmost.sampling.gradual import tightening_noise
-from utmost.sampling.uniform import uniform
-from utmost.sampling.wide import Integers, add, joined
+from utmost.sampling.draw import Method
+from utmost.sampling.wide import Integers, add
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -40,26 +36,14 @@ class History:
     def extended(self, level: Level, unit: Unit, randomness: Randomness, method: Method | None) -> "History":
         """The history with one level more, drawn from its law given all levels known.
 
-        The noise is a Markov chain in the level, so only the nearest level on either side matters: forward beyond the
-        loosest, backward below the strictest, a bridge in between.
+        The noise is a Markov chain in the level, so only the nearest level on either side matters, see `Step`.
         """
         if level in self.known:
             return self
-        strict = max((one for one in self.known if one < level), default=None)
-        loose = min((one for one in self.known if level < one), default=None)
-        here, count = unit.of(level), self.where.size
-        if strict is None and loose is None:
-            noise = joined(draws(Geometric(here), count, randomness=randomness, method=method), count)
-        elif loose is None:
-            assert strict is not None
-            noise = relaxed(self.known[strict], unit.of(strict), here, randomness, method)
-        elif strict is None:
-            kernel = Tightening(unit.of(loose), here)
-            noise = add(self.known[loose], tightening_noise(kernel, count, randomness=randomness, method=method))
-        else:
-            above = self.known[loose]
-            apart = minus(self.known[strict], above)
-            noise = add(above, bridged(apart, unit.of(strict), here, unit.of(loose), randomness, method))
+        step = Step.from_known(self.known, level)
+        below = None if step.strict is None else self.known[step.strict]
+        above = None if step.loose is None else self.known[step.loose]
+        noise = step.drawn(unit, below, above, self.where.size, randomness, method)
         return History(self.where, self._block(unit, randomness), {**self.known, level: noise})
 
     def part(self, some: NDArray[np.bool_]) -> "History":
@@ -68,9 +52,7 @@ class History:
         return History(self.where[some], block, {one: noise[some] for one, noise in self.known.items()})
 
     def _block(self, unit: Unit, randomness: Randomness) -> Integers | None:
-        if self.block is not None or unit.block == 1:
-            return self.block
-        return minus(uniform(unit.block, self.where.size, randomness), np.array([unit.block // 2]))
+        return unit.place(self.where.size, randomness) if self.block is None else self.block
 
 
 def gathered(parts: list[tuple[NDArray[np.intp], Integers]], count: int) -> Integers:

@@ -10,7 +10,9 @@ import numpy as np
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, exact, exact_integer, level
 from utmost.release.reading import Cells, integer_cells, real_cells
+from utmost.sampling.bits import Randomness
 from utmost.sampling.grid import chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
+from utmost.sampling.uniform import uniform
 from utmost.sampling.wide import Integers, add, narrowed
 
 # The grid is chosen once, before anyone knows how far the level will be relaxed; so fine a one serves up to epsilon 16.
@@ -69,6 +71,12 @@ class Unit:
         wide = noise.astype(object) if self.block >= 1 << 62 else noise
         coarse = (wide + half) // self.block
         return narrowed(wide - coarse * self.block), narrowed(coarse)
+
+    def place(self, count: int, randomness: Randomness) -> Integers | None:
+        """Places in the uniform block, drawn once and kept at every level; None where there are no blocks."""
+        if self.block == 1:
+            return None
+        return minus(uniform(self.block, count, randomness), np.array([self.block // 2]))
 
     def times(self, coarse: Integers) -> Integers:
         """block * steps, never wrapped."""

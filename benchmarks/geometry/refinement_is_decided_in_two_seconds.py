@@ -1,0 +1,85 @@
+"""Refinement decided, exactly and in floats, beside qif's linear program in the same run.
+
+Run: PYTHONPATH=src python benchmarks/geometry/refinement_is_decided_in_two_seconds.py
+
+Rows are random integers over their sums, remaps multiples of 1/1000. Each verdict is checked by its witness. qif (the
+package of libqif) solves its program in doubles, in a process of its own that is stopped after a minute; it is skipped
+where it is not installed. Seconds are wall time with one thread of BLAS.
+"""
+
+import multiprocessing
+import os
+import time
+from fractions import Fraction
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+
+from utmost.channels import Channel
+from utmost.geometry import refinement_verdict
+
+LIMIT = 60
+SIZES = [(100, 200, 50), (300, 300, 300), (30, 60, 15), (20, 20, 20)]
+
+
+def main():
+    refinement_verdict([[1, 0], [0, 1]], [[1, 0], [0, 1]])
+    for n, m, k in SIZES:
+        rng = np.random.default_rng(n)
+        B = random_channel(rng, n, m)
+        for refines in (True, False):
+            A = B @ thousandths(rng, m, k) if refines else random_channel(rng, n, k)
+            exactly = timed(B, A, refines)
+            floats = timed(B.to_floats(), A.to_floats(), refines)
+            theirs = by_qif(B.to_floats().matrix, A.to_floats().matrix)
+            what = f"{n} x {m} against {n} x {k}, {'yes' if refines else 'no'}"
+            shown = f"{theirs:6.2f} s, {theirs / floats:6.0f} times as long" if theirs else "not done"
+            print(f"{what:33} exact {exactly:5.2f} s, floats {floats:5.2f} s, qif in doubles {shown}", flush=True)
+
+
+def timed(B, A, refines):
+    start = time.perf_counter()
+    verdict = refinement_verdict(B, A)
+    seconds = time.perf_counter() - start
+    assert bool(verdict) == refines
+    assert verdict.verify()
+    return seconds
+
+
+def by_qif(B, A):
+    """Seconds, or None where qif is missing or did not end in time."""
+    here, there = multiprocessing.Pipe()
+    process = multiprocessing.Process(target=_qif, args=(B, A, there))
+    process.start()
+    answered = here.poll(LIMIT)
+    seconds = here.recv() if answered else None
+    process.kill()
+    process.join()
+    return seconds
+
+
+def _qif(B, A, pipe):
+    try:
+        import qif
+    except ImportError:
+        pipe.send(None)
+        return
+    start = time.perf_counter()
+    qif.refinement.refined_by(B, A)
+    pipe.send(time.perf_counter() - start)
+
+
+def random_channel(rng, n, m):
+    weights = rng.integers(1, 1000, (n, m)).astype(object)
+    return Channel([[Fraction(w, sum(row)) for w in row] for row in weights.tolist()])
+
+
+def thousandths(rng, m, k):
+    cuts = np.sort(rng.integers(0, 1001, (m, k - 1)), axis=1)
+    parts = np.diff(np.concatenate([np.zeros((m, 1), int), cuts, np.full((m, 1), 1000)], axis=1), axis=1)
+    return Channel([[Fraction(p, 1000) for p in row] for row in parts.tolist()])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""`utmost relax`: another response of a release in a ledger, at a larger level, from the table that was published."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from utmost.adapters import files, options
+
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the table here; to standard output otherwise.")]
+
+
+def relax(
+    table: options.TableFile,
+    ledger: options.LedgerPlace,
+    name: options.LedgerName,
+    epsilon: options.LevelEpsilon = None,
+    alpha: options.Alpha = None,
+    version: options.DataVersion = None,
+    key_file: options.KeyFile = None,
+    witness: options.WitnessFile = None,
+    confidence: options.Confidence = "0.95",
+    out: Out = None,
+    as_json: options.AsJson = False,
+    dry_run: options.LedgerDryRun = False,
+) -> None:
+    """Answer a release of a ledger again, at a larger level, and lose nothing by the answers before.
+
+    All answers of the release together cost the largest level among them. The table must be the one that was published:
+    the ledger holds a commitment to its values, and refuses any other. A level that was answered before is repeated.
+    """
+    from utmost.adapters import ledger_responses
+    from utmost.adapters.ledgers import Place
+    from utmost.adapters.screens.progress import busy, counted
+
+    asked = ledger_responses.Asked(name, version, epsilon, alpha, confidence)
+    ledger_responses.check_free(table, out)
+    with Place.of(ledger, key_file, witness).opened() as opened:
+        with busy(f"Checking {table.name}"):
+            brought = files.read(table)
+        if dry_run:
+            return ledger_responses.show_spending(asked, asked.rehearsed(opened), as_json=as_json)
+        with counted("Relaxing") as progress:
+            answered = opened.relax(name, brought, **asked.level, version=version, progress=progress)
+        ledger_responses.give(opened, asked, answered, out, as_json=as_json)

@@ -1,0 +1,39 @@
+"""`utmost view`: a release in a ledger as a recipient of some trust may see it, without the data."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from utmost.adapters import options
+
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the columns here; to standard output otherwise.")]
+
+
+def view(
+    ledger: options.LedgerPlace,
+    name: options.LedgerName,
+    epsilon: options.LevelEpsilon = None,
+    alpha: options.Alpha = None,
+    version: options.DataVersion = None,
+    key_file: options.KeyFile = None,
+    witness: options.WitnessFile = None,
+    confidence: options.Confidence = "0.95",
+    out: Out = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show a release at any level up to the loosest that was answered; it spends nothing and needs no table.
+
+    The response is made from those in the ledger, kept there, and the same each time. Views of one release together
+    tell no more than the loosest of them.
+    """
+    from utmost.adapters import ledger_responses
+    from utmost.adapters.ledgers import Place
+    from utmost.adapters.screens.progress import counted
+
+    asked = ledger_responses.Asked(name, version, epsilon, alpha, confidence)
+    ledger_responses.check_free(None, out)
+    with Place.of(ledger, key_file, witness).opened() as opened:
+        with counted("Viewing") as progress:
+            seen = opened.view(name, **asked.level, version=version, progress=progress)
+        ledger_responses.give(opened, asked, seen, out, as_json=as_json)

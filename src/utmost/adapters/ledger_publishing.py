@@ -1,0 +1,49 @@
+"""Publishing a table in a ledger from the command line."""
+
+from pathlib import Path
+from typing import Any
+
+from utmost.adapters import files, ledger_responses
+from utmost.adapters.ledger_responses import Asked
+from utmost.adapters.ledgers import Place
+from utmost.release import rehearse_table
+
+
+def publish_in_ledger(
+    place: Place,
+    table: Path,
+    promise: dict[str, Any],
+    confidence: str,
+    out: Path | None,
+    *,
+    as_json: bool,
+    dry_run: bool,
+) -> None:
+    """Publish, or rehearse it: the same checks of the table, and what the dataset would have spent.
+
+    Args:
+        promise: what `Ledger.publish` takes, the name among it.
+    """
+    from utmost.adapters.screens.progress import busy, counted
+
+    name, version = promise["name"], promise["version"]
+    asked = Asked(name, version, promise["epsilon"], promise["alpha"], confidence)
+    ledger_responses.check_free(table, out)
+    with busy(f"Checking {table.name}"):
+        brought = files.read(table)
+    if dry_run:
+        return _rehearse(place, brought, promise, asked, as_json=as_json)
+    with place.opened(new=True) as opened:
+        with counted("Publishing") as progress:
+            made = opened.publish(table=brought, **promise, progress=progress)
+        ledger_responses.give(opened, asked, made, out, as_json=as_json)
+
+
+def _rehearse(place: Place, table: Any, promise: dict[str, Any], asked: Asked, *, as_json: bool) -> None:
+    once = {key: value for key, value in promise.items() if key not in ("name", "version", "dataset", "half_step")}
+    rehearse_table(table, **once)
+    if not place.is_there:
+        return ledger_responses.show_first_spending(asked, promise["dataset"] or asked.name, as_json=as_json)
+    with place.opened() as opened:
+        after = asked.rehearsed(opened, dataset=promise["dataset"])
+    ledger_responses.show_spending(asked, after, as_json=as_json)

@@ -1,0 +1,83 @@
+"""The two witnesses of refinement, a remap and a consumer, checked apart from how they were found."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from utmost.channels import Channel
+from utmost.errors import NotAChannel
+from utmost.exact import Array, is_exact, product
+from utmost.exact.limbs import by_integers, denominators, limb_product, limbs, numerators
+from utmost.spaces import Consumer
+
+TOLERANCE = 1e-9
+_ROUNDED_BITS = 60
+
+
+def is_remap_between(B: Channel, P: Channel, A: Channel, tolerance: float = TOLERANCE) -> bool:
+    """Whether B @ P is A: exactly where all three are exact, else with no entry off by more than the tolerance.
+
+    Args:
+        B: (n, m). P: (m, k). A: (n, k).
+        tolerance: for float64, the distance allowed for each entry, the rounding of the product included.
+
+    >>> half = Channel([["1/2", "1/2"], ["1/2", "1/2"]])
+    >>> is_remap_between(Channel([[1, 0], [0, 1]]), half, half)
+    True
+    """
+    if (B.shape[0], B.shape[1], P.shape[1]) != (A.shape[0], P.shape[0], A.shape[1]):
+        return False
+    made = product(B.matrix, P.matrix)
+    if is_exact(made) and A.is_exact:
+        return bool((made == A.matrix).all())
+    rounding = (B.shape[1] + 2) * 2.0**-52
+    return bool((abs(made.astype(np.float64) - A.matrix.astype(np.float64)) <= tolerance - rounding).all())
+
+
+def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = TOLERANCE) -> bool:
+    """Whether a consumer expects to lose strictly less with A than with B, each after its best remap.
+
+    Every number is taken as the rational that it is, and the sums are exact. If A, B and the consumer are exact, this
+    proves that A is no refinement of B. Otherwise the difference must be larger than what a change of every entry by
+    the tolerance can make: then no remap of B is within the tolerance of A.
+
+    Args:
+        consumer: n secrets.
+        A, B: n rows.
+        tolerance: for float64, as in `is_remap_between`.
+
+    >>> from utmost.spaces import losses, priors
+    >>> guess = Consumer(priors.uniform(2), losses.binary)
+    >>> prefers(guess, Channel([[1, 0], [0, 1]]), Channel([[1], [1]]))
+    True
+    """
+    for channel in (A, B):
+        if channel.shape[0] != consumer.secrets:
+            raise NotAChannel(f"the channel must have {consumer.secrets} rows", came=channel.shape[0], where="prefers")
+    joint = as_rationals(consumer.prior)[:, None] * as_rationals(consumer.loss)
+    least = Fraction(0) if A.is_exact and B.is_exact else Fraction(tolerance) * joint.sum()
+    mine, theirs = as_rationals(A.matrix), as_rationals(B.matrix)
+    if _least_loss_around(theirs, joint)[0] - _least_loss_around(mine, joint)[1] > least:
+        return True
+    return bool(_least_loss(theirs, joint) - _least_loss(mine, joint) > least)
+
+
+def _least_loss(matrix: Array, joint: Array) -> Any:
+    """sum_y min_w sum_x C[x, y] joint[x, w]: the loss after the best remap, exactly."""
+    return product(matrix.T, joint).min(axis=1).sum()
+
+
+def _least_loss_around(matrix: Array, joint: Array) -> tuple[Fraction, Fraction]:
+    """Rationals around the least loss, from probabilities rounded down and up to multiples of 2^-60: cheap sums."""
+    integers, scales = by_integers(joint.reshape(1, -1))
+    weights = integers.reshape(joint.shape)
+    low = limb_product(limbs((numerators(matrix).T << _ROUNDED_BITS) // denominators(matrix).T), limbs(weights))
+    high = low + weights.sum(axis=0)
+    one = int(scales[0, 0]) << _ROUNDED_BITS
+    return Fraction(int(low.min(axis=1).sum()), one), Fraction(int(high.min(axis=1).sum()), one)
+
+
+def as_rationals(array: Array) -> Array:
+    """The same numbers as Fractions: floats as the rationals that they are."""
+    return array if is_exact(array) else np.vectorize(Fraction, otypes=[object])(array)

@@ -1,0 +1,507 @@
+"""The ledger: releases that can be relaxed for years, kept so that nothing is said twice and nothing is forgotten."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NoReturn, TypeVar
+
+from utmost.errors import LedgerDamaged, NeedsTable, OutOfRange, Unsupported
+from utmost.exact import Level, Number, exact_integer, level
+from utmost.release.doors import table_of
+from utmost.release.ledger.book import Book, Page
+from utmost.release.ledger.commitment import commitment
+from utmost.release.ledger.copies import backed_up, restored
+from utmost.release.ledger.event import Event, read_event
+from utmost.release.ledger.facts import Budget, Status, check_name
+from utmost.release.ledger.opening import Place, opened_book
+from utmost.release.ledger.promise import promised
+from utmost.release.ledger.publishing import (
+    Asked,
+    Response,
+    already_published,
+    answer_more,
+    check_budget,
+    check_values,
+    publish_new,
+    spending_after,
+    written,
+)
+from utmost.release.ledger.quarantine import check_receipt, receipt, resumed
+from utmost.release.ledger.responses import Progress, stored_response
+from utmost.release.ledger.source import read_source
+from utmost.release.ledger.spending import Spending
+from utmost.release.ledger.state import Published, State
+from utmost.release.ledger.vault import level_key
+from utmost.release.ledger.verification import Verification, verified
+from utmost.release.secure import secure
+from utmost.release.statement import level_text
+from utmost.sampling.bits import Randomness
+
+T = TypeVar("T")
+
+
+class Ledger:
+    """Releases, their responses and their budgets in a database; made by `Ledger.open`.
+
+    A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
+    stricter one from the stored responses alone, at a looser one when the curator brings the same values again. All
+    responses of a release have one joint law, in whatever order they were asked for, and are together private at the
+    largest of their levels.
+
+    Each call is one transaction: checked, drawn, durable, then returned. The same request gets the same answer, from
+    any thread or process. A call that raises has spent nothing.
+
+    Promise: a dataset's releases together keep the level `spent`, the sum of their largest levels. Choose each level
+    from responses, budgets and costs; a level chosen by looking at the true error is not covered.
+
+    Source: koufogiannis2015, Theorems 1, 11 and 12; on the integers, the process of geometric noise.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
+    >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db") as ledger:
+    ...     strict = ledger.publish("admissions", table, columns=["admitted"], epsilon="1/4", sensitivity=1, cells=1)
+    ...     loose = ledger.relax("admissions", table, epsilon=1)
+    ...     between = ledger.view("admissions", epsilon="1/2")
+    ...     ledger.spent("admissions"), ledger.levels("admissions")
+    (Level(epsilon=1), (Level(epsilon=1/4), Level(epsilon=1/2), Level(epsilon=1)))
+    >>> list(loose), list(between)
+    (['department', 'admitted'], ['admitted'])
+    """
+
+    __slots__ = ("_book", "_randomness")
+
+    def __init__(self, book: Book, randomness: Randomness) -> None:
+        self._book, self._randomness = book, randomness
+
+    @classmethod
+    def open(
+        cls,
+        place: Place,
+        *,
+        key: bytes | Place | None = None,
+        witness: Place | bool | None = None,
+        sealed: bool = True,
+        derived: bool = False,
+        timeout: float = 60.0,
+        randomness: Randomness | None = None,
+    ) -> "Ledger":
+        """Open a ledger, or make one where there is none.
+
+        Args:
+            place: a path, "sqlite:///path", or "postgresql://user@host/database".
+            key: 32 bytes or more, or the path of a key file. If left out, the environment's ``UTMOST_LEDGER_KEY``
+                (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``; else, for SQLite, the file of the same name with ``.key``
+                behind it, which is made with mode 0600 when the ledger is made.
+            witness: the path of the witness file. If left out, for SQLite, the file of the same name with ``.witness``
+                behind it, which tells when the ledger's file alone is put back; keep it elsewhere to know more. False
+                for none.
+            sealed: for a new ledger, whether responses are encrypted, each level under its own key.
+            derived: for a new ledger, whether noise is derived from the key, so that a ledger that is put back to an
+                earlier state repeats what it said. The key must then be kept as the data are.
+            timeout: how many seconds to wait for other writers.
+            randomness: the operating system's if left out; a seeded source is refused.
+
+        Raises:
+            KeyRefused: where the key is missing, wrong, or open to others.
+            LedgerDamaged: where what is stored is not what was written.
+            LedgerUnavailable: where the store is locked or cannot be reached.
+            Unsupported: for a ledger of a later version.
+        """
+        book = opened_book(place, key=key, witness=witness, sealed=sealed, derived=derived, timeout=timeout)
+        return cls(book, secure(randomness))
+
+    def publish(
+        self,
+        name: str,
+        table: Any,
+        *,
+        columns: str | Sequence[str],
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        sensitivity: Number,
+        cells: Number,
+        neighbours: str = "add-remove",
+        domain: str = "integers",
+        grid: Number | None = None,
+        half_step: bool = False,
+        id_column: str | None = None,
+        dataset: str | None = None,
+        version: int | None = None,
+        request: str | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """Publish columns of a table at a first level.
+
+        Published again with the same values and promise, at a level that is stored, it gives the same answer.
+
+        Args:
+            name: of the release.
+            table: a dict of columns, a dataframe of any library, or a table read from a file.
+            columns, sensitivity, cells, neighbours, domain, grid, id_column: as for `release_table`. The identifiers
+                are committed to, with the order of the rows.
+            epsilon, alpha: what the whole release may spend, one of the two.
+            half_step: for sensitivities above 1, half-step staircase noise, which is less than geometric noise and as
+                lossless to relax.
+            dataset: whose budget is spent; the release's own name if left out. All releases of a dataset add up.
+            version: of the data. A release whose data have changed is published anew as the next version, which adds
+                up; nothing else begins a version.
+            request: a name for this request: made again under it, with the same arguments, it gets the same answer.
+            progress: called with the cells done and the cells in all.
+
+        Returns:
+            The table of the kind that came, with released values under the same names.
+
+        Raises:
+            BadTable: for a column that is missing or a cell that cannot be released, with its row and column.
+            DataChanged: where the release is there with other values.
+            AlreadyPublished: where it is there with another promise, or at other levels only.
+            BudgetExceeded: where the dataset's limit does not allow it.
+            NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
+        """
+        at = level(epsilon, alpha)
+        promise = promised(
+            sensitivity=sensitivity, cells=cells, neighbours=neighbours, domain=domain, grid=grid, half_step=half_step
+        )
+        source = read_source(table, columns, promise, id_column)
+        asked = Asked(
+            check_name(name, "name"),
+            check_name(name if dataset is None else dataset, "dataset"),
+            at,
+            promise,
+            source,
+            id_column,
+            None if version is None else exact_integer(version, "version"),
+            None if request is None else check_name(request, "request"),
+        )
+        made = self._answered(
+            lambda page: already_published(page, asked, progress),
+            lambda page: publish_new(page, asked, self._randomness, progress),
+        )
+        return source.with_released(written(promise, made))
+
+    def relax(
+        self,
+        name: str,
+        table: Any,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """The release at another level, with the table at hand; only beyond the loosest level is the table needed.
+
+        Args:
+            name: of the release.
+            table: the values that were published, and the identifiers if there were any.
+            epsilon, alpha: the level, one of the two.
+            version: which one; the newest if left out.
+            progress: called with the cells done and the cells in all.
+
+        Returns:
+            The table of the kind that came, with released values under the same names.
+
+        Raises:
+            UnknownRelease: where there is none.
+            DataChanged: for other values than those published.
+            BudgetExceeded: where the dataset's limit does not allow it.
+            Quarantined: in a ledger that was rolled back, and for a release that lost responses so.
+        """
+        at = level(epsilon, alpha)
+        release = self._book.read(lambda page: page.state.release(name, version))
+        source = read_source(table, list(release.columns), release.promise, release.id_column)
+        now = commitment(self._book.key, name, release.version, source)
+
+        def stored(page: Page) -> Response | None:
+            found = page.state.release(name, release.version)
+            check_values(page, found, now, source)
+            return stored_response(page, found, at, progress) if at in found.responses else None
+
+        def made(page: Page) -> Response:
+            found = page.state.release(name, release.version)
+            return answer_more(page, found, at, source.columns, self._randomness, progress)
+
+        return source.with_released(written(release.promise, self._answered(stored, made)))
+
+    def view(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """The released columns at any level up to the loosest that is stored; no data are needed and nothing is spent.
+
+        Returns:
+            A table of the kind that was published, where that can be made here, else a dict of arrays; with the
+            released columns alone, its rows in the order published.
+
+        Raises:
+            UnknownRelease: where there is no such release.
+            NeedsTable: for a level beyond the loosest.
+        """
+        at = level(epsilon, alpha)
+
+        def stored(page: Page) -> tuple[Published, Response] | None:
+            found = page.state.release(name, version)
+            return (found, stored_response(page, found, at, progress)) if at in found.responses else None
+
+        def made(page: Page) -> tuple[Published, Response]:
+            found = page.state.release(name, version)
+            if found.spent < at:
+                mend = f"It is stored up to {found.spent}: call relax with the table."
+                raise NeedsTable("a level beyond the loosest needs the values", came=at, where=repr(name), mend=mend)
+            return found, answer_more(page, found, at, None, self._randomness, progress)
+
+        release, response = self._answered(stored, made)
+        return table_of(release.kind, written(release.promise, response))
+
+    def rehearse(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        dataset: str | None = None,
+        version: int | None = None,
+    ) -> Budget:
+        """The budget as it would stand after a call at this level; nothing is drawn, written or spent.
+
+        Args:
+            name: of the release, which need not be there yet.
+            epsilon, alpha: the level, one of the two.
+            dataset: for a release that is not there yet.
+            version: which one, or the next one; the newest if left out.
+
+        Raises:
+            BudgetExceeded: where the call would raise it.
+        """
+        at = level(epsilon, alpha)
+
+        def work(page: Page) -> Budget:
+            versions = page.state.versions(name)
+            wanted = max(versions, default=1) if version is None else version
+            found = page.state.releases.get((name, wanted))
+            group = check_name(dataset if dataset is not None else name, "dataset") if found is None else found.dataset
+            after = spending_after(page.state, group, found, at)
+            check_budget(page.state, group, after)
+            return Budget(group, page.state.limits.get(group), after)
+
+        return self._book.read(work)
+
+    def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
+        """The levels with a stored response, strictest first."""
+        return self._look(lambda state: state.release(name, version).levels)
+
+    def spent(self, name: str | None = None, *, dataset: str | None = None) -> Level | None:
+        """What has been spent: by all versions of a release, or by all releases of a dataset.
+
+        Returns:
+            The sum of their largest levels; rounded up where it is no level that can be written exactly. None where
+            nothing is spent.
+        """
+        if (name is None) == (dataset is None):
+            raise OutOfRange("exactly one of name and dataset must be given", came=(name, dataset), where="spent")
+        if dataset is not None:
+            return self._look(lambda state: state.spending(dataset)).level
+        assert name is not None
+        return self._look(
+            lambda state: Spending.of(state.release(name, version).spent for version in state.versions(name) or [1])
+        ).level
+
+    def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:
+        """The budget of a dataset, after setting its limit if one is given.
+
+        A limit below what is spent is allowed, and stops all further spending.
+        """
+        check_name(dataset, "dataset")
+        if limit is None:
+            return self._look(lambda state: Budget(dataset, state.limits.get(dataset), state.spending(dataset)))
+        at = level(limit)
+
+        def work(page: Page) -> Budget:
+            if page.state.limits.get(dataset) != at:
+                self._book.check_writable(page)
+                page.append("budgeted", {"dataset": dataset, "limit": level_text(at)})
+            return Budget(dataset, at, page.state.spending(dataset))
+
+        return self._book.write(work)
+
+    def radius(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        confidence: Number = "0.95",
+        version: int | None = None,
+    ) -> int | float:
+        """The distance within which a released value lies of the true one, with this confidence, at a level."""
+        at = level(epsilon, alpha)
+        return self._look(lambda state: state.release(name, version).promise).radius(at, confidence)
+
+    @property
+    def releases(self) -> tuple[Published, ...]:
+        """Every version of every release, in the order published."""
+        return self._look(lambda state: tuple(state.releases.values()))
+
+    def history(self, name: str | None = None, *, dataset: str | None = None) -> tuple[Event, ...]:
+        """The events, oldest first: all, or those of a release or a dataset."""
+
+        def work(page: Page) -> tuple[Event, ...]:
+            events = [read_event(number, body) for number, body, _ in page.rows.events()[: page.state.number]]
+            return tuple(event for event in events if _concerns(event, name, dataset, page.state))
+
+        return self._book.read(work)
+
+    def status(self) -> Status:
+        """Where the ledger is, what is in it, and whether anything new may be said."""
+        quarantine = self._book.quarantine()
+        place = self._book.store.place
+        return self._look(lambda state: Status.of(place, state, quarantine))
+
+    def verify(self) -> Verification:
+        """Recompute everything: the database's own check, the chain, all digests and seals, levels and budgets.
+
+        A rollback is no damage: `status` tells of it.
+
+        Raises:
+            LedgerDamaged: naming the first thing that is not as it was written.
+        """
+        problems = self._book.store.problems()
+        if problems:
+            raise LedgerDamaged("the database must be sound", came=problems[0], where=self._book.store.place)
+        return self._book.read(lambda page: verified(page.key, page))
+
+    def backup(self, path: Place) -> None:
+        """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.
+
+        Raises:
+            OutOfRange: where the file is there.
+        """
+        backed_up(self._book, Path(path))
+
+    @classmethod
+    def restore(
+        cls,
+        backup: Place,
+        place: Place,
+        *,
+        key: bytes | Place | None = None,
+        witness: Place | bool | None = None,
+        timeout: float = 60.0,
+    ) -> "Ledger":
+        """A ledger from a backup, in a place that holds none. It is in quarantine until it is resumed.
+
+        Args:
+            backup: the file that `backup` wrote.
+            place, key, witness, timeout: as for `open`. The key is that of the ledger that was backed up.
+
+        Raises:
+            OutOfRange: where there is a ledger already.
+            KeyRefused, LedgerDamaged: as for `open`; nothing is restored then.
+        """
+        return cls(restored(Path(backup), place, key=key, witness=witness, timeout=timeout), secure(None))
+
+    def resume(self, reason: str, missing: Mapping[str, Number | Level] | None = None) -> None:
+        """End a quarantine: from now on new things may be said again.
+
+        What is missing is charged to its datasets for good. A witness knows it; where there is none, the curator says
+        it. Releases that lost responses stay as they are: they can be viewed, but not relaxed; publish a new version.
+
+        Args:
+            reason: why, for the record.
+            missing: {dataset: epsilon} that is missing beyond what the witness knows; required where no witness
+                knows, {} for nothing.
+
+        Raises:
+            OutOfRange: where there is no quarantine, or nobody knows what is missing.
+        """
+        resumed(self._book, reason, missing)
+
+    def receipt(self) -> str:
+        """A line of text about the ledger as it is now, to keep elsewhere; it holds no secret."""
+        return self._book.read(lambda page: receipt(page.key, page.state))
+
+    def check(self, receipt: str) -> None:
+        """Check that the ledger still holds what it held when the receipt was given.
+
+        Raises:
+            Quarantined: where it does not; from then on it is in quarantine.
+            KeyRefused: for a receipt of another ledger, or none at all.
+        """
+        check_receipt(self._book, receipt)
+
+    def level_key(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> bytes:
+        """The key to one level of a sealed release: whoever holds it reads that level with `read_sealed`, no other.
+
+        Raises:
+            UnknownRelease: where there is no such release.
+            Unsupported: where the ledger is not sealed, or nothing is stored at the level.
+        """
+        at = level(epsilon, alpha)
+
+        def work(page: Page) -> bytes:
+            release = page.state.release(name, version)
+            if not page.state.is_sealed or at not in release.responses:
+                raise Unsupported("only a level that is stored and sealed has a key", came=at, where=repr(name))
+            return level_key(page.key, name, release.version, at)
+
+        return self._book.read(work)
+
+    def close(self) -> None:
+        """Let go of the store's connections."""
+        self._book.store.close()
+
+    def __enter__(self) -> "Ledger":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Ledger({self._book.store.place!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise Unsupported("a ledger must not be copied", where="Ledger", mend="Open it again where it is needed.")
+
+    def _look(self, ask: Callable[[State], T]) -> T:
+        return self._book.read(lambda page: ask(page.state))
+
+    def _answered(self, stored: Callable[[Page], T | None], made: Callable[[Page], T]) -> T:
+        """What is stored, or what is made now: looked up without a lock first, and again under the lock."""
+        found = self._book.read(stored, said=True)
+        if found is not None:
+            return found
+
+        def work(page: Page) -> T:
+            again = stored(page)
+            if again is not None:
+                return again
+            self._book.check_writable(page)
+            return made(page)
+
+        return self._book.write(work)
+
+
+def _concerns(event: Event, name: str | None, dataset: str | None, state: State) -> bool:
+    """Whether an event is of this release, if one is named, and of this dataset, if one is."""
+    facts = event.facts
+    if name is not None and facts.get("name") != name:
+        return False
+    if dataset is None:
+        return True
+    if "name" in facts:
+        return state.release(facts["name"], facts["version"]).dataset == dataset
+    return facts.get("dataset") == dataset or dataset in facts.get("missing", {})

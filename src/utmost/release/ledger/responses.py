@@ -1,0 +1,165 @@
+"""Reading and drawing the responses of a release inside one transaction."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from utmost.errors import LedgerDamaged
+from utmost.exact import Level
+from utmost.release.gradual.chain import Step
+from utmost.release.ledger.answer import Answer, Blocks
+from utmost.release.ledger.book import Page
+from utmost.release.ledger.noise import DerivedNoise, DrawnNoise, Noise, check_apart
+from utmost.release.ledger.numbers import BLOCK
+from utmost.release.ledger.promise import Promise
+from utmost.release.ledger.state import Published
+from utmost.release.ledger.vault import Root, checked_parts, level_key, opened, sealed
+from utmost.release.statement import level_text
+from utmost.sampling.bits import Randomness
+from utmost.sampling.draw import CONSTANT_UP_TO
+from utmost.sampling.wide import Integers, joined
+
+Progress = Callable[[int, int], None]
+"""Called with how many cells are done, and how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What a response is of: a release that is stored, or one about to be.
+
+    Attributes:
+        name, version, columns, rows, promise: as in `Published`.
+        commitment: to the values.
+        stored: the release, if it is there.
+    """
+
+    name: str
+    version: int
+    columns: tuple[str, ...]
+    rows: int
+    promise: Promise
+    commitment: bytes
+    stored: Published | None
+
+    @classmethod
+    def of(cls, page: Page, release: Published) -> "Item":
+        """A release that is there, with the commitment that was stored."""
+        first = release.responses[min(release.responses, key=lambda level: release.responses[level].event)]
+        commitment = page.rows.part(first.event, 0)
+        if commitment is None:
+            raise LedgerDamaged("a release must have a commitment", where=f"event {first.event}")
+        return cls(release.name, release.version, release.columns, release.rows, release.promise, commitment, release)
+
+    @property
+    def size(self) -> int:
+        """How many cells a response has."""
+        return self.rows * len(self.columns)
+
+
+def stored_response(page: Page, release: Published, level: Level, progress: Progress | None) -> dict[str, Integers]:
+    """A response that is there, in steps, by column.
+
+    Raises:
+        LedgerDamaged: where it is not as it was written.
+    """
+    blocks = _stored_blocks(page, release, level)
+    done, size, found = 0, release.rows * len(release.columns), {}
+    for name in release.columns:
+        parts = []
+        for _ in range(0, release.rows, BLOCK):
+            parts.append(next(blocks))
+            done += parts[-1].size
+            _report(progress, done, size)
+        found[name] = _whole(parts, release.rows)
+    next(blocks, None)  # compares the digest of all parts
+    return found
+
+
+def new_response(
+    page: Page,
+    item: Item,
+    level: Level,
+    values: Mapping[str, Integers] | None,
+    randomness: Randomness,
+    progress: Progress | None,
+    before: tuple[bytes, ...] = (),
+) -> tuple[dict[str, Integers], dict[str, Any]]:
+    """Draw a response at a new level and store its blocks.
+
+    Args:
+        values: the true values by column, in steps; needed only beyond the loosest level.
+        before: parts that the event keeps ahead of the response.
+
+    Returns:
+        The response in steps, and the facts that its event must hold.
+    """
+    step = Step.from_known([] if item.stored is None else item.stored.responses, level)
+    answer = Answer(step, item.promise.lattice, _noise(page, item, step, randomness))
+    event, root, drawn, done = page.state.number + 1, Root(), {}, 0
+    secret = level_key(page.key, item.name, item.version, level) if page.state.is_sealed else None
+    for part in before:
+        _put(page, event, root, part)
+    below, above = (None if at is None else _by_column(page, item, at) for at in (step.strict, step.loose))
+    for name in item.columns:
+        parts = []
+        for block in answer.blocks(name, values, below, above, item.rows):
+            _put(page, event, root, sealed(secret, event, root.count, block))
+            parts.append(block)
+            done += block.size
+            _report(progress, done, item.size)
+        drawn[name] = _whole(parts, item.rows)
+    for blocks in (below, above):
+        if blocks is not None:
+            next(blocks(""), None)
+    return drawn, {"level": level_text(level), "how": step.how, "parts": root.count, "root": root.text}
+
+
+def _put(page: Page, event: int, root: Root, content: bytes) -> None:
+    page.rows.put(event, root.count, content)
+    root.add(content)
+
+
+def _noise(page: Page, item: Item, step: Step, randomness: Randomness) -> Noise:
+    """Derived where the ledger was made so, else drawn."""
+    lattice = item.promise.lattice
+    if not page.state.is_derived:
+        return DrawnNoise(step, lattice, randomness, "constant" if item.size <= CONSTANT_UP_TO else "table")
+    check_apart([] if item.stored is None else item.stored.responses, step.to)
+    about = item.name, str(item.version), str(lattice), sha256(item.commitment).hexdigest()
+    return DerivedNoise(step, lattice, lambda *place: page.key.derived("noise", *about, *map(str, place)))
+
+
+def _by_column(page: Page, item: Item, level: Level) -> Blocks:
+    """The blocks of a stored response, column after column: each column must be read to its end before the next.
+
+    Asked for a column that is none, it reads on to the end, where the digest is compared.
+    """
+    assert item.stored is not None
+    blocks = _stored_blocks(page, item.stored, level)
+    return lambda column: blocks
+
+
+def _stored_blocks(page: Page, release: Published, level: Level) -> Iterator[Integers]:
+    response = release.responses[level]
+    secret = level_key(page.key, release.name, release.version, level) if page.state.is_sealed else None
+    contents = checked_parts(page.rows, response.event, response.parts, response.root)
+    sizes = [min(BLOCK, release.rows - start) for start in range(0, release.rows, BLOCK)] * len(release.columns)
+    if response.parts != response.first + len(sizes):
+        raise LedgerDamaged("a response must have all blocks", came=response.parts, where=f"event {response.event}")
+    for part, content in enumerate(contents):
+        if part < response.first:
+            continue
+        block = opened(secret, response.event, part, content)
+        if block.size != sizes[part - response.first]:
+            raise LedgerDamaged("a block must have all cells", came=block.size, where=f"event {response.event}")
+        yield block
+
+
+def _whole(parts: list[Integers], rows: int) -> Integers:
+    return parts[0] if len(parts) == 1 else joined(parts, rows)
+
+
+def _report(progress: Progress | None, done: int, size: int) -> None:
+    if progress is not None:
+        progress(done, size)

@@ -1,0 +1,63 @@
+"""Reading one level of a sealed ledger with that level's key alone."""
+
+from pathlib import Path
+from typing import Any
+
+from utmost.errors import KeyRefused, LedgerDamaged, UnknownRelease
+from utmost.exact import Level
+from utmost.release.doors import table_of
+from utmost.release.ledger.chain import START
+from utmost.release.ledger.event import read_event
+from utmost.release.ledger.numbers import BLOCK
+from utmost.release.ledger.publishing import written
+from utmost.release.ledger.sqlite_store import SqliteStore
+from utmost.release.ledger.state import Published, State, folded
+from utmost.release.ledger.store import Rows
+from utmost.release.ledger.vault import checked_parts, opened
+from utmost.sampling.wide import joined
+
+
+def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None = None) -> Any:
+    """The released columns at the level whose key this is, from a copy of a sealed ledger.
+
+    The key opens its level and no other. A recipient who may see a stricter level, too, can tighten for itself; to see
+    the very response that others see there, it needs that level's key.
+
+    Args:
+        path: an SQLite ledger or a backup of any ledger.
+        name, version: of the release; the newest version if left out.
+        key: what `Ledger.level_key` gave.
+
+    Returns:
+        A table of the kind that was published, where that can be made here, else a dict of arrays.
+
+    Raises:
+        KeyRefused: where the key opens nothing.
+        UnknownRelease: where there is no such release.
+    """
+    place = Path(path)
+    if not place.exists():
+        raise UnknownRelease("a ledger must be there", came=str(path), where="read_sealed")
+    return SqliteStore(place, 60.0).transact(lambda rows: _read(rows, name, key, version), write=False)
+
+
+def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Any:
+    events = [(read_event(number, body), mac) for number, body, mac in rows.events()]
+    release = folded(State(0, START), events).release(name, version)
+    for level in release.levels:
+        try:
+            return _opened(rows, release, level, key)
+        except LedgerDamaged:
+            continue
+    raise KeyRefused("the key must open a level of the release", came=f"{len(release.levels)} levels", where=repr(name))
+
+
+def _opened(rows: Rows, release: Published, level: Level, key: bytes) -> Any:
+    response = release.responses[level]
+    contents = enumerate(checked_parts(rows, response.event, response.parts, response.root))
+    blocks = [opened(key, response.event, part, content) for part, content in contents if part >= response.first]
+    each = -(-release.rows // BLOCK)
+    columns = {
+        column: joined(blocks[at * each : (at + 1) * each], release.rows) for at, column in enumerate(release.columns)
+    }
+    return table_of(release.kind, written(release.promise, columns))

@@ -1,0 +1,75 @@
+"""The values that a curator brings: the columns of a table, read and put on the lattice of the release."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable
+from utmost.release.columns import check_distinct, integer_column, real_column
+from utmost.release.doors import Door, door_of
+from utmost.release.ledger.promise import Promise
+from utmost.release.table import chosen_columns
+from utmost.sampling.wide import Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Source:
+    """True values; they live as long as one call.
+
+    Attributes:
+        table: as it came, through ``door``.
+        columns: name to values in steps of the lattice, shape (rows,).
+        identifiers: the text of each row's identifier, or None.
+        rows: how many there are.
+    """
+
+    table: Any
+    door: Door
+    columns: Mapping[str, Integers]
+    identifiers: NDArray[np.object_] | None
+    rows: int
+
+    @property
+    def kind(self) -> str:
+        """What kind of table it is, so that a view can be of the same."""
+        return self.door.kind(self.table, list(self.columns))
+
+    def with_released(self, released: Mapping[str, NDArray[Any]]) -> Any:
+        """The table that came, with released values in place of the true ones."""
+        return self.door.with_columns(self.table, released, {})
+
+
+def read_source(table: Any, columns: str | Sequence[str], promise: Promise, id_column: str | None) -> Source:
+    """Read and check every value that is to be released.
+
+    Raises:
+        BadTable: for a column that is missing or a cell that cannot be released, with its row and column.
+    """
+    door = door_of(table)
+    chosen = chosen_columns(columns, tuple(door.names(table)), id_column)
+
+    def place(row: int) -> str:
+        return door.place(table, row)
+
+    identifiers = None
+    if id_column is not None:
+        identifiers = _identifiers(door, table, id_column, place)
+    read = integer_column if promise.grid is None else real_column
+    lattice = promise.lattice
+    values = {name: lattice.steps(lattice.read(read(door.column(table, name), name, place))) for name in chosen}
+    rows = {name: column.size for name, column in values.items()}
+    if len(set(rows.values())) > 1:
+        raise BadTable("all columns must have the same number of rows", came=str(rows))
+    return Source(table, door, values, identifiers, rows[chosen[0]])
+
+
+def _identifiers(door: Door, table: Any, name: str, place: Callable[[int], str]) -> NDArray[np.object_]:
+    column = door.column(table, name)
+    check_distinct(column, name, place)
+    keys = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    texts = np.empty(len(keys), object)
+    texts[:] = [str(key) for key in keys]
+    return texts

@@ -1,0 +1,80 @@
+"""What several levels cost together: the sum of their epsilons, exact where it is a number we can write down."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from utmost.exact import Interval, Level, round_down, round_up
+
+# Two sums that agree to so many bits and are written differently are taken for unequal, to the spender's disadvantage.
+_MOST_BITS = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """A sum of epsilons, as powers of bases: sum over bases b of power * (-log b), where None stands for 1/e.
+
+    Attributes:
+        powers: (base, power) with power > 0, each base once.
+    """
+
+    powers: tuple[tuple[Fraction | None, Fraction], ...] = ()
+
+    @classmethod
+    def of(cls, levels: Iterable[Level]) -> "Spending":
+        """The sum of these levels.
+
+        >>> from utmost.exact import level
+        >>> Spending.of([level(1), level("1/2"), level(alpha="1/4"), level(alpha="1/2")]).powers
+        ((None, Fraction(3, 2)), (Fraction(1, 2), Fraction(3, 1)))
+        """
+        sums: dict[Fraction | None, Fraction] = {}
+        for one in levels:
+            sums[one.base] = sums.get(one.base, Fraction(0)) + one.power
+        return cls(tuple(sorted(sums.items(), key=lambda item: (item[0] is not None, item[0] or 0))))
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The sum as levels, one for each base."""
+        return tuple(Level(base, power) for base, power in self.powers)
+
+    @property
+    def level(self) -> Level | None:
+        """The sum as one level: exactly, where it has one base; else rounded up. None for nothing."""
+        if len(self.powers) > 1:
+            return Level(None, Fraction(round_up(self._around(1200))))
+        return next(iter(self.levels), None)
+
+    @property
+    def epsilon(self) -> Fraction | float:
+        """The sum as a Fraction where it is rational, else as a float rounded up."""
+        level = self.level
+        return Fraction(0) if level is None else level.epsilon
+
+    def __add__(self, other: "Spending") -> "Spending":
+        return Spending.of((*self.levels, *other.levels))
+
+    def exceeds(self, limit: Level) -> bool:
+        """Whether the sum is larger than a limit; where that cannot be settled in 2^14 bits, yes."""
+        if self.powers == ((limit.base, limit.power),):
+            return False
+        bits = 128
+        while bits <= _MOST_BITS:
+            mine, theirs = self._around(bits), limit.epsilon_interval(bits)
+            if mine.is_below(theirs) or theirs.is_below(mine):
+                return theirs.is_below(mine)
+            bits *= 4
+        return True
+
+    def left(self, limit: Level) -> Fraction | float:
+        """What a limit leaves: a Fraction where it is rational, else a float rounded down; 0 where nothing is left."""
+        if all(base is None for base, _ in (*self.powers, (limit.base, limit.power))):
+            return max(Fraction(0), limit.power - sum((power for _, power in self.powers), Fraction(0)))
+
+        return max(0.0, round_down(limit.epsilon_interval(1200) - self._around(1200)))
+
+    def _around(self, bits: int) -> Interval:
+        total = Interval.of(0, bits)
+        for one in self.levels:
+            total = total + one.epsilon_interval(bits)
+        return total

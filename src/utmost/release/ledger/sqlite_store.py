@@ -1,0 +1,124 @@
+"""A ledger in one SQLite file: rollback journal, every commit synced, one connection for each transaction."""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote
+
+from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable
+from utmost.release.ledger.store import Rows
+
+T = TypeVar("T")
+
+# The primary result codes of SQLite that say nothing about the content: busy, locked, out of memory, read-only,
+# interrupted, I/O error, full, cannot open, locking protocol, permission, authorisation.
+_UNAVAILABLE = {5, 6, 7, 8, 9, 10, 13, 14, 15, 3, 23}
+_ASKED = "SELECT name FROM sqlite_master WHERE type = 'table'"
+
+
+class SqliteStore:
+    """A file. A connection lives for one transaction only, so nothing is carried into a forked child.
+
+    ``journal_mode=DELETE`` and ``synchronous=EXTRA`` make a commit durable, directory entry included, when it returns.
+
+    Args:
+        path: of the file; made where there is none.
+        timeout: how many seconds to wait for other writers.
+    """
+
+    __slots__ = ("_path", "_timeout", "_turn")
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        self._path, self._timeout = path, timeout
+        self._turn = os.getpid(), threading.Lock()
+
+    @property
+    def place(self) -> str:
+        """The path."""
+        return str(self._path)
+
+    @property
+    def path(self) -> Path:
+        """The path."""
+        return self._path
+
+    def transact(self, work: Callable[[Rows], T], *, write: bool) -> T:
+        """Do the work in one transaction, see `Store`."""
+        if not write:
+            return self._once(work, write=False)
+        lock = self._lock()
+        if not lock.acquire(timeout=self._timeout):
+            raise LedgerUnavailable("the ledger must be free to write", came="other writers", where=self.place)
+        try:
+            return self._once(work, write=True)
+        finally:
+            lock.release()
+
+    def problems(self) -> list[str]:
+        """What SQLite's own check of all pages and indices finds."""
+        found = in_transaction(self._path, _integrity, self._timeout, write=False)
+        return [line for line in found if line != "ok"]
+
+    def close(self) -> None:
+        """Nothing is held between transactions."""
+
+    def _lock(self) -> threading.Lock:
+        """The turn of this process's threads; a forked child must not wait for a thread that it does not have."""
+        pid, lock = self._turn
+        if pid != os.getpid():
+            self._turn = pid, lock = os.getpid(), threading.Lock()
+        return lock
+
+    def _once(self, work: Callable[[Rows], T], *, write: bool) -> T:
+        return in_transaction(self._path, lambda connection: work(_rows(connection)), self._timeout, write=write)
+
+
+def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout: float, *, write: bool) -> T:
+    """Do the work on a connection of its own, in one transaction that is durable when this returns.
+
+    Raises:
+        LedgerUnavailable, LedgerDamaged: for what SQLite reports.
+    """
+    try:
+        connection = _connected(path, timeout)
+        try:
+            connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            made = work(connection)
+            connection.execute("COMMIT")
+            return made
+        finally:
+            connection.close()  # rolls back what was not committed
+    except sqlite3.Error as error:
+        raise _translated(error, str(path)) from None
+
+
+def _integrity(connection: sqlite3.Connection) -> list[str]:
+    return [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
+
+
+def _rows(connection: sqlite3.Connection) -> Rows:
+    return Rows(connection.execute, lambda: {row[0] for row in connection.execute(_ASKED)}, "BLOB")
+
+
+def _connected(path: Path, timeout: float) -> sqlite3.Connection:
+    address = f"file:{quote(str(path.absolute()))}?mode=rwc"
+    connection = sqlite3.connect(address, uri=True, timeout=timeout, isolation_level=None)
+    try:
+        for pragma in ("journal_mode=DELETE", "synchronous=EXTRA", "trusted_schema=OFF", "cell_size_check=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _translated(error: sqlite3.Error, place: str) -> LedgerError:
+    """SQLite's error as one of ours. Python's own messages hold no content of the ledger."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in _UNAVAILABLE:
+        mend = "Nothing was spent; make the same call again once the cause is mended."
+        return LedgerUnavailable("the ledger's file must be writable in time", came=str(error), where=place, mend=mend)
+    return LedgerDamaged("the file must be a sound SQLite database", came=str(error), where=place)

@@ -1,0 +1,133 @@
+"""What a ledger needs of a database: one transaction at a time over a few rows."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
+
+from utmost.errors import LedgerDamaged
+from utmost.release.ledger.schema import missing_steps
+
+T = TypeVar("T")
+Query = Callable[[str, Sequence[Any]], Any]
+"""Runs one statement, with ``?`` for each value; the result has fetchone and fetchall, and iterates."""
+
+Row = tuple[int, bytes, bytes]
+"""An event as it is stored: number, body, mac."""
+
+
+class Store(Protocol):
+    """A database. `SqliteStore` and `PostgresStore` are stores."""
+
+    @property
+    def place(self) -> str:
+        """Where it is, without any secret."""
+        ...
+
+    def transact(self, work: "Callable[[Rows], T]", *, write: bool) -> T:
+        """Do the work in one transaction: all of it durable when this returns, or nothing of it done.
+
+        Writers follow one another; the work may be done more than once before it is done for good.
+
+        Raises:
+            LedgerUnavailable: where the store is locked, full or out of reach.
+            LedgerDamaged: where it is no longer a database.
+        """
+        ...
+
+    def problems(self) -> list[str]:
+        """What the database itself finds wrong with its files."""
+        ...
+
+    def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+class Rows:
+    """The rows of a ledger inside one transaction.
+
+    Args:
+        run: runs one statement.
+        tables: the names of all tables that the store holds.
+        bytes_type: the store's name for byte strings.
+    """
+
+    __slots__ = ("_bytes_type", "_run", "_tables")
+
+    def __init__(self, run: Query, tables: Callable[[], set[str]], bytes_type: str) -> None:
+        self._run, self._tables, self._bytes_type = run, tables, bytes_type
+
+    def version(self) -> int:
+        """How many steps of the schema the store has taken; 0 for an empty one."""
+        tables = self._tables()
+        if "utmost_schema" not in tables:
+            if tables & {"utmost_events", "utmost_head", "utmost_parts"}:
+                raise LedgerDamaged("a ledger must say the version of its tables", where="utmost_schema")
+            return 0
+        return _whole(_one(self._run("SELECT version FROM utmost_schema", ()).fetchall(), "utmost_schema")[0])
+
+    def migrate(self, version: int) -> None:
+        """Bring the tables from this version up to date."""
+        for statement in missing_steps(version):
+            self._run(statement.replace("BYTES", self._bytes_type), ())
+
+    def head(self) -> tuple[int, bytes] | None:
+        """The number of the last event and its seal; None before the first."""
+        found = self._run("SELECT number, seal FROM utmost_head", ()).fetchall()
+        if not found:
+            return None
+        number, seal = _one(found, "utmost_head")
+        return _whole(number), _bytes(seal)
+
+    def events(self, after: int = 0) -> list[Row]:
+        """The events with larger numbers, in order."""
+        rows = self._run("SELECT number, body, mac FROM utmost_events WHERE number > ? ORDER BY number", (after,))
+        return [(_whole(number), _bytes(body), _bytes(mac)) for number, body, mac in rows.fetchall()]
+
+    def body(self, number: int) -> bytes | None:
+        """The body of one event; None where there is no such event."""
+        return self._found("SELECT body FROM utmost_events WHERE number = ?", number)
+
+    def mac(self, number: int) -> bytes | None:
+        """The mac of one event; None where there is no such event."""
+        return self._found("SELECT mac FROM utmost_events WHERE number = ?", number)
+
+    def append(self, event: Row, seal: bytes) -> None:
+        """One event more, and the head moved on to it."""
+        self._run("INSERT INTO utmost_events VALUES (?, ?, ?)", event)
+        self._run("DELETE FROM utmost_head", ())
+        self._run("INSERT INTO utmost_head VALUES (?, ?)", (event[0], seal))
+
+    def put(self, event: int, part: int, content: bytes) -> None:
+        """Keep one part of what an event said."""
+        self._run("INSERT INTO utmost_parts VALUES (?, ?, ?)", (event, part, content))
+
+    def part(self, event: int, part: int) -> bytes | None:
+        """One part of what an event said."""
+        return self._found("SELECT content FROM utmost_parts WHERE event = ? AND part = ?", event, part)
+
+    def parts(self) -> Iterator[tuple[int, int]]:
+        """The places of all parts, in order."""
+        rows = self._run("SELECT event, part FROM utmost_parts ORDER BY event, part", ())
+        return ((_whole(event), _whole(part)) for event, part in rows.fetchall())
+
+    def _found(self, query: str, *values: int) -> bytes | None:
+        found = self._run(query, values).fetchone()
+        return None if found is None else _bytes(found[0])
+
+
+def _one(found: list[Any], table: str) -> Any:
+    if len(found) != 1:
+        raise LedgerDamaged("there must be exactly one row", came=len(found), where=table)
+    return found[0]
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:
+        raise LedgerDamaged("a number must be a whole number", came=type(value).__name__, where="ledger")
+    return value
+
+
+def _bytes(value: Any) -> bytes:
+    if not isinstance(value, bytes | memoryview):
+        raise LedgerDamaged("what is stored must be bytes", came=type(value).__name__, where="ledger")
+    return bytes(value)

@@ -1,0 +1,92 @@
+"""Verifying a ledger: everything that can be recomputed is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from utmost.errors import LedgerDamaged
+from utmost.release.ledger.book import Page
+from utmost.release.ledger.chain import START, check_chain, check_seal
+from utmost.release.ledger.event import Event, read_event
+from utmost.release.ledger.key import Key
+from utmost.release.ledger.spending import Spending
+from utmost.release.ledger.state import Published, State, folded
+from utmost.release.ledger.vault import checked_parts, level_key, opened
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was found sound.
+
+    Attributes:
+        events: how many events the chain has.
+        responses: how many responses are stored, and ``cells`` how many cells they have in all.
+        spent: dataset to what it has spent.
+    """
+
+    events: int
+    responses: int
+    cells: int
+    spent: Mapping[str, Spending]
+
+
+def verified(key: Key, page: Page) -> Verification:
+    """Recompute the chain, every response's digest and length, the order of levels, and the budgets.
+
+    Raises:
+        LedgerDamaged: naming the first thing that is not as it was written.
+    """
+    rows = page.rows
+    chain = rows.events()
+    last = check_chain(key, 0, START, chain)
+    check_seal(key, rows.head(), len(chain), last)
+    state, events = State(0, START), []
+    for number, body, mac in chain:
+        events.append(read_event(number, body))
+        state = folded(state, [(events[-1], mac)])
+        _check_limits(state, events[-1])
+    _check_places(page, events)
+    cells = sum(_check_responses(key, page, state, release) for release in state.releases.values())
+    responses = sum(len(release.responses) for release in state.releases.values())
+    return Verification(len(chain), responses, cells, {d: state.spending(d) for d in state.datasets})
+
+
+def _check_limits(state: State, event: Event) -> None:
+    """No event that spends may have been written beyond the limit that held then."""
+    if event.kind not in ("published", "answered"):
+        return
+    dataset = state.release(event.facts["name"], event.facts["version"]).dataset
+    limit = state.limits.get(dataset)
+    if limit is not None and state.spending(dataset).exceeds(limit) and event.facts["how"] in ("fresh", "relax"):
+        raise LedgerDamaged("a budget must not be exceeded", came=f"dataset {dataset!r}", where=f"event {event.number}")
+
+
+def _check_places(page: Page, events: list[Event]) -> None:
+    """Exactly the parts that the events name are stored."""
+    named = [(event.number, part) for event in events for part in range(event.facts.get("parts", 0))]
+    stored = list(page.rows.parts())
+    if stored != named:
+        odd = sorted(set(stored) ^ set(named))
+        raise LedgerDamaged(
+            "the parts must be those that the events name",
+            came=f"event {odd[0][0]}, part {odd[0][1]}",
+            where="utmost_parts",
+        )
+
+
+def _check_responses(key: Key, page: Page, state: State, release: Published) -> int:
+    """Digests, seals and lengths of all responses of a release; how many cells they have."""
+    cells = 0
+    where = f"{release.name!r}, version {release.version}"
+    for level, response in release.responses.items():
+        secret = level_key(key, release.name, release.version, level) if state.is_sealed else None
+        found = 0
+        for part, content in enumerate(checked_parts(page.rows, response.event, response.parts, response.root)):
+            if part >= response.first:
+                found += opened(secret, response.event, part, content).size
+        if found != release.rows * len(release.columns):
+            raise LedgerDamaged("a response must have all cells", came=f"{found} cells", where=where)
+        cells += found
+    if any(not strict < loose for strict, loose in pairwise(release.levels)):
+        raise LedgerDamaged("levels must be in order", where=where)
+    return cells

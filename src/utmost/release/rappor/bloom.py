@@ -1,0 +1,117 @@
+"""Words as bits: a Bloom filter whose hash functions differ from cohort to cohort."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange
+from utmost.exact import natural
+from utmost.release.rappor.draws import Bits
+from utmost.sampling import uniform
+from utmost.sampling.bits import Randomness
+
+_LONGEST_KEY = 64
+_HASHES_A_DIGEST = 8
+_PERSON = b"utmost bloom"
+
+
+@dataclass(frozen=True, slots=True)
+class Bloom:
+    """The Bloom filters of all cohorts: ``hashes`` of ``bits`` places for each word.
+
+    The places are 64-bit pieces of BLAKE2b (RFC 7693), keyed, with the cohort as its salt, modulo ``bits``. Two hashes
+    of a word may fall on one place. Cohorts differ in their hash functions, so that words that collide in one are told
+    apart in another. Neither key nor cohort carries privacy: the collector knows both.
+
+    Args:
+        bits: places in a filter.
+        hashes: hash functions in a cohort; each word sets so many bits, or fewer.
+        cohorts: how many there are.
+        key: up to 64 bytes; what keeps others from precomputing the filters.
+
+    Raises:
+        OutOfRange: for a number below 1, more hashes than bits, and a key that is too long.
+
+    Source: koufogiannis2015, equation (42).
+
+    >>> bloom = Bloom(bits=8, hashes=2, cohorts=2)
+    >>> bloom.encode(["mary", "linda", "mary"], [0, 0, 0]).astype(int).tolist()
+    [[0, 0, 0, 1, 0, 0, 0, 0], [1, 0, 0, 0, 0, 1, 0, 0], [0, 0, 0, 1, 0, 0, 0, 0]]
+    """
+
+    bits: int
+    hashes: int = 2
+    cohorts: int = 1
+    key: bytes = b""
+
+    def __post_init__(self) -> None:
+        for name in ("bits", "hashes", "cohorts"):
+            object.__setattr__(self, name, natural(getattr(self, name), name, least=1))
+        if self.hashes > self.bits:
+            raise OutOfRange("a filter needs at least as many bits as hashes", came=f"{self.hashes} and {self.bits}")
+        if not isinstance(self.key, bytes) or len(self.key) > _LONGEST_KEY:
+            raise OutOfRange("the key must be at most 64 bytes", came=type(self.key).__name__, where="Bloom")
+
+    def __repr__(self) -> str:
+        return f"Bloom(bits={self.bits}, hashes={self.hashes}, cohorts={self.cohorts})"
+
+    def cohort_of(self, clients: int, *, randomness: Randomness | None = None) -> NDArray[np.int64]:
+        """A cohort for each of so many clients, uniform and independent of everything."""
+        return uniform(self.cohorts, clients, randomness)
+
+    def places(self, word: str, cohort: int) -> list[int]:
+        """The places that a word sets in a cohort's filter, one for each hash."""
+        data = word.encode("utf-8", "surrogatepass")
+        found: list[int] = []
+        for block in range(-(-self.hashes // _HASHES_A_DIGEST)):
+            salt = cohort.to_bytes(8, "little") + block.to_bytes(8, "little")
+            digest = blake2b(data, key=self.key, salt=salt, person=_PERSON).digest()
+            found += [int.from_bytes(digest[at : at + 8], "little") % self.bits for at in range(0, 64, 8)]
+        return found[: self.hashes]
+
+    def encode(self, words: Sequence[str], cohorts: Any) -> Bits:
+        """The filter of each client's word in its own cohort.
+
+        Args:
+            words: n words.
+            cohorts: shape (n,), integers in 0..cohorts-1.
+
+        Returns:
+            (n, bits).
+
+        Raises:
+            OutOfRange: for a cohort that there is not, a word that is no text, and unequal lengths.
+
+        Cost: a microsecond or two for each different pair of word and cohort.
+        """
+        number: dict[str, int] = {}
+        which = np.array([number.setdefault(word, len(number)) for word in words], dtype=np.int64)
+        groups = self.read_cohorts(cohorts, len(which))
+        if not all(isinstance(word, str) for word in number):
+            raise OutOfRange("a word must be text", came=next(w for w in number if not isinstance(w, str)))
+        pairs, of_client = np.unique(which * self.cohorts + groups, return_inverse=True)
+        vocabulary = list(number)
+        filters = np.zeros((len(pairs), self.bits), np.bool_)
+        for row, pair in enumerate(pairs.tolist()):
+            word, cohort = divmod(pair, self.cohorts)
+            filters[row, self.places(vocabulary[word], cohort)] = True
+        encoded: Bits = filters[of_client.reshape(-1)]
+        return encoded
+
+    def read_cohorts(self, cohorts: Any, count: int) -> NDArray[np.int64]:
+        """The cohorts of ``count`` clients as an array.
+
+        Raises:
+            OutOfRange: where one is missing or outside 0..cohorts-1.
+        """
+        groups = np.asarray(cohorts)
+        whole = groups.shape == (count,) and (groups.dtype.kind in "iu" or count == 0)
+        if not whole or (count and not 0 <= groups.min() <= groups.max() < self.cohorts):
+            raise OutOfRange(
+                f"each of {count} clients needs a cohort in 0..{self.cohorts - 1}", came=groups.shape, where="Bloom"
+            )
+        return groups.astype(np.int64)

@@ -1,0 +1,308 @@
+"""Refinement: exactly one of the two witnesses exists, it proves the verdict, and outside judges agree."""
+
+import itertools
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from running import python
+from utmost.channels import Channel, geometric_channel, randomized_response
+from utmost.errors import Infeasible, NotAChannel, OutOfRange, SolverFailed
+from utmost.geometry import refinement, refinement_verdict, refutation
+from utmost.geometry.remap_program import nearest_remap_exactly
+from utmost.geometry.witnesses import is_remap_between, prefers
+from utmost.programs.whole import Tableau, whole
+from utmost.spaces import Consumer, losses, priors
+from utmost.testing.strategies import channels, refined_pairs
+
+shapes = st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(1, 5))
+
+
+@given(shapes.flatmap(lambda shape: refined_pairs(*shape)))
+@settings(max_examples=80, deadline=None)
+def test_a_post_processed_channel_is_a_refinement(pair):
+    """B @ P is a refinement of B, and the remap that is found proves it; nobody prefers it."""
+    B, A = pair
+    P = refinement(B, A)
+    assert (P.matrix >= 0).all()
+    assert (B @ P).same_as(A)
+    assert refutation(B, A) is None
+
+
+@given(shapes.flatmap(lambda shape: st.tuples(channels(*shape[:2]), channels(shape[0], shape[2]))))
+@settings(max_examples=120, deadline=None)
+def test_exactly_one_witness_exists(pair):
+    """Either A = B @ P, or some consumer loses strictly less with A: the theorem of Coriaceous."""
+    B, A = pair
+    verdict = refinement_verdict(B, A)
+    assert verdict.verify()
+    assert (verdict.remap is None) != (verdict.consumer is None)
+    assert verdict.remap is not None or loss_of(A, verdict.consumer) < loss_of(B, verdict.consumer)
+
+
+def loss_of(channel, consumer):
+    joint = consumer.prior[:, None] * consumer.loss
+    return sum(min(column @ joint) for column in channel.matrix.T)
+
+
+def halves(outcomes):
+    return [[Fraction(v, 2) for v in row] for row in itertools.product(range(3), repeat=outcomes) if sum(row) == 2]
+
+
+@pytest.mark.parametrize(("n", "m", "k"), [(2, 2, 2), (3, 2, 2), (2, 3, 2), (2, 2, 3)])
+def test_all_small_pairs_against_a_simplex_method_in_whole_numbers(n, m, k):
+    """Every pair of channels whose entries are 0, 1/2 and 1 (a third of them for larger shapes)."""
+    left = [np.array(rows) for rows in itertools.product(halves(m), repeat=n)]
+    right = [np.array(rows) for rows in itertools.product(halves(k), repeat=n)]
+    for B, A in list(itertools.product(left, right))[:: 1 if len(left) * len(right) < 100 else 3]:
+        verdict = refinement_verdict(B, A)
+        assert verdict.verify()
+        assert bool(verdict) == has_remap(B, A)
+
+
+def has_remap(B, A):
+    """Whether {P >= 0: B P = A, P 1 = 1} has a point, by the simplex method on the whole system."""
+    (n, m), k = B.shape, A.shape[1]
+    rows = [np.concatenate([np.eye(k, dtype=int)[w] * b for b in B[x]]) for x in range(n) for w in range(k)]
+    sums = [np.repeat(np.eye(m, dtype=int)[y], k) for y in range(m)]
+    matrix, right = np.array([*rows, *sums], dtype=object), np.array([*A.ravel(), *[1] * m], dtype=object)
+    integers, _ = whole(np.concatenate([matrix, right[:, None]], axis=1))
+    try:
+        Tableau.feasible(integers[:, :-1], integers[:, -1])
+    except Infeasible:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_program_agrees_where_floats_find_the_way(seed):
+    """Dependent columns: the exact program over all remaps has the same verdict."""
+    rng = np.random.default_rng(seed)
+    B, A = random_channel(rng, 4, 6), random_channel(rng, 4, 3)
+    A = B @ random_channel(rng, 6, 3) if seed % 2 else A
+    found = nearest_remap_exactly(B.matrix, A.matrix)
+    assert (found.distance == 0) == bool(refinement_verdict(B, A)) == bool(seed % 2)
+    assert abs(B.matrix.dot(found.remap) - A.matrix).max() == found.distance
+    margin = B.matrix.T.dot(found.loss).min(axis=1).sum() - (A.matrix * found.loss).sum()
+    assert margin == found.distance
+    assert abs(found.loss).sum() <= 1
+
+
+def random_channel(rng, n, m, size=30, least=0):
+    weights = rng.integers(least, size, (n, m))
+    weights[:, 0] += 1
+    return Channel([[Fraction(int(w), int(row.sum())) for w in row] for row in weights])
+
+
+@pytest.mark.parametrize(("n", "m", "k"), [(12, 12, 12), (20, 12, 9), (12, 25, 8), (8, 20, 30)])
+@pytest.mark.parametrize("refines", [True, False])
+def test_larger_pairs(n, m, k, refines):
+    """Square, tall and wide B; the wide ones are mended from an interior remap."""
+    rng = np.random.default_rng(n * m + k)
+    B = random_channel(rng, n, m)
+    A = B @ random_channel(rng, m, k, least=1) if refines else random_channel(rng, n, k)
+    verdict = refinement_verdict(B, A)
+    assert bool(verdict) == refines
+    assert verdict.verify()
+
+
+def test_a_coarsening_of_many_outcomes_is_found():
+    """Where each outcome becomes one other the remap has no interior: it is recognised by its small denominators."""
+    rng = np.random.default_rng(5)
+    B = random_channel(rng, 12, 24)
+    P = Channel(np.eye(6, dtype=int)[rng.integers(0, 6, 24)])
+    verdict = refinement_verdict(B, B @ P)
+    assert verdict
+    assert verdict.verify()
+
+
+@pytest.mark.parametrize("off", ["1/100", "1/1000000000000", "1/100000000000000000000000000000000000000000000"])
+@pytest.mark.parametrize("outcomes", [4, 7])
+def test_verdicts_next_to_the_boundary(off, outcomes):
+    """A mass moved where B cannot follow is noticed however small, and one that B can follow is forgiven."""
+    rng, shift = np.random.default_rng(1), Fraction(off)
+    B = random_channel(rng, 5, outcomes - 1)
+    B = Channel(np.concatenate([B.matrix / 2, np.full((5, 1), Fraction(1, 2))], axis=1))
+    P = random_channel(rng, outcomes, 3, least=1).matrix.copy()
+    P[0] = [0, Fraction(1, 2), Fraction(1, 2)]
+    A = B.matrix.dot(P)
+    inside, outside = A.copy(), A.copy()
+    moved = B.matrix[:, -1] * shift
+    inside[:, 0], inside[:, 1] = inside[:, 0] + moved, inside[:, 1] - moved
+    outside[0, 0], outside[0, 1] = outside[0, 0] - 10 * shift / 1000, outside[0, 1] + 10 * shift / 1000
+    for matrix in (inside, outside):
+        verdict = refinement_verdict(B, matrix)
+        assert verdict.verify()
+    assert refinement_verdict(B, inside)
+    assert outcomes > 5 or not refinement_verdict(B, outside)
+
+
+def test_the_order_of_channels():
+    """Reflexive and transitive; telling all comes first, telling nothing last."""
+    rng = np.random.default_rng(2)
+    B = random_channel(rng, 4, 5)
+    A, tell_all, tell_nothing = B @ random_channel(rng, 5, 3), Channel(np.eye(4, dtype=int)), Channel([[1]] * 4)
+    assert refinement(B, B)
+    assert refinement(tell_all, B).same_as(B)
+    assert refinement(B, tell_nothing)
+    assert refinement(B, A @ random_channel(rng, 3, 3))
+    assert refutation(tell_nothing, B)
+    assert refutation(B, tell_all)
+
+
+def test_stricter_geometric_mechanisms_are_refinements():
+    """Gradual release of counts: G(1/2) is G(1/4), post-processed, and never the other way round; so for responses."""
+    for family in (lambda a: geometric_channel(6, alpha=a), lambda a: randomized_response(5, alpha=a)):
+        loose, strict = family("1/4"), family("1/2")
+        assert (loose @ refinement(loose, strict)).same_as(strict)
+        assert prefers(refutation(strict, loose), loose, strict)
+
+
+def test_outcomes_that_say_the_same_or_cannot_occur():
+    """Proportional and zero columns, in B and in A: the remap covers all outcomes, by their names."""
+    B = Channel([["1/2", "1/4", 0, "1/4"], ["1/4", "1/8", 0, "5/8"]], outcomes=["a", "b", "never", "c"])
+    A = Channel([["1/4", 0, "1/2", "1/4"], ["5/8", 0, "1/4", "1/8"]], outcomes=["p", "q", "r", "s"])
+    P = refinement(B, A)
+    assert (B @ P).same_as(A)
+    assert (P.secrets, P.outcomes) == (B.outcomes, A.outcomes)
+    assert P.matrix.sum(axis=1).tolist() == [1, 1, 1, 1]
+    assert refinement(A, B)
+
+
+def test_one_secret_has_nothing_to_tell():
+    assert refinement([["1/2", "1/2"]], [["1/3", "2/3"]])
+    assert refinement([[0, 1]], [[0.25, 0.75]])
+
+
+@given(st.integers(0, 10**6), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_floats_are_decided_up_to_the_tolerance(seed, refines):
+    """A remap within the tolerance, or a consumer whose preference the tolerance does not explain."""
+    rng = np.random.default_rng(seed)
+    n, m, k = rng.integers(2, 7, 3)
+    B = Channel(rng.dirichlet(np.ones(m), n))
+    A = B @ Channel(rng.dirichlet(np.ones(k), m)) if refines else Channel(rng.dirichlet(np.ones(k), n))
+    verdict = refinement_verdict(B, A)
+    assert verdict or not refines
+    assert verdict.verify()
+    if verdict:
+        assert not verdict.remap.is_exact
+        assert abs((B @ verdict.remap).matrix - A.matrix).max() <= 1e-9
+        assert refutation(B, A) is None
+    else:
+        assert not verdict.consumer.is_exact
+
+
+def test_what_the_tolerance_forgives():
+    """A change by 1e-10 is forgiven, one by 1e-6 refuted; with a smaller tolerance so is the first."""
+    B, A = np.array([[0.75, 0.25], [0.25, 0.75]]), np.array([[0.75, 0.25], [0.25, 0.75]])
+    for off, tolerance, forgiven in ((1e-10, 1e-9, True), (1e-6, 1e-9, False), (1e-10, 1e-11, False)):
+        moved = A + off * np.array([[1, -1], [0, 0]])
+        verdict = refinement_verdict(B, moved, tolerance)
+        assert bool(verdict) == forgiven
+        assert verdict.verify()
+
+
+def test_a_tie_with_the_tolerance_is_not_decided():
+    """The nearest remap is exactly as far off as the tolerance: floats cannot tell on which side."""
+    B, off = np.array([[1.0, 0.0], [0.5, 0.5]]), 2.0**-20
+    with pytest.raises(SolverFailed, match="more than their rounding"):
+        refinement_verdict([[0.5, 0.5], [0.5, 0.5]], [[0.5 + off, 0.5 - off], [0.5 - off, 0.5 + off]], off)
+    assert refinement_verdict(B, B, off)
+
+
+def test_a_float_among_exact_channels_makes_both_floats():
+    verdict = refinement_verdict(geometric_channel(2, alpha="1/3"), geometric_channel(2, epsilon=2))
+    assert not verdict.B.is_exact
+    assert not verdict
+    assert verdict.verify()
+
+
+def test_witnesses_that_prove_nothing_are_told():
+    """A remap of another pair, and a consumer with no or the opposite preference."""
+    loose, strict = geometric_channel(2, alpha="1/4"), geometric_channel(2, alpha="1/2")
+    P, consumer = refinement(loose, strict), refutation(strict, loose)
+    assert not is_remap_between(strict, P, loose)
+    assert not is_remap_between(loose, P, geometric_channel(3, alpha="1/2"))
+    assert not prefers(consumer, strict, loose)
+    assert not prefers(Consumer(priors.uniform(3), [[1], [1], [1]]), loose, strict)
+    assert not prefers(consumer, loose, loose)
+    verdict = refinement_verdict(loose, strict)
+    assert not replace(verdict, remap=Channel(np.eye(3, dtype=int))).verify()
+    assert not replace(verdict, remap=None).verify()
+    with pytest.raises(NotAChannel, match="3 rows"):
+        prefers(consumer, loose, geometric_channel(1, alpha="1/2"))
+
+
+def test_losses_have_few_digits():
+    """Rounded to as few bits as keep the preference; equal actions are one."""
+    for k in (2, 3, 6):
+        consumer = refutation(randomized_response(k, alpha="1/2"), randomized_response(k, alpha="1/3"))
+        assert max(consumer.loss.flat) <= 64
+        assert consumer.actions == 2
+
+
+def test_preferences_closer_than_rounding_are_settled_exactly():
+    """A difference of 10^-40, far below what sums of rounded probabilities show."""
+    tiny = Fraction(1, 10**40)
+    B = Channel([["1/2", "1/2"], ["1/2", "1/2"]])
+    A = Channel([[Fraction(1, 2) + tiny, Fraction(1, 2) - tiny], ["1/2", "1/2"]])
+    guess = Consumer(priors.uniform(2), losses.binary)
+    assert prefers(guess, A, B)
+    assert not prefers(guess, B, A)
+    assert refutation(B, A)
+
+
+def test_refusals():
+    with pytest.raises(NotAChannel, match="2 secrets"):
+        refinement([[1], [1]], [[1]])
+    with pytest.raises(NotAChannel):
+        refinement([[1, 1]], [[1]])
+    for wrong in (0, 2, float("nan")):
+        with pytest.raises(OutOfRange, match="tolerance"):
+            refinement([[1.0]], [[1.0]], tolerance=wrong)
+
+
+WITHOUT_EXTRAS = """
+import json, sys
+sys.modules["highspy"] = sys.modules["flint"] = sys.modules["numba"] = None
+from fractions import Fraction
+from utmost.geometry import refinement_verdict
+verdicts = []
+for B, A in json.load(sys.stdin):
+    verdict = refinement_verdict(B, A)
+    assert verdict.verify()
+    verdicts.append(bool(verdict))
+print(json.dumps(verdicts))
+"""
+
+
+def test_no_package_is_needed():
+    """Without HiGHS and python-flint the verdicts are the same, the degenerate ones included."""
+    rng, pairs = np.random.default_rng(8), []
+    for _ in range(30):
+        n, m, k = rng.integers(1, 5, 3)
+        B = random_channel(rng, n, m, size=3)
+        A = B @ random_channel(rng, m, k, size=3) if rng.random() < 0.6 else random_channel(rng, n, k, size=3)
+        pairs.append([[[str(p) for p in row] for row in C.matrix] for C in (B, A)])
+    pairs.append([[["1/2", "1/2", 0], [0, "1/2", "1/2"]], [["3/4", "1/4"], ["1/4", "3/4"]]])
+    found = json.loads(python("-c", WITHOUT_EXTRAS, input=json.dumps(pairs)).stdout)
+    assert found == [bool(refinement_verdict(B, A)) for B, A in pairs]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("seed", range(40))
+def test_qif_agrees(seed):
+    """libqif's linear program, in doubles, on pairs away from the boundary."""
+    qif = pytest.importorskip("qif")
+    rng = np.random.default_rng(seed)
+    n, m, k = rng.integers(2, 9, 3)
+    B = random_channel(rng, n, m)
+    A = B @ random_channel(rng, m, k, least=1) if seed % 2 else random_channel(rng, n, k)
+    theirs = qif.refinement.refined_by(B.matrix.astype(float), A.matrix.astype(float))
+    assert bool(refinement_verdict(B, A)) == (theirs is not None and theirs is not False)

@@ -1,0 +1,161 @@
+"""R1: durable before released. Processes die at random moments and at every write; no answer is lost or changed."""
+
+import os
+import random
+import signal
+
+import pytest
+from disk import Disk, library
+from reliability.clients import Children, Record, ask, first_level, killed_at_random, random_request, work
+
+from utmost.release.ledger import Ledger
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here"),
+    pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning"),
+]
+watched = pytest.mark.skipif(library() is None, reason="SQLite is built into Python here")
+
+
+def survive_random_kills(place, options, kills, seed, longest=0.25):
+    """Kill so many processes, one to eight at a time, then ask for everything again."""
+    rng, record, done = random.Random(seed), Record(), 0
+    Ledger.open(place, **options).close()
+    while done < kills:
+        writers = min(rng.randint(1, 8), kills - done)
+        record.take(killed_at_random(place, options, rng, writers, longest))
+        done += writers
+    with Ledger.open(place, **options) as ledger:
+        record.check(ledger)
+    return record
+
+
+def test_random_kills(store):
+    record = survive_random_kills(*store, kills=40, seed=1)
+    assert len(record.answers) > 5
+
+
+@pytest.mark.slow
+def test_two_thousand_random_kills(store):
+    record = survive_random_kills(*store, kills=2000, seed=2)
+    print(f"{record.count} answers to {len(record.answers)} questions survived 2000 kills")
+
+
+def die_at(point):
+    """Kill this process when the disk is about to do its point-th operation."""
+    left = [point]
+
+    def before(_):
+        left[0] -= 1
+        if left[0] < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return 0
+
+    return before
+
+
+def survive_exact_kills(place, options, points):
+    """A process for each point: it dies at that operation of the disk, wherever this is in a transaction."""
+    record, children = Record(), Children()
+    Ledger.open(place, **options).close()
+    for seed, point in enumerate(points):
+
+        def job(say, point=point, seed=seed):
+            with Disk(die_at(point)):
+                work(place, options, seed, say)
+
+        lines, status = children.heard(children.start(job))
+        assert os.WIFSIGNALED(status)
+        record.take(lines)
+    with Ledger.open(place, **options) as ledger:
+        record.check(ledger)
+    return record
+
+
+@watched
+def test_kills_at_every_operation_of_the_disk(tmp_path):
+    record = survive_exact_kills(str(tmp_path / "l.db"), {}, range(0, 60, 2))
+    assert record.answers
+
+
+@watched
+@pytest.mark.slow
+def test_two_hundred_exact_kills(tmp_path):
+    survive_exact_kills(str(tmp_path / "l.db"), {}, [k % 67 for k in range(201)])
+
+
+def die_at_statement(point):
+    """Make a psycopg connection kill this process before or after its point-th statement or commit."""
+    import psycopg
+
+    left = [point]
+
+    def dying(method):
+        def call(self, *arguments, **options):
+            left[0] -= 1
+            if left[0] < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            result = method(self, *arguments, **options)
+            left[0] -= 1
+            if left[0] < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return result
+
+        return call
+
+    for kind, names in ((psycopg.Connection, ("commit", "rollback")), (psycopg.Cursor, ("execute", "executemany"))):
+        for name in names:
+            setattr(kind, name, dying(getattr(kind, name)))
+
+
+def survive_statement_kills(place, options, points):
+    record, children = Record(), Children()
+    Ledger.open(place, **options).close()
+    for seed, point in enumerate(points):
+
+        def job(say, point=point, seed=seed):
+            die_at_statement(point)
+            work(place, options, seed, say)
+
+        lines, status = children.heard(children.start(job))
+        assert os.WIFSIGNALED(status)
+        record.take(lines)
+    with Ledger.open(place, **options) as ledger:
+        record.check(ledger)
+    return record
+
+
+def test_kills_around_every_statement(postgresql):
+    record = survive_statement_kills(*postgresql, range(0, 60, 3))
+    assert record.answers
+
+
+@pytest.mark.slow
+def test_two_hundred_kills_around_statements(postgresql):
+    survive_statement_kills(*postgresql, [k % 97 for k in range(201)])
+
+
+def test_an_answer_that_was_never_received_is_the_one_that_is_given(tmp_path):
+    """The commit happened, the answer did not arrive: asked again, the ledger repeats what it has."""
+    place = str(tmp_path / "l.db")
+    children = Children()
+
+    def job(say):
+        with Ledger.open(place) as ledger:
+            ask(ledger, 0, first_level(0), "publish")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    children.heard(children.start(job))
+    with Ledger.open(place) as ledger:
+        events = len(ledger.history())
+        first = ask(ledger, 0, first_level(0), "publish")
+        assert ask(ledger, 0, first_level(0), "view") == first
+        assert len(ledger.history()) == events
+
+
+def test_the_requests_reach_every_kind_of_call():
+    """The random requests publish, relax and view, at all levels."""
+    rng = random.Random(3)
+    asked = [random_request(rng) for _ in range(300)]
+    assert {how for _, _, how in asked} == {"publish", "relax", "view"}
+    assert len({level for _, level, _ in asked}) == 5

@@ -1,0 +1,147 @@
+"""R7: a ledger that was put back to an earlier state is found out, and says nothing new."""
+
+import random
+import shutil
+
+import pytest
+from reliability.clients import LEVELS, NEEDED, ask, first_level, random_request, table
+
+from utmost.errors import NeedsTable, Quarantined, UtmostError
+from utmost.release.ledger import Ledger
+
+
+def live(ledger, rng, requests):
+    """So many requests; the answers given."""
+    given = {}
+    for _ in range(requests):
+        item, level, how = random_request(rng, items=4)
+        try:
+            given[item, level] = ask(ledger, item, level, how)
+        except NEEDED:
+            continue
+    return given
+
+
+def lived_on(tmp_path, seed, **options):
+    """A ledger, a copy of it from some moment (a plain file copy or a backup), and what was said before and since."""
+    rng = random.Random(seed)
+    place, copy = tmp_path / f"{seed}.db", tmp_path / f"{seed}.copy"
+    with Ledger.open(place, **options) as ledger:
+        ask(ledger, 0, first_level(0), "publish")
+        before = live(ledger, rng, rng.randint(0, 12))
+        before[0, first_level(0)] = ask(ledger, 0, first_level(0), "view")
+        receipt = ledger.receipt()
+        if seed % 2:
+            shutil.copy(place, copy)
+        else:
+            ledger.backup(copy)
+        events, since = ledger.status().events, {}
+        while ledger.status().events == events:
+            since |= live(ledger, rng, rng.randint(1, 12))
+        last = ledger.receipt()
+    return place, copy, before, since, receipt, last
+
+
+def says_nothing_new(ledger, before, since):
+    """Old answers are repeated; every other request is refused, and draws nothing."""
+    assert ledger.status().quarantine
+    events = len(ledger.history())
+    for (item, level), values in before.items():
+        assert ask(ledger, item, level, "view") == values
+    for item in range(5):
+        for level in LEVELS:
+            if (item, level) in before:
+                continue
+            for how in ("publish", "relax", "view"):
+                if how == "publish" and level != first_level(item):
+                    continue
+                with pytest.raises((Quarantined, *NEEDED)):
+                    ask(ledger, item, level, how)
+    with pytest.raises(UtmostError):
+        ledger.verify()
+    assert len(ledger.history()) == events
+    return True
+
+
+def check_put_back(tmp_path, seed):
+    """With the witness still there, a ledger that is put back is quarantined until it is resumed, and then charged."""
+    place, copy, before, since, _, _ = lived_on(tmp_path, seed)
+    with Ledger.open(place) as ledger:
+        spent = ledger.budget("all").spent
+    shutil.copy(copy, place)
+    with Ledger.open(place) as ledger:
+        assert says_nothing_new(ledger, before, since)
+        ledger.resume("the disk was replaced")
+        assert ledger.budget("all").spent >= spent
+        for (item, level), values in before.items():
+            assert ask(ledger, item, level, "view") == values
+        for item, level in since:
+            if (item, level) not in before:
+                with pytest.raises(UtmostError):  # what was lost is never drawn a second time
+                    ledger.relax(f"item {item}", table(item), epsilon=level)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_copy_put_back_is_found_out(tmp_path, seed):
+    check_put_back(tmp_path, seed)
+
+
+@pytest.mark.slow
+def test_a_hundred_copies_put_back(tmp_path):
+    for seed in range(100, 200):
+        check_put_back(tmp_path, seed)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_where_the_witness_is_put_back_too_a_receipt_tells(tmp_path, seed):
+    """Everything is put back together: only what was kept elsewhere can tell."""
+    place, copy, before, since, old, new = lived_on(tmp_path, seed, witness=False)
+    shutil.copy(copy, place)
+    with Ledger.open(place, witness=False) as ledger:
+        ledger.check(old)
+        with pytest.raises(Quarantined):
+            ledger.check(new)
+        assert says_nothing_new(ledger, before, since)
+    with Ledger.open(place, witness=False) as ledger:
+        assert says_nothing_new(ledger, before, since)
+
+
+def test_a_restored_backup_is_in_quarantine(tmp_path):
+    place, copy, before, since, _, _ = lived_on(tmp_path, 2)
+    key = f"{place}.key"
+    with Ledger.restore(copy, tmp_path / "new.db", key=key) as ledger:
+        assert says_nothing_new(ledger, before, since)
+    with Ledger.open(tmp_path / "new.db", key=key) as ledger:
+        assert says_nothing_new(ledger, before, since)
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_derived_noise_repeats_itself(tmp_path, seed):
+    """No witness, no receipt, no memory: the ledger that was put back draws the very noise that it drew before."""
+    rng = random.Random(seed)
+    place, copy = tmp_path / "l.db", tmp_path / "copy"
+    with Ledger.open(place, witness=False, derived=True) as ledger:
+        ask(ledger, 0, first_level(0), "publish")
+        shutil.copy(place, copy)
+        asked = [(0, "4", "relax"), (0, "2", "view"), (1, first_level(1), "publish"), (1, "4", "relax")]
+        rng.shuffle(asked[:2])
+        first = {}
+        for item, level, how in asked:
+            first[item, level] = ask(ledger, item, level, how)
+    shutil.copy(copy, place)
+    with Ledger.open(place, witness=False, derived=True) as ledger:
+        for item, level, how in asked:
+            assert ask(ledger, item, level, how) == first[item, level]
+
+
+def test_the_receipt_of_another_ledger_is_refused(tmp_path):
+    with Ledger.open(tmp_path / "a.db") as one, Ledger.open(tmp_path / "b.db") as other:
+        ask(one, 0, first_level(0), "publish")
+        with pytest.raises(UtmostError):
+            other.check(one.receipt())
+        for bad in ("", "receipt", one.receipt()[:-3], one.receipt() + "0"):
+            with pytest.raises(UtmostError):
+                one.check(bad)
+        one.check(one.receipt())
+        with pytest.raises(NeedsTable):
+            one.view("item 0", epsilon=50)

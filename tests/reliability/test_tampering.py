@@ -1,0 +1,170 @@
+"""R10: bits flipped, blocks swapped, files cut short, rows edited: each is found out, or has changed nothing."""
+
+import random
+import shutil
+import sqlite3
+
+import pytest
+from reliability.clients import LEVELS, ask, first_level
+
+from utmost.errors import UtmostError
+from utmost.release.ledger import Ledger
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A ledger with some releases, its bytes, and all that it says."""
+    place = tmp_path_factory.mktemp("whole") / "l.db"
+    with Ledger.open(place) as ledger:
+        for item in range(3):
+            ask(ledger, item, first_level(item), "publish")
+            ask(ledger, item, "4", "relax")
+            ask(ledger, item, "1", "view")
+        ledger.budget("all", 100)
+        said = everything(ledger)
+    return place, place.read_bytes(), said
+
+
+def everything(ledger):
+    """All that a ledger can be asked, without writing."""
+    answers = {}
+    for item in range(3):
+        for level in LEVELS:
+            if any(str(one) == f"epsilon={level}" for one in ledger.levels(f"item {item}")):
+                answers[item, level] = ask(ledger, item, level, "view")
+    status = ledger.status()
+    events = [(event.number, event.time, event.kind, str(event.facts)) for event in ledger.history()]
+    return answers, events, str(ledger.budget("all")), status.identity, status.events, status.quarantine
+
+
+def harm(content, rng):
+    """The bytes after one harm: which, and where."""
+    size, kind = len(content), rng.choice(["flip", "flip", "flip", "swap", "cut", "blank", "copy", "add"])
+    whole = bytearray(content)
+    if kind == "flip":
+        whole[rng.randrange(size)] ^= 1 << rng.randrange(8)
+    elif kind == "cut":
+        del whole[rng.randrange(size) :]
+    elif kind == "add":
+        whole += rng.randbytes(rng.choice([1, 100, 4096]))
+    else:
+        block = rng.choice([16, 512, 4096])
+        one, other = (rng.randrange(size // block) * block for _ in range(2))
+        here, there = bytes(whole[one : one + block]), bytes(whole[other : other + block])
+        whole[one : one + block] = bytes(block) if kind == "blank" else there
+        if kind == "swap":
+            whole[other : other + block] = here
+    return kind, bytes(whole)
+
+
+def found_out(place, said):
+    """Whether the harm is told by a typed error, or has changed nothing that the ledger says."""
+    try:
+        with Ledger.open(place) as ledger:
+            ledger.verify()
+            assert everything(ledger) == said, "silently changed"
+        return False
+    except UtmostError:
+        return True
+
+
+def harmed(tmp_path, whole, count, seed):
+    """How many harms of so many were told, and how many had changed nothing."""
+    place, content, said = whole
+    copy, rng, told, harmless = tmp_path / "l.db", random.Random(seed), 0, 0
+    for name in (".key", ".witness"):
+        shutil.copy(f"{place}{name}", f"{copy}{name}")
+    for _ in range(count):
+        _, changed = harm(content, rng)
+        copy.write_bytes(changed)
+        told_now = found_out(copy, said)
+        told, harmless = told + told_now, harmless + (not told_now)
+        for stale in tmp_path.glob("l.db-journal"):
+            stale.unlink()
+    return told, harmless
+
+
+def test_harms(tmp_path, whole):
+    told, harmless = harmed(tmp_path, whole, 100, seed=1)
+    assert told > 3 * harmless, "most bytes of a ledger mean something"
+
+
+@pytest.mark.slow
+def test_ten_thousand_harms(tmp_path, whole):
+    print("told %d, unchanged in meaning %d" % harmed(tmp_path, whole, 10_000, seed=2))
+
+
+EDITS = {
+    "the last event is dropped": ["DELETE FROM utmost_events WHERE number = (SELECT MAX(number) FROM utmost_events)"],
+    "the last event is dropped, and the head moved back": [
+        "UPDATE utmost_head SET number = number - 1",
+        "DELETE FROM utmost_events WHERE number = (SELECT MAX(number) FROM utmost_events)",
+    ],
+    "an event in the middle is dropped": ["DELETE FROM utmost_events WHERE number = 3"],
+    "events are renumbered": [
+        "DELETE FROM utmost_events WHERE number = 3",
+        "UPDATE utmost_events SET number = -number WHERE number > 3",
+        "UPDATE utmost_events SET number = -number - 1 WHERE number < 0",
+    ],
+    "two events change places": [
+        "UPDATE utmost_events SET number = -1 WHERE number = 3",
+        "UPDATE utmost_events SET number = 3 WHERE number = 4",
+        "UPDATE utmost_events SET number = 4 WHERE number = -1",
+    ],
+    "a level is edited": ["UPDATE utmost_events SET body = CAST(REPLACE(body, '\"4\"', '\"2\"') AS BLOB)"],
+    "a limit is edited": ["UPDATE utmost_events SET body = CAST(REPLACE(body, '100', '900') AS BLOB)"],
+    "a time is edited": ["UPDATE utmost_events SET body = CAST(REPLACE(body, 'Z\"}', '0\"}') AS BLOB) WHERE number = 2"],
+    "responses change places": [
+        "UPDATE utmost_parts SET event = -1 WHERE event = 2",
+        "UPDATE utmost_parts SET event = 2 WHERE event = 5",
+        "UPDATE utmost_parts SET event = 5 WHERE event = -1",
+    ],
+    "a response is dropped": ["DELETE FROM utmost_parts WHERE rowid = (SELECT MAX(rowid) FROM utmost_parts)"],
+    "a response is added": ["INSERT INTO utmost_parts SELECT event, part + 9, content FROM utmost_parts WHERE part = 0"],
+    "a response is emptied": ["UPDATE utmost_parts SET content = x'' WHERE event = 3"],
+    "a response is text": ["UPDATE utmost_parts SET content = 'abc' WHERE event = 3"],
+    "the head is dropped": ["DELETE FROM utmost_head"],
+    "there are two heads": ["INSERT INTO utmost_head SELECT * FROM utmost_head"],
+    "the schema is of the future": ["UPDATE utmost_schema SET version = 99"],
+    "the schema is no number": ["UPDATE utmost_schema SET version = 'one'"],
+    "the events are gone": ["DELETE FROM utmost_events"],
+    "the table of events is gone": ["DROP TABLE utmost_events"],
+    "an event is of an unknown kind": ["UPDATE utmost_events SET body = CAST(REPLACE(body, 'published', 'publicity') AS BLOB)"],
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_edited_rows(tmp_path, whole, edit):
+    """Whoever can write the database and lacks the key: every edit is told."""
+    place, content, said = whole
+    copy = tmp_path / "l.db"
+    copy.write_bytes(content)
+    shutil.copy(f"{place}.key", f"{copy}.key")
+    shutil.copy(f"{place}.witness", f"{copy}.witness")
+    connection = sqlite3.connect(copy)
+    for statement in EDITS[edit]:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+    assert copy.read_bytes() != content
+    assert found_out(copy, said)
+
+
+def test_edits_are_told_without_a_witness_too(tmp_path, whole):
+    """All but the ledger put back as a whole, which only a witness or a receipt can tell."""
+    place, content, said = whole
+    for number, statements in enumerate(EDITS.values()):
+        copy = tmp_path / f"{number}.db"
+        copy.write_bytes(content)
+        connection = sqlite3.connect(copy)
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+        connection.close()
+        try:
+            with Ledger.open(copy, key=f"{place}.key", witness=False) as ledger:
+                ledger.verify()
+            raise AssertionError(statements)
+        except UtmostError:
+            pass
+
