@@ -11,6 +11,8 @@ from utmost.design.beyond_oblivious import (
 )
 from utmost.design.certificate import Certificate
 from utmost.design.checker import Bounds, check_private
+from utmost.design.constrained_certificate import ConstrainedCertificate
+from utmost.design.constraints import Constraint
 from utmost.design.derivability import Derivation, between_levels, derivation
 from utmost.design.gradual_loss import gradual_loss
 from utmost.design.interior import interior_certificate
@@ -28,6 +30,8 @@ from utmost.design.user_program import user_program
 __all__ = [
     "Bounds",
     "Certificate",
+    "ConstrainedCertificate",
+    "Constraint",
     "CountQuery",
     "Derivation",
     "LemmaCheck",

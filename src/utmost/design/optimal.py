@@ -1,7 +1,7 @@
 """The best private channel for one consumer, with the evidence."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -10,6 +10,9 @@ import numpy as np
 from utmost.channels import Channel, GeometricMatrix, Remap
 from utmost.design.certificate import Certificate
 from utmost.design.closed_form import GeometricDesign, exact_design, float_design
+from utmost.design.constrained import constrained_certificate
+from utmost.design.constrained_certificate import ConstrainedCertificate
+from utmost.design.constraints import Constraint, read_constraints
 from utmost.design.hypotheses import theorem_for
 from utmost.design.interior import interior_certificate
 from utmost.design.levels import alphas_above, alphas_below
@@ -38,10 +41,11 @@ class Optimum:
 
     Attributes:
         certificate: primal, dual and bounds; ``certificate.verify()`` checks them again.
-        method: "closed form" (the geometric mechanism, remapped), "program" or "interior point".
+        method: "closed form" (the geometric mechanism, remapped), "program", "program with constraints" or
+            "interior point".
     """
 
-    certificate: Certificate
+    certificate: Certificate | ConstrainedCertificate
     method: str
 
     @property
@@ -89,7 +93,12 @@ class Optimum:
 
 
 def optimal_mechanism(
-    ptype: PrivacyType, consumer: Consumer, *, method: Method = "auto", exactly: bool | None = None
+    ptype: PrivacyType,
+    consumer: Consumer,
+    *,
+    method: Method = "auto",
+    exactly: bool | None = None,
+    constraints: Sequence[Constraint | str] = (),
 ) -> Optimum:
     """The channel of a privacy type that has the least expected loss for a consumer who takes its outcomes as actions.
 
@@ -105,6 +114,8 @@ def optimal_mechanism(
             (`interior_certificate`), which large programs on other spaces than counts get by themselves.
         exactly: True for rationals throughout, False for floats with a proven interval; by default rationals when
             prior, loss and alpha are rational and the work is seconds (all n to some hundreds).
+        constraints: what else the channel must keep, see `Constraint`: then an exact vertex of the program with their
+            rows is found, and the certificate holds their multipliers.
 
     Raises:
         OutOfRange: when the consumer's prior has not one entry for each secret.
@@ -126,10 +137,15 @@ def optimal_mechanism(
     if method not in get_args(Method):
         raise OutOfRange(f"method must be one of {', '.join(get_args(Method))}", came=method)
     rational = consumer.is_exact and ptype.level.is_rational
+    asked = read_constraints(constraints, ptype.space, consumer.actions)
+    if asked and method not in ("auto", "program"):
+        raise OutOfRange("constraints need the program", came=f"method {method!r}")
     if exactly and method == "interior":
         raise OutOfRange("an interior point is near the optimum, not exactly there", came="exactly=True")
     if exactly and not rational:
         raise Unsupported("an exact design needs a rational prior, loss and alpha", came=str(ptype.level))
+    if asked:
+        return Optimum(constrained_certificate(ptype, consumer, asked), "program with constraints")
     is_line = isinstance(ptype.space.metric, LineMetric)
     theorem = theorem_for(consumer) if is_line and method in ("auto", "theorem") else None
     if method == "theorem" and theorem is None:

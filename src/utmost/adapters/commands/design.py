@@ -75,7 +75,7 @@ def design(
         return print_json(written)
     from utmost.adapters.screens.design import show_design
 
-    show_design(design_report(found, spelled, prior, loss), out, matrix)
+    show_design(design_report(found, spelled.replace(":", " ", 1), prior, loss), out, matrix)
 
 
 def _optimum(ptype: PrivacyType, consumer: Consumer, *, theorem: bool, program: bool) -> Optimum:
