@@ -2,8 +2,8 @@
 
 Run: PYTHONPATH=src python benchmarks/geometry/vertices_are_listed_at_a_million_a_second.py
 
-Rivals get the easiest form there is, the Lipschitz polytope of the essential pairs in integers; one that needs more than
-half a minute is stopped and asked no more, and one that is not installed is skipped (Debian package lrslib; Python
+Rivals get the easiest form there is, the Lipschitz polytope of the essential pairs in integers; one that needs more
+than half a minute is stopped and asked no more, and one that is not installed is skipped (Debian package lrslib; Python
 packages pycddlib, pplpy).
 "alone" as an argument leaves them out. Seconds are wall time on one core; the memory is the growth of the process
 while the list is streamed.
