@@ -12,8 +12,6 @@ from utmost.adapters.reproduce import fernandes_tables as tables
 from utmost.adapters.reproduce import ghosh as ghosh_module
 from utmost.adapters.reproduce.comparison import corrected, equal, extended
 from utmost.adapters.reproduce.fernandes import fernandes
-from utmost.adapters.reproduce.fernandes_pictures import draw_figures
-from utmost.errors import Unsupported
 
 
 def test_ghosh_is_reproduced_and_a_forged_print_is_noticed(capsys, monkeypatch):
@@ -66,16 +64,6 @@ def test_fernandes_is_reproduced_and_a_forged_print_is_noticed(run):
     assert wrong == ["line of 5: kernels", "line of 5: capacities"]
 
 
-def test_the_figures_of_fernandes_are_drawn(tmp_path):
-    """Eight pictures, the same bytes each time, never over others."""
-    drawn = draw_figures(tmp_path / "new" / "figures")
-    assert [path.name for path in drawn] == [f"figure-{k}.svg" for k in range(1, 9)]
-    again = draw_figures(tmp_path / "again")
-    assert [one.read_bytes() == two.read_bytes() for one, two in zip(drawn, again, strict=True)] == [True] * 8
-    with pytest.raises(Unsupported):
-        draw_figures(tmp_path / "again")
-
-
 @pytest.mark.slow
 def test_fernandes_at_length():
     """What takes minutes: 4757698, 33433683534, 2.78e24, four secrets at equal distance, nib on lines of 6 and 7."""
@@ -84,17 +72,11 @@ def test_fernandes_at_length():
     assert {"4757698", "33433683534", "1/49", "yes, proved on lines of 3 to 7"} <= {each.found for each in found}
 
 
-def test_only_fernandes_has_figures(run, tmp_path):
-    code, _, err = run("reproduce", "geng", "--figures", tmp_path)
-    assert code == 2
-    assert "only the figures of fernandes" in err
-
-
 def test_an_unknown_paper_is_misuse(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["reproduce", "dwork"])
     assert ended.value.code == 2
-    assert "one of ghosh, geng, fernandes; got dwork" in capsys.readouterr().err
+    assert "one of ghosh, geng, koufogiannis, fernandes; got dwork" in capsys.readouterr().err
 
 
 def test_a_wrong_number_differs_whatever_was_printed():

@@ -27,6 +27,7 @@ from utmost.leakage import (
     shannon_entropy,
     vulnerability,
 )
+from utmost.leakage.best_subset import best_subset
 from utmost.leakage.corner_priors import corner_priors
 from utmost.leakage.shannon_capacity import bounds_at
 from utmost.privacy import PrivacyType
@@ -212,6 +213,26 @@ def test_corners_by_brute_force(data):
                 if (rows @ p > -1e-9).all():
                     found.add(tuple(np.round(p, 9) + 0.0))
     assert {tuple(np.round(corner.astype(float), 9) + 0.0) for corner in corner_priors(gain, True)} == found
+
+
+@given(st.data(), st.booleans())
+def test_the_best_set_is_that_of_trying_all(data, exactly):
+    n = data.draw(st.integers(1, 6))
+    C = data.draw(us.channels(n, 4))
+    C = C if exactly else C.to_floats()
+    sets = [list(chosen) for size in range(1, n + 1) for chosen in itertools.combinations(range(n), size)]
+    for worth in (lambda k, f: (f - 1) / k, lambda k, f: f - k / 2):
+        values = [worth(len(chosen), C.matrix[chosen].max(axis=0).sum()) for chosen in sets]
+        found = best_subset(C.matrix, worth)
+        assert worth(len(found), C.matrix[list(found)].max(axis=0).sum()) == pytest.approx(max(values), abs=1e-12)
+
+
+def test_the_best_of_a_billion_sets():
+    C = Channel(np.random.default_rng(3).dirichlet(np.ones(30), size=30))
+    found = bayes_vulnerability.additive_capacity(C)
+    assert found.value >= bayes_vulnerability.additive_leakage(C, priors.uniform(30))
+    pairs = [[x in (y, z) for x in range(30)] for y, z in itertools.combinations(range(30), 2)]
+    assert found.value >= max(bayes_vulnerability.additive_leakage(C, np.array(pair) / 2) for pair in pairs)
 
 
 def entropy(p):

@@ -95,9 +95,8 @@ class Children:
 def killed_at_random(place, options, rng, writers, longest):
     """Start writers, kill each at a moment of its own; returns all that they said."""
     children = Children()
-    begun = [
-        children.start(lambda say, seed=rng.getrandbits(40): work(place, options, seed, say)) for _ in range(writers)
-    ]
+    seeds = [rng.getrandbits(40) for _ in range(writers)]
+    begun = [children.start(lambda say, seed=seed: work(place, options, seed, say)) for seed in seeds]
     for child, wait in zip(begun, sorted(rng.uniform(0, longest) for _ in begun), strict=True):
         time.sleep(wait / writers)
         os.kill(child, signal.SIGKILL)

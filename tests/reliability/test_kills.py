@@ -5,9 +5,9 @@ import random
 import signal
 
 import pytest
+
 from disk import Disk, library
 from reliability.clients import Children, Record, ask, first_level, killed_at_random, random_request, work
-
 from utmost.release.ledger import Ledger
 
 pytestmark = [

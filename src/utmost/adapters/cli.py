@@ -8,13 +8,16 @@ from typing import Annotated
 
 import typer
 
+from utmost.adapters.commands.capacity import capacity
 from utmost.adapters.commands.compare import compare
 from utmost.adapters.commands.design import design
 from utmost.adapters.commands.epsilon_for import epsilon_for
 from utmost.adapters.commands.kernels import kernels
+from utmost.adapters.commands.leakage import leakage
 from utmost.adapters.commands.ledger import app as ledger
 from utmost.adapters.commands.noise import noise
 from utmost.adapters.commands.read import read
+from utmost.adapters.commands.refine import refine
 from utmost.adapters.commands.relax import relax
 from utmost.adapters.commands.release import release
 from utmost.adapters.commands.reproduce import reproduce
@@ -39,12 +42,15 @@ for command in (
     view,
     read,
     design,
+    leakage,
+    capacity,
     noise,
     compare,
     epsilon_for,
     vertices,
     kernels,
     universal,
+    refine,
     reproduce,
 ):
     app.command()(command)

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from utmost.adapters.extra import extra
+from utmost.adapters.figures.canvas import write
 from utmost.adapters.plots import check_format
 from utmost.errors import OutOfRange
 
@@ -38,6 +39,21 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    """A straight line between two beliefs: where a constraint holds with equality.
+
+    Attributes:
+        ends: (3, 2), one belief in each column.
+        name: what the legend says; nothing where it is empty.
+        colour: of the line.
+    """
+
+    ends: Any
+    name: str = ""
+    colour: str = COLOURS[1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Points:
     """Beliefs with weights: the posteriors of a hyper, or vertices of a region.
 
@@ -65,12 +81,14 @@ class Panel:
         regions: see `Region`.
         points: see `Points`.
         prior: (3,), or None for no cross.
+        cuts: see `Cut`.
     """
 
     title: str
     regions: Sequence[Region] = ()
     points: Sequence[Points] = ()
     prior: Any = None
+    cuts: Sequence[Cut] = ()
 
 
 def simplex_figure(
@@ -91,15 +109,11 @@ def simplex_figure(
     check_format(path)
     if len(labels) != 3:
         raise OutOfRange("only beliefs about three secrets can be drawn in a triangle", came=f"{len(labels)} secrets")
-    matplotlib = extra("matplotlib", "plot")
     canvas = extra("matplotlib.figure", "plot").Figure(figsize=(4.6 * len(panels), 4.9), layout="constrained")
     axes = np.atleast_1d(canvas.subplots(1, len(panels)))
     for where, panel in zip(axes, panels, strict=True):
         draw_simplex(where, panel, labels)
-    # One picture, one file: without a date and with named marks the same numbers always give the same bytes.
-    with matplotlib.rc_context({"svg.hashsalt": "utmost"}):
-        metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
-        canvas.savefig(file, format=path.suffix[1:].lower(), dpi=160, metadata=metadata)
+    write(canvas, file, path.suffix[1:].lower())
 
 
 def draw_simplex(axes: Any, panel: Panel, labels: Sequence[str] = ("0", "1", "2")) -> None:
@@ -109,6 +123,8 @@ def draw_simplex(axes: Any, panel: Panel, labels: Sequence[str] = ("0", "1", "2"
         hull = _around(in_the_plane(region.corners))
         axes.fill(*hull.T, facecolor=region.colour, alpha=0.12, zorder=1)
         axes.plot(*np.vstack([hull, hull[:1]]).T, color=region.colour, linewidth=1.4, label=region.name, zorder=2)
+    for cut in panel.cuts:
+        axes.plot(*in_the_plane(cut.ends).T, color=cut.colour, linewidth=1.0, label=cut.name or None, zorder=1)
     for points in panel.points:
         _draw_points(axes, points)
     if panel.prior is not None:

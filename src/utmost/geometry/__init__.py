@@ -2,12 +2,15 @@
 
 from utmost.geometry.automorphisms import Automorphisms, automorphisms
 from utmost.geometry.decomposition import Decomposition, decompose
+from utmost.geometry.earth_moves import EarthMove, earth_move
 from utmost.geometry.estimate import Estimate, estimate_kernels
 from utmost.geometry.existence import distinguishing_mechanism
 from utmost.geometry.haul import Haul, Position
 from utmost.geometry.kernels import Kernels, count_kernels, kernel_blocks, kernel_sizes, kernels
+from utmost.geometry.max_case_order import MaxCaseVerdict, max_case_verdict
 from utmost.geometry.membership import is_kernel, is_vertex_mechanism
 from utmost.geometry.orbits import Orbits, vertex_orbits
+from utmost.geometry.privacy_order import PrivacyOrderVerdict, induced_ratios, privacy_order_verdict
 from utmost.geometry.refinement import RefinementVerdict, refinement, refinement_verdict, refutation
 from utmost.geometry.universality import (
     ExistenceVerdict,
@@ -22,12 +25,15 @@ from utmost.spaces.loss_algebra import joint_loss, lifted_loss
 __all__ = [
     "Automorphisms",
     "Decomposition",
+    "EarthMove",
     "Estimate",
     "ExistenceVerdict",
     "Haul",
     "Kernels",
+    "MaxCaseVerdict",
     "Orbits",
     "Position",
+    "PrivacyOrderVerdict",
     "RefinementVerdict",
     "UniversalityVerdict",
     "Vertices",
@@ -36,7 +42,9 @@ __all__ = [
     "count_vertices",
     "decompose",
     "distinguishing_mechanism",
+    "earth_move",
     "estimate_kernels",
+    "induced_ratios",
     "is_kernel",
     "is_remap_between",
     "is_universally_optimal",
@@ -46,7 +54,9 @@ __all__ = [
     "kernel_sizes",
     "kernels",
     "lifted_loss",
+    "max_case_verdict",
     "prefers",
+    "privacy_order_verdict",
     "refinement",
     "refinement_verdict",
     "refutation",

@@ -28,7 +28,7 @@ _FAR = 75.0
 def on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
     """The certificate of the additive capacity of a lattice with odd sides, else None."""
     metric = ptype.space.metric
-    if not isinstance(metric, EuclideanGridMetric) or metric.rows % 2 == 0 or metric.cols % 2 == 0:
+    if not isinstance(metric, EuclideanGridMetric) or metric.size == 1 or metric.rows % 2 == 0 or metric.cols % 2 == 0:
         return None
     return _around(ptype, metric, THEOREM)
 
@@ -36,7 +36,9 @@ def on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
 def bound_on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
     """Two bounds of the additive capacity of any Euclidean lattice, else None."""
     metric = ptype.space.metric
-    return _around(ptype, metric, None) if isinstance(metric, EuclideanGridMetric) else None
+    if not isinstance(metric, EuclideanGridMetric) or metric.size == 1:
+        return None
+    return _around(ptype, metric, None)
 
 
 def _around(ptype: PrivacyType, metric: EuclideanGridMetric, theorem: str | None) -> CapacityCertificate:

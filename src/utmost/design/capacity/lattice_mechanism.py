@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from utmost.design.capacity.kernel import power_interval
 from utmost.design.capacity.mechanisms import ImplicitMechanism
+from utmost.errors import OutOfRange
 from utmost.exact import Array, Interval, Surd, frozen
 from utmost.privacy import PrivacyType
 from utmost.spaces import EuclideanGridMetric
@@ -25,6 +26,11 @@ class LatticeMechanism(ImplicitMechanism):
     """
 
     ptype: PrivacyType
+
+    def __post_init__(self) -> None:
+        metric = self.ptype.space.metric
+        if not isinstance(metric, EuclideanGridMetric) or metric.size < 2:
+            raise OutOfRange("the mechanism needs a Euclidean lattice of at least two points", came=self.ptype.space)
 
     @property
     def shape(self) -> tuple[int, int]:  # noqa: D102
@@ -58,7 +64,7 @@ class LatticeMechanism(ImplicitMechanism):
     @property
     def _metric(self) -> EuclideanGridMetric:
         metric = self.ptype.space.metric
-        assert isinstance(metric, EuclideanGridMetric), "the mechanism of a lattice"
+        assert isinstance(metric, EuclideanGridMetric), "the constructor looked"
         return metric
 
     def __reduce__(self) -> tuple[Any, ...]:

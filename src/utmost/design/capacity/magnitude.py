@@ -17,10 +17,9 @@ from utmost.design.capacity.mechanisms import KernelMechanism
 from utmost.design.capacity.row_sums import BITS, scaled_table
 from utmost.design.capacity.sandwich import sandwich
 from utmost.errors import PromiseBroken, SolverFailed
-from utmost.exact import Array
-from utmost.exact.fixed_point import table_product
+from utmost.exact import Array, solve_lifted
+from utmost.exact.table_product import table_product
 from utmost.privacy import PrivacyType
-from utmost.programs.elimination import solve_sparse
 
 # Digit operations of an exact solution, beyond which it is enclosed instead.
 _MOST_DIGITS = 3e9
@@ -58,12 +57,11 @@ def exact_weighting(kernel: Kernel, classes: Classes) -> Array | None:
     if len(classes) ** 3 * (len(classes) * scale.bit_length() / 64 + 1) > _MOST_DIGITS:
         return None
     reduced = reduced_kernel(kernel, classes, kernel.fractions)
-    rows = [{j: value for j, value in enumerate(row) if value} for row in reduced.tolist()]
     try:
-        solution = solve_sparse(rows, [Fraction(1)] * len(rows))
+        solution = solve_lifted(reduced, np.full((len(classes), 1), Fraction(1), dtype=object))
     except SolverFailed:
         return None
-    return spread(solution, classes)
+    return spread(solution[:, 0].tolist(), classes)
 
 
 def weighting(kernel: Kernel, classes: Classes) -> Array | None:
@@ -113,11 +111,9 @@ def spread(values: list[Fraction], classes: Classes) -> Array:
 
 
 def _remainder(low: Array, places: NDArray[np.int32], whole: list[int], classes: Classes, one: int) -> list[Fraction]:
-    """1 - E w at the representatives. The product is of nonnegative numbers: w is split into its two signs."""
+    """1 - E w at the representatives."""
     column = np.array([*whole, None], dtype=object)[:-1][classes.labels]
-    plus = table_product(low, places, np.maximum(column, 0))
-    minus = table_product(low, places, np.maximum(-column, 0)) if min(whole) < 0 else [0] * len(plus)
-    return [Fraction(one - p + q, one) for p, q in zip(plus, minus, strict=True)]
+    return [Fraction(one - total, one) for total in table_product(low, places, column)]
 
 
 def _counted(labels: NDArray[np.intp], kinds: NDArray[np.int32]) -> dict[tuple[int, int], int]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from utmost.channels import Channel
 from utmost.design.capacity.kernel import Kernel
 from utmost.design.capacity.profiles import profile, profile_sum
+from utmost.design.capacity.row_sums import row_sums
 from utmost.exact import Array, frozen, is_exact, nearest, to_floats
 from utmost.privacy import PrivacyType
 
@@ -71,8 +72,11 @@ class KernelMechanism(ImplicitMechanism):
         columns = kernel * (self.weights if is_exact(kernel) else to_floats(self.weights))
         if not self.has_rest:
             return frozen(columns)
-        rest = 1 - columns.sum(axis=1, keepdims=True)
-        return frozen(np.concatenate([columns, rest if is_exact(columns) else np.maximum(rest, 0.0)], axis=1))
+        low, high = row_sums(self.ptype, self.weights, self.sign)
+        # A rest far below the last place of the row sums is still a column of its own: it is not read off floats.
+        rest = np.array([1 - (below + above) / 2 for below, above in zip(low, high, strict=True)], dtype=object)
+        rest = rest if is_exact(columns) else np.maximum(rest.astype(np.float64), 0.0)
+        return frozen(np.concatenate([columns, rest[:, None]], axis=1))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return KernelMechanism, (self.ptype, self.weights, self.sign, self.has_rest)

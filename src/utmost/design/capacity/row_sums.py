@@ -8,7 +8,7 @@ import numpy as np
 
 from utmost.design.capacity.kernel import Kernel, power_interval
 from utmost.exact import Array, Interval, Surd
-from utmost.exact.fixed_point import table_product
+from utmost.exact.table_product import table_product
 from utmost.privacy import PrivacyType
 from utmost.spaces import LineMetric
 

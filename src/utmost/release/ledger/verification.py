@@ -9,6 +9,7 @@ from utmost.release.ledger.book import Page
 from utmost.release.ledger.chain import START, check_chain, check_seal
 from utmost.release.ledger.event import Event, read_event
 from utmost.release.ledger.key import Key
+from utmost.release.ledger.schema import missing_steps
 from utmost.release.ledger.spending import Spending
 from utmost.release.ledger.state import Published, State, folded
 from utmost.release.ledger.vault import checked_parts, level_key, opened
@@ -37,6 +38,8 @@ def verified(key: Key, page: Page) -> Verification:
         LedgerDamaged: naming the first thing that is not as it was written.
     """
     rows = page.rows
+    if missing_steps(rows.version()):
+        raise LedgerDamaged("the tables must be up to date", came=rows.version(), where="utmost_schema")
     chain = rows.events()
     last = check_chain(key, 0, START, chain)
     check_seal(key, rows.head(), len(chain), last)

@@ -1,14 +1,14 @@
 """Figures 1 to 8 of Fernandes et al. (2022), drawn anew from what the library computes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import combinations, pairwise
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from utmost.adapters.atomic import Writer, write_together
 from utmost.adapters.extra import extra
+from utmost.adapters.figures.canvas import write
 from utmost.adapters.reproduce.fernandes_figures import (
     FIGURE_1_CHANNEL,
     FIGURE_8_ROWS,
@@ -18,34 +18,26 @@ from utmost.adapters.reproduce.fernandes_figures import (
     matrix_of,
 )
 from utmost.adapters.simplex_plot import COLOURS, Panel, Points, draw_simplex, in_the_plane
-from utmost.adapters.type_plot import beliefs_of, save, type_panel
+from utmost.adapters.type_plot import beliefs_of, type_panel
 from utmost.channels import dual_randomized_response, geometric_channel, randomized_response
 from utmost.leakage import hyper, uncertainty
 from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming, losses, priors
+
+Picture = Callable[[BinaryIO, str], None]
 
 _INK, _FAINT = "#333333", "#c9c9c9"
 _PLANES = ("#b9d3e6", "#f0c3c8", "#c3ddd2")
 _SECRETS = ("x1", "x2", "x3")
 
 
-def draw_figures(directory: Path) -> list[Path]:
-    """Draw all eight figures as SVG files in a directory, which is made if it is not there.
-
-    Raises:
-        Unsupported: where matplotlib is not installed, or one of the files exists.
-    """
-    directory.mkdir(parents=True, exist_ok=True)
-    writers: dict[Path, Writer] = {}
-    for number, draw in FIGURES.items():
-        path = directory / f"figure-{number}.svg"
-        writers[path] = _writer(draw, path)
-    write_together(writers)
-    return list(writers)
+def pictures() -> Mapping[str, Picture]:
+    """Each figure by the name of its file."""
+    return {f"figure_{number}": partial(_written, draw) for number, draw in FIGURES.items()}
 
 
-def _writer(draw: Callable[[], Any], path: Path) -> Callable[[BinaryIO], None]:
-    return lambda file: save(draw(), file, path)
+def _written(draw: Callable[[], Any], file: BinaryIO, kind: str) -> None:
+    write(draw(), file, kind)
 
 
 def figure_1() -> Any:
