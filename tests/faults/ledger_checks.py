@@ -129,8 +129,8 @@ def edits_are_told(folder):
 def edited_responses_are_told(folder):
     place = folder / "l.db"
     with Ledger.open(place, sealed=False) as ledger:
-        ledger.publish("r", many(), **UNIT, epsilon=1)
-        ledger.relax("r", many(), epsilon=2)
+        ledger.publish("r", {"n": [5]}, **UNIT, epsilon=1)
+        ledger.relax("r", {"n": [5]}, epsilon=2)
     connection = sqlite3.connect(place)
     connection.execute("UPDATE utmost_parts SET content = ? WHERE event = 3", (packed(np.array([999])),))
     connection.commit()

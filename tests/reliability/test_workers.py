@@ -1,0 +1,62 @@
+"""R8: workers that were forked, spawned or forked from one that had a ledger open draw no equal streams."""
+
+import multiprocessing
+import os
+
+import pytest
+
+from reliability import workers
+from utmost.release.ledger import Ledger
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
+
+def all_differ(noise):
+    cells = [cell for one in noise for cell in one]
+    return len(set(cells)) == len(cells) > 0
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_workers_draw_noise_of_their_own(tmp_path, method):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"there is no {method} here")
+    place = str(tmp_path / "l.db")
+    with Ledger.open(place, key=bytes(32)) as ledger:
+        mine = [
+            list(
+                ledger.publish("mine", workers.VALUES, columns=["n"], sensitivity=1, cells=1, epsilon=workers.WIDE)["n"]
+            )
+        ]
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        theirs = pool.map(workers.publish, [(place, number) for number in range(8)], chunksize=1)
+    assert all_differ(mine + theirs)
+    with Ledger.open(place, key=bytes(32)) as ledger:
+        assert ledger.verify().responses == 9
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_workers_forked_with_an_open_ledger(store, monkeypatch):
+    """As a server forks its workers after it has read its configuration, opened its ledger and drawn something."""
+    place, _ = store
+    with Ledger.open(place, key=bytes(32)) as ledger:
+        ledger.publish("first", workers.VALUES, columns=["n"], sensitivity=1, cells=1, epsilon=workers.WIDE)
+        monkeypatch.setattr(workers, "opened", ledger)
+        with multiprocessing.get_context("fork").Pool(4) as pool:
+            theirs = pool.map(workers.publish, [(place, number) for number in range(12)], chunksize=1)
+        mine = [workers.publish((place, "mine"))]
+        assert all_differ(mine + theirs)
+        assert ledger.verify().responses == 14
+        assert [ledger.view(f"w{number}", epsilon=workers.WIDE)["n"] for number in range(12)] == theirs
+
+
+@pytest.mark.slow
+def test_spark_executors_draw_noise_of_their_own():
+    pyspark = pytest.importorskip("pyspark.sql")
+    from streams import drawn_elsewhere
+
+    spark = pyspark.SparkSession.builder.master("local[4]").config("spark.ui.enabled", "false").getOrCreate()
+    try:
+        words = spark.sparkContext.parallelize(range(64), 64).map(drawn_elsewhere).collect()
+    finally:
+        spark.stop()
+    assert all_differ(words)
