@@ -34,6 +34,14 @@ def test_options_are_read_strictly(tmp_path, wrong):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_without_psycopg_the_extra_is_named(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(Unsupported, match=r"utmost\[postgres\]"):
+        Ledger.open("postgresql://host/db", key=KEY)
+
+
 def test_every_way_to_name_a_file_is_the_same_ledger(tmp_path):
     for place in (tmp_path / "l.db", f"{tmp_path}/l.db", f"sqlite:///{tmp_path}/l.db"):
         with Ledger.open(place, key=KEY) as ledger:

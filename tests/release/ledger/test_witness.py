@@ -196,6 +196,24 @@ def test_the_witness_is_told_before_anything_is_said(here, monkeypatch):
         assert Witness(here / "w", 1).last()[0] == 2
 
 
+def test_a_damaged_witness_is_found(here):
+    """Its events are under the chain, as the ledger's are."""
+    import sqlite3
+
+    with opened(here) as ledger:
+        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        assert ledger.verify()
+        with sqlite3.connect(here / "w") as connection:
+            connection.execute("UPDATE utmost_witness SET body = ? WHERE number = 1", (b"{}",))
+        connection.close()
+        with pytest.raises(LedgerDamaged):
+            ledger.verify()
+        (here / "w").write_bytes(b"no witness at all" * 100)
+        with pytest.raises(LedgerDamaged):
+            ledger.relax("r", TABLE, epsilon=2)
+        assert ledger.spent("r") == level(1)
+
+
 def test_a_witness_of_another_ledger_is_refused(here):
     with Ledger.open(here / "other.db", key=KEY, witness=here / "w"):
         pass

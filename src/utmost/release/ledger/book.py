@@ -118,6 +118,15 @@ class Book:
         if reason is not None:
             raise self._quarantined(reason)
 
+    def check_witness(self) -> None:
+        """Check that what the witness holds was written under this key.
+
+        Raises:
+            LedgerDamaged: where it was not.
+        """
+        if self.witness is not None:
+            state_of(self.key, self.witness.rows())
+
     def quarantine(self) -> str | None:
         """Why nothing new may be said, or None."""
         return self.read(self.why)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from utmost.errors import LedgerDamaged, OutOfRange
 from utmost.release.ledger.book import Book, Page, open_book
+from utmost.release.ledger.durable import sync_directory
 from utmost.release.ledger.key import Given, found_key
 from utmost.release.ledger.opening import Place, closed_on_error, store_at, witness_at
 from utmost.release.ledger.sqlite_store import SqliteStore
@@ -27,6 +28,7 @@ def backed_up(book: Book, path: Path) -> None:
     try:
         book.read(lambda page: store.transact(lambda to: copied(page.rows, to), write=True))
         draft.replace(path)
+        sync_directory(path.parent)
     finally:
         draft.unlink(missing_ok=True)
 

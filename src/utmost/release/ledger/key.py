@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 from utmost.errors import KeyRefused, Unsupported
+from utmost.release.ledger.durable import sync_directory
 
 KEY_BYTES = 32
 KEY_VARIABLE, FILE_VARIABLE = "UTMOST_LEDGER_KEY", "UTMOST_LEDGER_KEY_FILE"
@@ -125,12 +126,7 @@ def _link(draft: Path, path: Path) -> None:
         os.link(draft, path)
     except FileExistsError:
         return
-    if _HAS_MODES:
-        directory = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+    sync_directory(path.parent)
 
 
 def _of_environment() -> Given:

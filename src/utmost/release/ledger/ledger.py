@@ -371,7 +371,7 @@ class Ledger:
     def verify(self) -> Verification:
         """Recompute everything: the database's own check, the chain, all digests and seals, levels and budgets.
 
-        A rollback is no damage: `status` tells of it.
+        The witness's own chain is checked, too. A rollback is no damage: `status` tells of it.
 
         Raises:
             LedgerDamaged: naming the first thing that is not as it was written.
@@ -379,6 +379,7 @@ class Ledger:
         problems = self._book.store.problems()
         if problems:
             raise LedgerDamaged("the database must be sound", came=problems[0], where=self._book.store.place)
+        self._book.check_witness()
         return self._book.read(lambda page: verified(page.key, page))
 
     def backup(self, path: Place) -> None:

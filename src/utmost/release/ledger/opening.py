@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from utmost.errors import OutOfRange
+from utmost.errors import OutOfRange, Unsupported
 from utmost.release.ledger.book import Book, open_book
 from utmost.release.ledger.key import Given, found_key
 from utmost.release.ledger.sqlite_store import SqliteStore
@@ -65,15 +65,24 @@ def store_at(place: Place, timeout: float) -> Store:
     if not isinstance(place, str) or not place:
         raise OutOfRange("a ledger must have a path or an address", came=place)
     if place.startswith(_POSTGRES):
-        from utmost.release.ledger.postgres_store import PostgresStore
-
-        return PostgresStore(place, timeout)
+        return _postgres(place, timeout)
     if place.startswith("sqlite:///"):
         return SqliteStore(Path(place.removeprefix("sqlite:///")), timeout)
     if "://" in place:
         mend = 'Pass a path, "sqlite:///path" or "postgresql://...".'
         raise OutOfRange("a ledger lives in SQLite or PostgreSQL", came=place.partition("://")[0] + "://", mend=mend)
     return SqliteStore(Path(place), timeout)
+
+
+def _postgres(address: str, timeout: float) -> Store:
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        mend = 'Run: pip install "utmost[postgres]"'
+        raise Unsupported("a ledger in PostgreSQL needs psycopg", came="none", where="ledger", mend=mend) from None
+    from utmost.release.ledger.postgres_store import PostgresStore
+
+    return PostgresStore(address, timeout)
 
 
 def witness_at(witness: Place | bool | None, beside: Path | None, timeout: float) -> Witness | None:
