@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import selectors
 import signal
 import time
 
@@ -100,6 +101,24 @@ class Children:
         os.close(receive)
         _, status = os.waitpid(child, 0)
         return [json.loads(line) for line in b"".join(parts).split(b"\n")[:-1]], status
+
+    def listen(self, take):
+        """Take the lines of all children as they come, so that none waits for another; how each ended."""
+        rest, ended = {}, []
+        with selectors.DefaultSelector() as ready:
+            for child, receive in self._pipes.items():
+                ready.register(receive, selectors.EVENT_READ, child)
+            while ready.get_map():
+                for key, _ in ready.select():
+                    part = os.read(key.fd, 1 << 16)
+                    *lines, rest[key.data] = (rest.get(key.data, b"") + part).split(b"\n")
+                    take([json.loads(line) for line in lines])
+                    if not part:
+                        ready.unregister(key.fd)
+                        os.close(key.fd)
+                        ended.append(os.waitpid(key.data, 0)[1])
+        self._pipes.clear()
+        return ended
 
 
 def killed_at_random(place, options, rng, writers, longest, items=ITEMS):

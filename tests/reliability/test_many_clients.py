@@ -32,14 +32,9 @@ def ask_together(place, options, requests, items):
     """All clients at once; returns what they were told, after checking that nobody was told anything else."""
     Ledger.open(place, **options).close()
     children, record = Children(), Record()
-    begun = [
+    for seed in range(CLIENTS):
         children.start(lambda say, seed=seed: insist(place, options, seed, requests, items, say))
-        for seed in range(CLIENTS)
-    ]
-    for child in begun:
-        lines, status = children.heard(child)
-        assert status == 0
-        record.take(lines)
+    assert not any(children.listen(record.take))
     with Ledger.open(place, **options) as ledger:
         record.check(ledger)
         assert len({(one.name, one.version) for one in ledger.releases}) == len(ledger.releases)
