@@ -27,7 +27,6 @@ def test_threads_get_one_answer(ledger, reopened):
         start.wait()
         levels = ["1/2", 1, 2, "3/2"][number % 4 :] + ["1/2", 1, 2, "3/2"][: number % 4]
         answers = {str(one): mine.relax("r", TABLE, epsilon=one)["n"] for one in levels}
-        mine.close()
         return answers
 
     with ThreadPoolExecutor(16) as pool:

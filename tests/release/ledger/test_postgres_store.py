@@ -4,7 +4,7 @@ import psycopg
 import pytest
 
 from postgres import fresh_database, server
-from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable
+from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, Unsupported
 from utmost.release.ledger import Ledger
 from utmost.release.ledger.postgres_store import PostgresStore
 
@@ -91,3 +91,37 @@ def test_a_server_ledger_needs_a_key(monkeypatch):
 
 def test_the_password_is_not_in_the_place():
     assert PostgresStore("postgresql://me:hushhush@host:5/db?password=hushhush", 1).place == "postgresql://host/db"
+
+
+class Server:
+    """What a store asks of a server before it trusts it."""
+
+    def __init__(self, version, fsync):
+        self.info, self._fsync = type("Info", (), {"server_version": version}), fsync
+
+    def execute(self, statement):
+        assert statement == "SHOW fsync"
+        return self
+
+    def fetchone(self):
+        return (self._fsync,)
+
+
+def test_an_old_server_and_one_that_forgets_are_refused():
+    store = PostgresStore("postgresql://host/db", 1)
+    store._check_server(Server(150000, "on"))
+    with pytest.raises(Unsupported, match="version 15"):
+        store._check_server(Server(140012, "on"))
+    with pytest.raises(Unsupported, match="disk"):
+        store._check_server(Server(160000, "off"))
+
+
+def test_threads_come_and_go_without_their_connections(ledger):
+    """Connections are left for the next transaction: as many as there were transactions at once."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+    for _ in range(5):
+        with ThreadPoolExecutor(3) as pool:
+            assert all(pool.map(lambda _: ledger.view("r", epsilon=1), range(6)))
+    assert 1 <= len(ledger._book.store._own()) <= 4

@@ -2,13 +2,12 @@
 
 import os
 import random
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable, Unsupported
+from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable, Unsupported, UtmostError
 from utmost.release.ledger.store import Rows
 
 T = TypeVar("T")
@@ -21,12 +20,12 @@ _NUMBERS = "(731159012, hashtext(current_schema()))"
 _LOCK, _UNLOCK = f"SELECT pg_advisory_lock{_NUMBERS}", f"SELECT pg_advisory_unlock{_NUMBERS}"
 _FIRST_WAIT, _LONGEST_WAIT = 0.002, 0.25
 
-# Connections of a parent process. Closing one here would end the parent's session, too.
+# Connections of a parent process.
 _inherited: list[Any] = []
 
 
 class PostgresStore:
-    """A database. Each thread of each process has a connection of its own.
+    """A database. A transaction takes an idle connection of this process, or a new one, and leaves it for the next.
 
     Writers wait for one another at a lock, so that under serialisable isolation they rarely collide; where they do, or
     where the connection breaks, the transaction is done again, up to the timeout.
@@ -36,11 +35,11 @@ class PostgresStore:
         timeout: how many seconds to wait for other writers, and to try again.
     """
 
-    __slots__ = ("_address", "_own", "_timeout")
+    __slots__ = ("_address", "_idle", "_timeout")
 
     def __init__(self, address: str, timeout: float) -> None:
         self._address, self._timeout = address, timeout
-        self._own = threading.local()
+        self._idle: tuple[int, list[Any]] = os.getpid(), []
 
     @property
     def place(self) -> str:
@@ -57,16 +56,25 @@ class PostgresStore:
 
         last, wait = time.monotonic() + self._timeout, _FIRST_WAIT
         while True:
+            connection, is_sound = None, False
             try:
-                return self._once(work, write=write)
+                connection = self._taken()
+                made = self._once(connection, work, write=write)
+                is_sound = True
+                return made
+            except UtmostError:
+                is_sound = True
+                raise
             except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected) as error:
                 again: psycopg.Error = error
             except psycopg.OperationalError as error:
-                if not self._is_broken():
+                if connection is not None and not connection.broken:
                     raise self._translated(error) from None
                 again = error
             except psycopg.Error as error:
                 raise self._translated(error) from None
+            finally:
+                self._left(connection, is_sound)
             if time.monotonic() + wait > last:
                 raise self._translated(again) from None
             # When to try again is no secret.
@@ -78,21 +86,19 @@ class PostgresStore:
         return []
 
     def close(self) -> None:
-        """Close this thread's connection."""
-        connection = getattr(self._own, "connection", None)
-        if connection is not None and self._own.process == os.getpid():
-            connection.close()
-            self._own.connection = None
+        """Close this process's idle connections."""
+        idle = self._own()
+        while idle:
+            idle.pop().close()
 
-    def _once(self, work: Callable[[Rows], T], *, write: bool) -> T:
-        connection = self._connected()
+    def _once(self, connection: Any, work: Callable[[Rows], T], *, write: bool) -> T:
         if not write:
             return self._in_transaction(connection, work)
         connection.execute(_LOCK)
         try:
             return self._in_transaction(connection, work)
         finally:
-            if not connection.closed:
+            if not connection.broken:
                 connection.execute(_UNLOCK)
 
     @staticmethod
@@ -100,16 +106,28 @@ class PostgresStore:
         with connection.transaction():
             return work(Rows(_query(connection), lambda: {row[0] for row in connection.execute(_ASKED)}, "BYTEA"))
 
-    def _connected(self) -> Any:
-        own = self._own
-        connection = getattr(own, "connection", None)
-        if connection is not None and own.process != os.getpid():
-            _inherited.append(connection)
-            connection = None
-        if connection is None or connection.closed:
-            connection = self._connect()
-            own.connection, own.process = connection, os.getpid()
-        return connection
+    def _own(self) -> list[Any]:
+        """The idle connections of this process. A parent's are left alone: closing one would end its session."""
+        process, idle = self._idle
+        if process != os.getpid():
+            _inherited.extend(idle)
+            self._idle = os.getpid(), []
+        return self._idle[1]
+
+    def _taken(self) -> Any:
+        try:
+            return self._own().pop()
+        except IndexError:
+            return self._connect()
+
+    def _left(self, connection: Any, is_sound: bool) -> None:
+        """Keep the connection for others; one whose transaction was cut off may still hold the lock, and is closed."""
+        if connection is None:
+            return
+        if is_sound and not connection.broken:
+            self._own().append(connection)
+        else:
+            connection.close()
 
     def _connect(self) -> Any:
         import psycopg
@@ -117,22 +135,23 @@ class PostgresStore:
         connection = psycopg.connect(
             self._address, autocommit=True, connect_timeout=max(2, int(min(self._timeout, 30))), prepare_threshold=None
         )
-        if connection.info.server_version < _OLDEST:
+        try:
+            self._check_server(connection)
+            connection.isolation_level = psycopg.IsolationLevel.SERIALIZABLE
+            connection.execute("SET synchronous_commit = on")
+            connection.execute(f"SET lock_timeout = '{max(1, int(1000 * self._timeout))}ms'")
+        except BaseException:
             connection.close()
-            raise Unsupported("PostgreSQL must be version 15 or later", came=connection.info.server_version // 10000)
-        connection.isolation_level = psycopg.IsolationLevel.SERIALIZABLE
-        connection.execute("SET synchronous_commit = on")
-        connection.execute(f"SET lock_timeout = '{max(1, int(1000 * self._timeout))}ms'")
-        if connection.execute("SHOW fsync").fetchone() == ("off",):
-            connection.close()
-            raise Unsupported(
-                "the server must write to its disk before it says so", came="fsync = off", where=self.place
-            )
+            raise
         return connection
 
-    def _is_broken(self) -> bool:
-        connection = getattr(self._own, "connection", None)
-        return connection is None or connection.closed or connection.broken
+    def _check_server(self, connection: Any) -> None:
+        """Only a server of version 15 or later, that writes to its disk before it says so, can keep the promise."""
+        version = connection.info.server_version
+        if version < _OLDEST:
+            raise Unsupported("PostgreSQL must be version 15 or later", came=version // 10000, where=self.place)
+        if connection.execute("SHOW fsync").fetchone() == ("off",):
+            raise Unsupported("the server must write to its disk first", came="fsync = off", where=self.place)
 
     def _translated(self, error: Any) -> LedgerError:
         """psycopg's error as one of ours, without the statement and its values."""
