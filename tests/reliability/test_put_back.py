@@ -106,6 +106,46 @@ def test_where_the_witness_is_put_back_too_a_receipt_tells(tmp_path, seed):
         assert says_nothing_new(ledger, before, since)
 
 
+TABLES = ("utmost_schema", "utmost_events", "utmost_head", "utmost_parts")
+
+
+def copied(connection):
+    """Keep the tables of a ledger as they are now, in another schema."""
+    (schema,) = connection.execute("SELECT current_schema() || '_copy'").fetchone()
+    connection.execute(f"CREATE SCHEMA {schema}")
+    for kept in TABLES:
+        connection.execute(f"CREATE TABLE {schema}.{kept} AS TABLE {kept}")
+    return schema
+
+
+def put_back(connection, schema):
+    for kept in TABLES:
+        connection.execute(f"DELETE FROM {kept}")
+        connection.execute(f"INSERT INTO {kept} SELECT * FROM {schema}.{kept}")
+
+
+@pytest.mark.parametrize("seed", [7, 8])
+def test_a_database_put_back_is_found_out(tmp_path, postgresql, seed):
+    """The same on a server: the database is put back, the witness on the curator's machine is not."""
+    import psycopg
+
+    (place, options), rng = postgresql, random.Random(seed)
+    options = options | {"witness": str(tmp_path / "witness")}
+    with Ledger.open(place, **options) as ledger:
+        ask(ledger, 0, "1/4", "publish")
+        before = {(0, "1/4"): ask(ledger, 0, "1/4", "view")}
+        with psycopg.connect(place) as connection:
+            copy = copied(connection)
+        since = {(0, "4"): ask(ledger, 0, "4", "relax")} | live(ledger, rng, 5)
+        spent = ledger.budget("all").spent
+    with psycopg.connect(place) as connection:
+        put_back(connection, copy)
+    with Ledger.open(place, **options) as ledger:
+        assert says_nothing_new(ledger, before, since)
+        ledger.resume("the server was restored")
+        assert ledger.budget("all").spent >= spent
+
+
 def test_a_restored_backup_is_in_quarantine(tmp_path):
     place, copy, before, since, _, _ = lived_on(tmp_path, 2)
     key = f"{place}.key"
