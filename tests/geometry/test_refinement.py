@@ -115,7 +115,7 @@ def test_larger_pairs(n, m, k, refines):
 def test_a_remap_that_is_mended_below_zero_is_none():
     """What B P misses may be too much to be made up for: then nothing is returned, least of all negative chances."""
     B = Channel([["1/2", "1/2", 0], [0, "1/2", "1/2"]]).matrix
-    for A, found in (([[1, 0], [0, 1]], False), ([["3/4", "1/4"], ["1/4", "3/4"]], True)):
+    for A, found in (([[1, 0], [0, 1]], False), ([["5/8", "3/8"], ["3/8", "5/8"]], True)):
         mended = exact_remap._mended(B, Channel(A).matrix, to_floats(B), np.full((3, 2), 0.5), [0, 1], [0, 1])
         assert (mended is not None) == found
         assert mended is None or (mended >= 0).all()
