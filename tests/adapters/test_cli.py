@@ -221,7 +221,18 @@ def test_a_closed_pipe_is_no_traceback(tmp_path):
     assert "Traceback" not in python("-c", code).stdout
 
 
-COMMANDS = ["release", "read", "design", "noise", "compare", "epsilon-for", "reproduce"]
+COMMANDS = [
+    "release",
+    "read",
+    "design",
+    "noise",
+    "compare",
+    "epsilon-for",
+    "vertices",
+    "kernels",
+    "universal",
+    "reproduce",
+]
 
 
 @pytest.mark.parametrize("command", [None, *COMMANDS])

@@ -11,22 +11,8 @@ import pytest
 import utmost as ut
 from running import utmost_command
 from utmost.adapters import kernel_search
-from utmost.adapters.cli import main
 from utmost.geometry import kernel_sizes, vertices
 from utmost.spaces import counts, grid, hamming
-
-
-@pytest.fixture
-def run(capsysbinary, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        out, err = capsysbinary.readouterr()
-        return ended.value.code or 0, out.decode(), err.decode()
-
-    return call
 
 
 @pytest.mark.parametrize(

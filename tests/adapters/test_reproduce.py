@@ -2,13 +2,16 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from running import utmost_command
 from utmost.adapters.cli import main
+from utmost.adapters.reproduce import fernandes_tables as tables
 from utmost.adapters.reproduce import ghosh as ghosh_module
 from utmost.adapters.reproduce.comparison import corrected, equal, extended
+from utmost.adapters.reproduce.fernandes import fernandes
 
 
 def test_ghosh_is_reproduced_and_a_forged_print_is_noticed(capsys, monkeypatch):
@@ -40,11 +43,40 @@ def test_geng_is_reproduced_in_a_process_of_its_own():
     assert "14 equal, 3 corrected, 5 extended" in ended.stdout
 
 
+def test_fernandes_is_reproduced_and_a_forged_print_is_noticed(run):
+    """Tables 4 to 7 with capacities, the theorems and the figures: each equal, corrected or extended."""
+    code, out, err = run("reproduce", "fernandes", "--json")
+    found = json.loads(out)
+    assert (code, err) == (0, "")
+    assert Counter(each["verdict"] for each in found) == {"equal": 62, "corrected": 10, "extended": 14}
+    places = {each["place"] for each in found}
+    assert {f"Table {k}" for k in (4, 5, 6, 7)} | {f"Figure {k}" for k in (1, 2, 3, 4, 5, 7, 8)} <= places
+    known = {(each["what"], each["verdict"]): each["found"] for each in found}
+    assert known["grid 2x2: vertices", "corrected"] == "4346"
+    assert known["3 bits: kernels", "corrected"] == "29213"
+    assert known["4 bits: vertices", "extended"] == "990"
+    assert known["5 bits: vertices", "extended"] == "395094"
+    assert known["6 equidistant: kernels", "extended"] == "200213"
+    assert known["3 bits: capacities", "equal"] == "64/27 = 2.37 and 19/27 = 0.7037"
+    assert known["grid 3x3: capacities", "equal"].startswith("3.53401496842")
+    forged = replace(tables.ROWS[3], kernels=188, capacities=("2.34", "0.75"))
+    wrong = [each.what for each in tables.row_of(forged) if each.verdict == "DIFFERS"]
+    assert wrong == ["line of 5: kernels", "line of 5: capacities"]
+
+
+@pytest.mark.slow
+def test_fernandes_at_length():
+    """What takes minutes: 4757698, 33433683534, 2.78e24, four secrets at equal distance, nib on lines of 6 and 7."""
+    found = list(fernandes(long=True))
+    assert not [each for each in found if each.verdict == "DIFFERS"]
+    assert {"4757698", "33433683534", "1/49", "yes, proved on lines of 3 to 7"} <= {each.found for each in found}
+
+
 def test_an_unknown_paper_is_misuse(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["reproduce", "dwork"])
     assert ended.value.code == 2
-    assert "one of ghosh, geng; got dwork" in capsys.readouterr().err
+    assert "one of ghosh, geng, koufogiannis, fernandes; got dwork" in capsys.readouterr().err
 
 
 def test_a_wrong_number_differs_whatever_was_printed():

@@ -8,20 +8,6 @@ import pytest
 import utmost as ut
 from running import utmost_command
 from utmost.adapters import verdicts
-from utmost.adapters.cli import main
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return call
 
 
 def test_a_process_of_its_own_answers_as_the_issue_asks():
@@ -75,6 +61,9 @@ def test_forged_verdicts_are_refused(run, tmp_path):
     prior, z = honest["duals"][0]
     conflict = honest["conflict"]
     truth = [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "1"]]
+    first, *others = conflict["mechanisms"]
+    never = conflict["priors"][0].index("0")
+    leaking = [["1", *["0"] * (len(row) - 1)] if x == never else row for x, row in enumerate(first)]
     forgeries = [
         {"regret": "1/25"},
         {"regret": "0", "verdict": True},
@@ -87,6 +76,7 @@ def test_forged_verdicts_are_refused(run, tmp_path):
         {"conflict": conflict | {"multipliers": ["9", "9", "9"]}},
         {"conflict": conflict | {"weights": ["1", "1", "1"]}},
         {"conflict": conflict | {"mechanisms": [truth] * 3}},
+        {"conflict": conflict | {"mechanisms": [leaking, *others]}},
         {"asked": "this mechanism"},
     ]
     for change in forgeries:

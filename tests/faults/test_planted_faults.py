@@ -10,8 +10,9 @@ import pytest
 
 from faults.gradual_checks import CHECKS
 from utmost.noise import Geometric
-from utmost.noise.gradual import Bridge, Tightening, tightening
-from utmost.release.gradual import answer, column, history, steps
+from utmost.noise.gradual import Bridge, tightening
+from utmost.release.gradual import answer, chain, column, history, steps, unit
+from utmost.release.gradual.chain import Step
 from utmost.release.gradual.history import History
 from utmost.release.gradual.unit import Unit
 from utmost.sampling import bits, draw, gradual, marked, wide
@@ -23,22 +24,25 @@ pytestmark = [posix, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarnin
 
 
 def fresh_noise_on_relax(plant):
-    def extended(self, at, unit, randomness, method):
+    def extended(self, at, lattice, randomness, method):
         count = self.where.size
-        noise = wide.joined(draw.draws(Geometric(unit.of(at)), count, randomness=randomness, method=method), count)
-        return History(self.where, self._block(unit, randomness), {**self.known, at: noise})
+        noise = wide.joined(draw.draws(Geometric(lattice.of(at)), count, randomness=randomness, method=method), count)
+        return History(self.where, self._block(lattice, randomness), {**self.known, at: noise})
 
     plant.setattr(History, "extended", extended)
 
 
 def fresh_noise_from_the_relax_kernel(plant):
     """The noise that is relaxed is drawn anew instead of taken from the response."""
+    real = Step.drawn
 
-    def relaxed(noise, start, to, randomness, method):
-        anew = wide.joined(draw.draws(Geometric(start), noise.size, randomness=randomness, method=method), noise.size)
-        return steps.relaxed(anew, start, to, randomness, method)
+    def drawn(self, unit, below, above, count, randomness, method):
+        if self.how == "relax":
+            anew = draw.draws(Geometric(unit.of(self.strict)), count, randomness=randomness, method=method)
+            below = wide.joined(anew, count)
+        return real(self, unit, below, above, count, randomness, method)
 
-    plant.setattr(history, "relaxed", relaxed)
+    plant.setattr(Step, "drawn", drawn)
 
 
 def answered_anew_each_time(plant):
@@ -64,17 +68,23 @@ def wrong_weight_in_the_draw(plant):
 
 def the_bridge_ignored(plant):
     """A level between two others is made from the looser one alone."""
+    real = Step.drawn
 
-    def bridged(apart, start, at, to, randomness, method):
-        return gradual.tightening_noise(Tightening(to, at), apart.size, randomness=randomness, method=method)
+    def drawn(self, unit, below, above, *rest):
+        step = replace(self, strict=None) if self.how == "bridge" else self
+        return real(step, unit, below, above, *rest)
 
-    plant.setattr(history, "bridged", bridged)
+    plant.setattr(Step, "drawn", drawn)
 
 
 def levels_mixed_up(plant):
     """The relax kernel is asked for twice the level."""
-    real = steps.relaxed
-    plant.setattr(history, "relaxed", lambda noise, start, to, *rest: real(noise, start, to.scaled(2), *rest))
+    real = Step.drawn
+
+    def drawn(self, *rest):
+        return real(replace(self, to=self.to.scaled(2)) if self.how == "relax" else self, *rest)
+
+    plant.setattr(Step, "drawn", drawn)
 
 
 def sensitivity_doubled(plant):
@@ -88,8 +98,8 @@ def sensitivity_forgotten(plant):
 
 
 def one_place_too_many_in_a_block(plant):
-    real = history.uniform
-    plant.setattr(history, "uniform", lambda bound, *rest: real(bound + 1, *rest))
+    real = unit.uniform
+    plant.setattr(unit, "uniform", lambda bound, *rest: real(bound + 1, *rest))
 
 
 def sizes_off_by_one(plant):
@@ -134,12 +144,12 @@ def float_noise_on_integers(plant):
     def draws(law, count, **_):
         yield np.rint(rng.laplace(scale=1 / law.level.epsilon_float, size=count)).astype(np.int64)
 
-    plant.setattr(history, "draws", draws)
+    plant.setattr(chain, "draws", draws)
 
 
 def overflow(plant):
     with_wrapping = lambda x, y: x.astype(np.int64) + y.astype(np.int64)  # noqa: E731
-    for module in (history, column, steps):
+    for module in (history, chain, column, steps):
         plant.setattr(module, "add", with_wrapping)
 
 

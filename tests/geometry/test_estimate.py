@@ -1,10 +1,15 @@
 """Sampling estimates of the number of kernels, against types whose number is known."""
 
+from itertools import combinations
+from math import comb
+
 import numpy as np
 import pytest
 
+from utmost.adapters.reproduce.fernandes_tables import SEVEN_VERTICES
 from utmost.errors import OutOfRange
-from utmost.geometry import estimate_kernels, kernel_sizes
+from utmost.geometry import estimate_kernels, kernel_sizes, vertices
+from utmost.geometry.pair_completions import PairCompletions
 from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming
 
@@ -22,10 +27,6 @@ def test_intervals_hold_the_truth(space, at):
 
 def test_an_exhaustive_sample_is_exact():
     """Averaged over all sets of the sampled size, the estimator is the number: it is unbiased."""
-    from itertools import combinations
-    from math import comb
-
-    from utmost.geometry import vertices
     from utmost.geometry.differences import scaled_differences
     from utmost.geometry.estimate import _Completions
 
@@ -54,3 +55,28 @@ def test_refusals():
         estimate_kernels(ptype, 10, generator, size=4)
     with pytest.raises(OutOfRange, match="between 0 and 1"):
         estimate_kernels(ptype, 10, generator, confidence=1.0)
+
+
+@pytest.mark.parametrize(
+    ("space", "at"),
+    [
+        (counts(2), {"alpha": "1/2"}),
+        (counts(4), {"alpha": "1/2"}),
+        (counts(4), {"epsilon": "1/2"}),
+        (discrete(4), {"epsilon": 1}),
+        (hamming(2), {"alpha": "1/2"}),
+        (grid(2, 2), {"alpha": "1/2"}),
+    ],
+)
+def test_pairs_that_complete_a_set(space, at):
+    """Summed over all sets of n - 2 vertices, each kernel of n is completed once for each of its pairs."""
+    ptype, n = PrivacyType(space, **at), space.size
+    completions = PairCompletions.of(vertices(ptype))
+    total = sum(completions.count(chosen) for chosen in combinations(range(len(vertices(ptype))), n - 2))
+    assert total == comb(n, 2) * kernel_sizes(ptype)[n]
+
+
+def test_one_set_of_the_plane_has_more_completions_than_the_paper_could_list():
+    """[fernandes2022], table 6: more than 10 000 kernels on nine points; so many have the same seven vertices."""
+    listed = vertices(PrivacyType(grid(3, 3), alpha="1/2"))
+    assert PairCompletions.of(listed).count(SEVEN_VERTICES) > 10_000

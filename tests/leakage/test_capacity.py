@@ -1,6 +1,7 @@
 """Capacities of a channel: theorems 4 and 5, attained; theorem 15; and capacities of one measure over all priors."""
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction as F
 from math import log2
 
@@ -27,6 +28,7 @@ from utmost.leakage import (
     shannon_entropy,
     vulnerability,
 )
+from utmost.leakage.best_subset import best_subset
 from utmost.leakage.corner_priors import corner_priors
 from utmost.leakage.shannon_capacity import bounds_at
 from utmost.privacy import PrivacyType
@@ -71,6 +73,9 @@ def test_the_capacities_are_attained(given):
         found = capacity(C)
         assert leak(C, found.certificate.prior, found.certificate.gain) == found.value
         assert found.mechanism is C
+        assert found.certificate.verify()
+        assert capacity(C.to_floats()).certificate.verify()
+        assert not replace(found.certificate, value=found.value + F(1, 10**20)).verify()
     n, m = C.shape
     assert multiplicative_leakage(C, priors.uniform(n)) == multiplicative_capacity(C).value
     assert 1 <= multiplicative_capacity(C).value <= min(n, m)
@@ -182,6 +187,7 @@ def test_uncertainties_have_capacities_too(data):
         ):
             found = capacity(C)
             assert leak(C, found.certificate.prior) == found.value
+            assert found.certificate.verify()
             assert leak(C, prior) <= found.value
     assert bayes_risk.additive_capacity(C).value == bayes_vulnerability.additive_capacity(C).value
 
@@ -212,6 +218,26 @@ def test_corners_by_brute_force(data):
                 if (rows @ p > -1e-9).all():
                     found.add(tuple(np.round(p, 9) + 0.0))
     assert {tuple(np.round(corner.astype(float), 9) + 0.0) for corner in corner_priors(gain, True)} == found
+
+
+@given(st.data(), st.booleans())
+def test_the_best_set_is_that_of_trying_all(data, exactly):
+    n = data.draw(st.integers(1, 6))
+    C = data.draw(us.channels(n, 4))
+    C = C if exactly else C.to_floats()
+    sets = [list(chosen) for size in range(1, n + 1) for chosen in itertools.combinations(range(n), size)]
+    for worth in (lambda k, f: (f - 1) / k, lambda k, f: f - k / 2):
+        values = [worth(len(chosen), C.matrix[chosen].max(axis=0).sum()) for chosen in sets]
+        found = best_subset(C.matrix, worth)
+        assert worth(len(found), C.matrix[list(found)].max(axis=0).sum()) == pytest.approx(max(values), abs=1e-12)
+
+
+def test_the_best_of_a_billion_sets():
+    C = Channel(np.random.default_rng(3).dirichlet(np.ones(30), size=30))
+    found = bayes_vulnerability.additive_capacity(C)
+    assert found.value >= bayes_vulnerability.additive_leakage(C, priors.uniform(30))
+    pairs = [[x in (y, z) for x in range(30)] for y, z in itertools.combinations(range(30), 2)]
+    assert found.value >= max(bayes_vulnerability.additive_leakage(C, np.array(pair) / 2) for pair in pairs)
 
 
 def entropy(p):

@@ -63,6 +63,12 @@ def test_half_step_overheads():
         assert gain(Staircase(epsilon, cost=squared), half) - 1 == pytest.approx(in_squared, rel=0.15)
 
 
+@pytest.mark.parametrize("law", [optimal_noise, relaxable_noise])
+def test_a_sensitivity_with_a_fraction_points_to_the_reals(law):
+    with pytest.raises(NotANumber, match="--domain reals"):
+        law(1, "5/2")
+
+
 def test_misuse_is_refused():
     with pytest.raises(OutOfRange, match="domain"):
         optimal_noise(1, domain="naturals")

@@ -4,8 +4,8 @@ import os
 import random
 
 import pytest
-from reliability.clients import NEEDED, Children, Record, ask, random_request
 
+from reliability.clients import NEEDED, Children, Record, ask, random_request
 from utmost.release.ledger import Ledger
 
 pytestmark = [

@@ -11,9 +11,9 @@ import shutil
 import sqlite3
 
 import pytest
+
 from disk import after_power_cut, library, recording
 from reliability.clients import NEEDED, Record, ask, random_request
-
 from utmost.release.ledger import Ledger
 
 pytestmark = pytest.mark.skipif(library() is None, reason="SQLite is built into Python here")
@@ -22,16 +22,15 @@ pytestmark = pytest.mark.skipif(library() is None, reason="SQLite is built into 
 def recorded_life(folder, requests, seed):
     """A ledger at work: the operations of the disk, and after how many of them each answer was given."""
     operations, given, rng = [], [], random.Random(seed)
-    with recording(operations):
-        with Ledger.open(folder / "l.db") as ledger:
-            given.append((len(operations), None))
-            for _ in range(requests):
-                item, level, how = random_request(rng, items=5)
-                try:
-                    values = ask(ledger, item, level, how)
-                except NEEDED:
-                    continue
-                given.append((len(operations), [item, level, values]))
+    with recording(operations), Ledger.open(folder / "l.db") as ledger:
+        given.append((len(operations), None))
+        for _ in range(requests):
+            item, level, how = random_request(rng, items=5)
+            try:
+                values = ask(ledger, item, level, how)
+            except NEEDED:
+                continue
+            given.append((len(operations), [item, level, values]))
     return operations, given
 
 
@@ -74,7 +73,7 @@ def lost_after_cuts(tmp_path, synchronous, cuts=60):
     """How often a plain table of SQLite loses a commit, or more, to a cut."""
     operations, marks = [], []
     with recording(operations):
-        connection = sqlite3.connect(tmp_path / "plain.db", isolation_level=None)
+        connection = sqlite3.connect(tmp_path / f"{synchronous}.db", isolation_level=None)
         connection.execute("PRAGMA journal_mode=DELETE"), connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("CREATE TABLE t (n INTEGER, text TEXT)")
         for n in range(1, 9):
@@ -91,7 +90,9 @@ def lost_after_cuts(tmp_path, synchronous, cuts=60):
         after_power_cut(operations[:point], cut, folder)
         try:
             found = (
-                sqlite3.connect(folder / "plain.db").execute("SELECT COALESCE(MAX(n), 0), COUNT(*) FROM t").fetchone()
+                sqlite3.connect(folder / f"{synchronous}.db")
+                .execute("SELECT COALESCE(MAX(n), 0), COUNT(*) FROM t")
+                .fetchone()
             )
         except sqlite3.DatabaseError:
             found = (0, -1)

@@ -87,6 +87,11 @@ def document(channel: Channel) -> dict[str, Any]:
     }
 
 
+def channel_of(written: dict[str, Any]) -> Channel:
+    """The channel of a `document`."""
+    return Channel(written["matrix"], written["secrets"], written["outcomes"])
+
+
 def _texts(names: Sequence[object] | None, size: int) -> list[str]:
     return [str(name) for name in (range(size) if names is None else names)]
 

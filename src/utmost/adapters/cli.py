@@ -13,9 +13,11 @@ from utmost.adapters.commands.compare import compare
 from utmost.adapters.commands.design import design
 from utmost.adapters.commands.epsilon_for import epsilon_for
 from utmost.adapters.commands.kernels import kernels
+from utmost.adapters.commands.leakage import leakage
 from utmost.adapters.commands.ledger import app as ledger
 from utmost.adapters.commands.noise import noise
 from utmost.adapters.commands.read import read
+from utmost.adapters.commands.refine import refine
 from utmost.adapters.commands.relax import relax
 from utmost.adapters.commands.release import release
 from utmost.adapters.commands.reproduce import reproduce
@@ -40,6 +42,7 @@ for command in (
     view,
     read,
     design,
+    leakage,
     capacity,
     noise,
     compare,
@@ -47,6 +50,7 @@ for command in (
     vertices,
     kernels,
     universal,
+    refine,
     reproduce,
 ):
     app.command()(command)

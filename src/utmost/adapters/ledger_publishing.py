@@ -45,5 +45,5 @@ def _rehearse(place: Place, table: Any, promise: dict[str, Any], asked: Asked, *
     if not place.is_there:
         return ledger_responses.show_first_spending(asked, promise["dataset"] or asked.name, as_json=as_json)
     with place.opened() as opened:
-        after = asked.rehearsed(opened, dataset=promise["dataset"])
+        after = opened.rehearse(asked.name, epsilon=asked.at, dataset=promise["dataset"], version=asked.version)
     ledger_responses.show_spending(asked, after, as_json=as_json)

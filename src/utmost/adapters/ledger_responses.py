@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from utmost.adapters import files
-from utmost.adapters.atomic import check_absent, write_together
-from utmost.adapters.ledger_reports import answer_report, budget_report, plain
+from utmost.adapters import files, sidecar
+from utmost.adapters.atomic import write_together
+from utmost.adapters.ledger_reports import budget_report, response_report
 from utmost.adapters.reports import print_json
 from utmost.exact import Level
 from utmost.exact import level as level_of
+from utmost.noise.law import read_confidence
 from utmost.release.ledger import Budget, Ledger
-from utmost.release.statement import level_facts
+from utmost.release.statement import level_facts, level_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Asked:
     """A release and a level, as they were named on the command line.
 
     Raises:
-        NotALevel, NotANumber: for a level that is none; before any ledger is opened.
+        NotALevel, NotANumber, OutOfRange: for a level or a confidence that is none; before any ledger is opened.
     """
 
     name: str
@@ -31,31 +32,21 @@ class Asked:
 
     def __post_init__(self) -> None:
         level_of(self.epsilon, self.alpha)
+        read_confidence(self.confidence)
 
     @property
     def at(self) -> Level:
         """The level."""
         return level_of(self.epsilon, self.alpha)
 
-    @property
-    def level(self) -> dict[str, Any]:
-        """The level as the ledger's calls take it."""
-        return {"epsilon": self.epsilon} if self.epsilon is not None else {"alpha": self.alpha}
-
-    def rehearsed(self, ledger: Ledger, **more: Any) -> Budget:
-        """What a call at this level would spend."""
-        return ledger.rehearse(self.name, **self.level, version=self.version, **more)
-
 
 def check_free(source: Path | None, out: Path | None) -> None:
-    """Check, before anything is drawn, that the answer can be written.
+    """Check, before anything is drawn, that the answer and its statement can be written.
 
     Raises:
-        Unsupported: where the file exists, and for an ending of another kind than the table's.
+        Unsupported: where one of the files exists, and for an ending of another kind than the table's.
     """
-    if out is not None:
-        files.check_same_kind(source or Path("columns.csv"), out)
-        check_absent(out)
+    sidecar.check_free(source or Path("columns.csv"), out)
 
 
 def show_spending(asked: Asked, after: Budget, *, as_json: bool) -> None:
@@ -65,7 +56,7 @@ def show_spending(asked: Asked, after: Budget, *, as_json: bool) -> None:
 
 def show_first_spending(asked: Asked, dataset: str, *, as_json: bool) -> None:
     """Say what a call would spend that makes the ledger."""
-    after = {"dataset": dataset, "limit": None, "spent": plain(asked.at), "remaining": None}
+    after = {"dataset": dataset, "limit": None, "spent": level_text(asked.at), "remaining": None}
     _show(asked, after, as_json=as_json, new=True)
 
 
@@ -75,21 +66,29 @@ def _show(asked: Asked, after: dict[str, Any], *, as_json: bool, new: bool) -> N
         return print_json(facts | {"after": after, "new_ledger": new})
     from utmost.adapters.screens.ledger import show_rehearsal
 
-    show_rehearsal(after, asked.name, str(asked.at), new=new)
+    show_rehearsal(after, asked.name, level_text(asked.at), new=new)
 
 
 def give(ledger: Ledger, asked: Asked, table: Any, out: Path | None, *, as_json: bool) -> None:
-    """Write the file, then print: JSON for programs, a screen for people."""
+    """Write the table and its statement, then print: JSON for programs, a screen for people."""
     from utmost.adapters.screens.progress import watched
 
-    facts = answer_report(ledger, asked.name, asked.version, asked.at, asked.confidence)
+    versions = [one for one in ledger.releases if one.name == asked.name]
+    release = next(one for one in reversed(versions) if asked.version in (None, one.version))
+    others = [name for name in files.head(table, 0)[0] if name not in release.columns]
+    said = response_report(ledger, release, asked.at, asked.confidence, others)
     if out is not None:
-        write_together({out: lambda file: files.write(table, file, out, watched)})
+        write_together(
+            {
+                sidecar.sidecar_path(out): lambda file: sidecar.write(said, file),
+                out: lambda file: files.write(table, file, out, watched),
+            }
+        )
     if as_json:
-        return print_json(facts if out is not None else facts | {"table": files.columns(table)})
+        return print_json(said if out is not None else {"statement": said, "table": files.columns(table)})
     from utmost.adapters.screens.ledger import show_answer
 
     if out is None:
         files.write_text(table, sys.stdout.buffer)
         sys.stdout.flush()
-    show_answer(facts, out)
+    show_answer(said, out)

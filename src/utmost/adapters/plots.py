@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from utmost.adapters.extra import extra
+from utmost.adapters.figures.canvas import write
 from utmost.errors import OutOfRange
 
 Curves = Mapping[str, Sequence[float]]
@@ -110,7 +111,7 @@ def figure(xs: Sequence[float], curves: Curves, file: BinaryIO, *, kind: str, x:
     axes.set(xlabel=x, ylabel=y, xlim=(xs[0], xs[-1]), ylim=(0, None))
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25)
-    canvas.savefig(file, format=kind, dpi=160)
+    write(canvas, file, kind)
 
 
 def posterior_figure(prior: Any, posterior: Any, response: int, file: BinaryIO, path: Path) -> None:
@@ -120,7 +121,6 @@ def posterior_figure(prior: Any, posterior: Any, response: int, file: BinaryIO, 
         Unsupported: where matplotlib is not installed.
     """
     before, after = (np.array(belief, dtype=float) for belief in (prior, posterior))
-    matplotlib = extra("matplotlib", "plot")
     canvas = extra("matplotlib.figure", "plot").Figure(figsize=(7, 3.6), layout="constrained")
     axes = canvas.subplots()
     counts = np.arange(len(before))
@@ -131,7 +131,4 @@ def posterior_figure(prior: Any, posterior: Any, response: int, file: BinaryIO, 
     axes.set(xlabel="count", ylabel="probability", ylim=(0, None), xlim=(seen[0] - 1, seen[-1] + 1))
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
-    # One picture, one file: without a date and with named marks the same numbers always give the same bytes.
-    with matplotlib.rc_context({"svg.hashsalt": "utmost"}):
-        metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
-        canvas.savefig(file, format=path.suffix[1:].lower(), dpi=160, metadata=metadata)
+    write(canvas, file, path.suffix[1:].lower())

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from utmost.adapters.extra import extra
+from utmost.adapters.figures.canvas import write
 from utmost.adapters.plots import check_format
 from utmost.errors import OutOfRange
 
@@ -91,31 +92,37 @@ def simplex_figure(
     check_format(path)
     if len(labels) != 3:
         raise OutOfRange("only beliefs about three secrets can be drawn in a triangle", came=f"{len(labels)} secrets")
-    matplotlib = extra("matplotlib", "plot")
     canvas = extra("matplotlib.figure", "plot").Figure(figsize=(4.6 * len(panels), 4.9), layout="constrained")
     axes = np.atleast_1d(canvas.subplots(1, len(panels)))
     for where, panel in zip(axes, panels, strict=True):
         draw_simplex(where, panel, labels)
-    # One picture, one file: without a date and with named marks the same numbers always give the same bytes.
-    with matplotlib.rc_context({"svg.hashsalt": "utmost"}):
-        metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
-        canvas.savefig(file, format=path.suffix[1:].lower(), dpi=160, metadata=metadata)
+    write(canvas, file, path.suffix[1:].lower())
 
 
 def draw_simplex(axes: Any, panel: Panel, labels: Sequence[str] = ("0", "1", "2")) -> None:
     """Draw one triangle on matplotlib axes."""
     _frame(axes, labels)
     for region in panel.regions:
-        hull = _around(_plane(region.corners))
+        hull = _around(in_the_plane(region.corners))
         axes.fill(*hull.T, facecolor=region.colour, alpha=0.12, zorder=1)
         axes.plot(*np.vstack([hull, hull[:1]]).T, color=region.colour, linewidth=1.4, label=region.name, zorder=2)
     for points in panel.points:
         _draw_points(axes, points)
     if panel.prior is not None:
-        axes.plot(*_plane(np.reshape(panel.prior, (3, 1))).T, "+", color=_INK, ms=11, mew=1.8, label="prior", zorder=6)
+        axes.plot(
+            *in_the_plane(np.reshape(panel.prior, (3, 1))).T, "+", color=_INK, ms=11, mew=1.8, label="prior", zorder=6
+        )
     axes.set_title(panel.title, fontsize=12, color=_INK, pad=12)
     if any(axes.get_legend_handles_labels()):
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), frameon=False, fontsize=10, ncols=2)
+
+
+def in_the_plane(beliefs: Any) -> Any:
+    """Columns of probabilities as points of the plane, (m, 2)."""
+    columns = np.array(beliefs, dtype=float)
+    if columns.ndim != 2 or len(columns) != 3:
+        raise OutOfRange("only beliefs about three secrets can be drawn in a triangle", came=f"shape {columns.shape}")
+    return columns.T @ _CORNERS
 
 
 def _frame(axes: Any, labels: Sequence[str]) -> None:
@@ -125,7 +132,7 @@ def _frame(axes: Any, labels: Sequence[str]) -> None:
             ends = np.zeros((3, 2))
             ends[secret] = part
             ends[(secret + 1) % 3, 0] = ends[(secret + 2) % 3, 1] = 1 - part
-            axes.plot(*_plane(ends).T, color=_FAINT, linewidth=0.7, zorder=0)
+            axes.plot(*in_the_plane(ends).T, color=_FAINT, linewidth=0.7, zorder=0)
     axes.plot(*np.vstack([_CORNERS, _CORNERS[:1]]).T, color=_INK, linewidth=1.2, zorder=0)
     for corner, (right, up, side), label in zip(_CORNERS, _LABEL_PLACES, labels, strict=True):
         axes.text(corner[0] + right, corner[1] + up, label, ha=side, va="center", fontsize=12, color=_INK)
@@ -134,7 +141,7 @@ def _frame(axes: Any, labels: Sequence[str]) -> None:
 
 
 def _draw_points(axes: Any, points: Points) -> None:
-    places = _plane(points.beliefs)
+    places = in_the_plane(points.beliefs)
     if points.joined and len(places) > 1:
         hull = _around(places)
         axes.plot(*np.vstack([hull, hull[:1]]).T, color=points.colour, linewidth=1.1, linestyle=(0, (4, 3)), zorder=3)
@@ -156,14 +163,6 @@ def _write_weights(axes: Any, places: Any, texts: Any, weights: Any) -> None:
         far = 11 + np.sqrt(_AREA * weight / np.pi)
         style = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 9, "color": _INK}
         axes.annotate(_short(text), place, tuple(way * [far + 4, far]), zorder=7, **style)
-
-
-def _plane(beliefs: Any) -> Any:
-    """Columns of probabilities as points of the plane, (m, 2)."""
-    columns = np.array(beliefs, dtype=float)
-    if columns.ndim != 2 or len(columns) != 3:
-        raise OutOfRange("only beliefs about three secrets can be drawn in a triangle", came=f"shape {columns.shape}")
-    return columns.T @ _CORNERS
 
 
 def _around(places: Any) -> Any:

@@ -4,6 +4,7 @@
 ``line:6``                6 secrets in a row, each at distance 1 from the next
 ``counts:5``              the counts 0..5: the same space as ``line:6``
 ``discrete:3``            3 secrets, all equally far apart
+``cycle:7``               7 secrets around a circle
 ``hamming:4``             all strings of 4 bits
 ``grid:4x4``              the points of a lattice, Euclidean
 ``manhattan:4x4``         the same points, Manhattan
@@ -16,6 +17,8 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from utmost.adapters import csv_table
 from utmost.adapters.number_files import number_rows
@@ -30,6 +33,7 @@ from utmost.spaces import (
     Space,
     TableMetric,
     counts,
+    cycle,
     discrete,
     graph,
     grid,
@@ -179,6 +183,7 @@ READERS: dict[str, Callable[[str], Space]] = {
     "line": lambda text: counts(natural(text, "the length of a line", least=1) - 1),
     "counts": lambda text: counts(natural(text, "the largest count")),
     "discrete": lambda text: discrete(natural(text, "the number of secrets", least=1)),
+    "cycle": lambda text: cycle(natural(text, "the length of a cycle", least=1)),
     "hamming": lambda text: hamming(natural(text, "the number of bits", least=1)),
     "grid": _lattice("euclidean"),
     "manhattan": _lattice("manhattan"),
@@ -202,7 +207,8 @@ def _is_header(cells: list[str]) -> bool:
 
 
 def _table(space: Space) -> Any:
-    return space.metric.exact if isinstance(space.metric, TableMetric) else space.distances
+    secrets = np.arange(space.size)
+    return np.asarray(space.metric.lengths(secrets[:, None], secrets[None, :]))
 
 
 def _plain(d: Any) -> Any:

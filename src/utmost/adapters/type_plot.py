@@ -2,12 +2,13 @@
 
 from itertools import combinations
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.adapters.extra import extra
+from utmost.adapters.figures.canvas import write
 from utmost.adapters.plots import check_format
 from utmost.adapters.privacy_types import secret_names
 from utmost.adapters.simplex_plot import COLOURS, Panel, Points, Region, simplex_figure
@@ -52,7 +53,7 @@ def type_figure(ptype: PrivacyType, file: BinaryIO, path: Path, kernel: Channel 
     axes = figure.subplots()
     draw_tetrahedron(axes, type_solid(ptype), beliefs_of(chosen), names)
     axes.set_title(_title(ptype, name), fontsize=12, pad=14)
-    save(figure, file, path)
+    write(figure, file, path.suffix[1:].lower())
 
 
 def type_panel(ptype: PrivacyType, *marked: Channel, names: tuple[str, ...] = ("a kernel",), title: str = "") -> Panel:
@@ -88,14 +89,6 @@ def beliefs_of(channel: Channel) -> tuple[NDArray[np.float64], Array]:
 def most_leaking(ptype: PrivacyType) -> Channel:
     """A kernel with the largest Bayes vulnerability: sum_y max_x K[x, y] is largest, outcomes are fewest."""
     return max(kernels(ptype), key=lambda kernel: (kernel.matrix.max(axis=0).sum(), -kernel.shape[1]))
-
-
-def save(figure: Any, file: BinaryIO, path: Path) -> None:
-    """Write a figure as the kind that the path names: the same numbers always give the same bytes."""
-    matplotlib = extra("matplotlib", "plot")
-    with matplotlib.rc_context({"svg.hashsalt": "utmost"}):
-        metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
-        figure.savefig(file, format=path.suffix[1:].lower(), dpi=160, metadata=metadata)
 
 
 def _title(ptype: PrivacyType, name: str) -> str:

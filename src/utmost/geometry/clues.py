@@ -33,17 +33,28 @@ def clues(B: Floats, A: Floats) -> Iterator[Clue]:
     Args:
         B: (n, m), no zero columns. A: (n, k).
     """
-    back: Floats = np.asarray(np.linalg.pinv(B), dtype=np.float64)
+    back, rank = _pseudoinverse(B)
     at = _affine(B, A, back, np.full((B.shape[1], A.shape[1]), 1 / A.shape[1]))
     missed = B @ at - A
     if abs(missed).max() > 1e-9:
         yield Clue(None, missed)
-    if np.linalg.matrix_rank(B) == B.shape[1]:
+    if rank == B.shape[1]:
         yield from _of_the_only(at, back)
         return
     yield from _projected(B, A, back, at)
     if B.size * A.shape[1] <= _MOST:
         yield from _interior(B, A, back)
+
+
+def _pseudoinverse(B: Floats) -> tuple[Floats, int]:
+    """The pseudoinverse and the rank: by orthogonal columns (or rows) where these are independent, else by SVD."""
+    tall = B.shape[0] >= B.shape[1]
+    Q, R = np.linalg.qr(B if tall else B.T)
+    sizes = abs(np.diag(R))
+    if sizes.min() > 1e-10 * sizes.max():
+        back = np.linalg.solve(R, Q.T)
+        return np.asarray(back if tall else back.T), len(R)
+    return np.asarray(np.linalg.pinv(B)), int(np.linalg.matrix_rank(B))
 
 
 def _affine(B: Floats, A: Floats, back: Floats, at: Floats) -> Floats:

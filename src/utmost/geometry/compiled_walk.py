@@ -234,6 +234,20 @@ def _doubt_all(walk: Walk, k: int, start: int, j: int) -> None:
 
 
 @compiled
+def complete(walk: Walk) -> bool:
+    """Complete the first n - 2 columns, chosen and pivoted, by later ones; False where they span the target alone."""
+    n, m = walk.tableau.shape[1], walk.tableau.shape[2] - 1
+    walk.rows[0] = largest_row(walk.tableau[n - 2, :, m], walk.used)
+    if walk.tableau[n - 2, walk.rows[0], m] == 0.0:
+        return False
+    walk.used[walk.rows[0]] = True
+    walk.rows[1] = largest_row(walk.tableau[n - 2, :, m], walk.used)
+    walk.used[walk.rows[0]] = False
+    _complete(walk, n - 2, n - 2, np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64))
+    return True
+
+
+@compiled
 def go_on(walk: Walk, patience: int) -> bool:
     """Walk until the stores might overflow or ``patience`` sets have been completed (True), or all is done (False)."""
     n, m = walk.tableau.shape[1], walk.tableau.shape[2] - 1

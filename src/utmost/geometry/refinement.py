@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from utmost.channels import Channel, stochastic
-from utmost.errors import NotAChannel, OutOfRange
+from utmost.errors import OutOfRange
 from utmost.exact import Array, frozen
 from utmost.geometry.exact_remap import exact_remap
 from utmost.geometry.merging import MergedPair
 from utmost.geometry.near_remap import near_remap
 from utmost.geometry.preference import preferring_consumer
-from utmost.geometry.witnesses import TOLERANCE, is_remap_between, prefers
+from utmost.geometry.witnesses import TOLERANCE, is_remap_between, prefers, same_secrets
 from utmost.spaces import Consumer
 
 
@@ -95,7 +95,9 @@ def refinement_verdict(B: Channel | object, A: Channel | object, tolerance: floa
     >>> bool(verdict), verdict.verify()
     (True, True)
     """
-    first, second = _channels(B, A)
+    first, second = same_secrets(B, A)
+    if not (first.is_exact and second.is_exact):
+        first, second = first.to_floats(), second.to_floats()
     if not 1e-13 <= tolerance <= 1:
         raise OutOfRange("the tolerance must lie between 1e-13 and 1", came=tolerance, where="refinement")
     pair = MergedPair.of(first.matrix, second.matrix)
@@ -114,11 +116,3 @@ def refinement_verdict(B: Channel | object, A: Channel | object, tolerance: floa
         return RefinementVerdict(first, second, None, told[0], tolerance)
     remap = stochastic(frozen(pair.unmerged(decided)), first.outcomes, second.outcomes)
     return RefinementVerdict(first, second, remap, None, tolerance)
-
-
-def _channels(B: Channel | object, A: Channel | object) -> tuple[Channel, Channel]:
-    """Both as channels of one number world."""
-    first, second = (C if isinstance(C, Channel) else Channel(C) for C in (B, A))
-    if first.shape[0] != second.shape[0]:
-        raise NotAChannel(f"both channels must have {first.shape[0]} secrets", came=second.shape[0], where="refinement")
-    return (first, second) if first.is_exact and second.is_exact else (first.to_floats(), second.to_floats())

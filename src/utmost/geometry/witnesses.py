@@ -57,27 +57,45 @@ def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = TOLER
             raise NotAChannel(f"the channel must have {consumer.secrets} rows", came=channel.shape[0], where="prefers")
     joint = as_rationals(consumer.prior)[:, None] * as_rationals(consumer.loss)
     least = Fraction(0) if A.is_exact and B.is_exact else Fraction(tolerance) * joint.sum()
-    mine, theirs = as_rationals(A.matrix), as_rationals(B.matrix)
-    if _least_loss_around(theirs, joint)[0] - _least_loss_around(mine, joint)[1] > least:
+    if _least_loss_around(B.matrix, joint)[0] - _least_loss_around(A.matrix, joint)[1] > least:
         return True
-    return bool(_least_loss(theirs, joint) - _least_loss(mine, joint) > least)
+    return bool(_least_loss(B.matrix, joint) - _least_loss(A.matrix, joint) > least)
 
 
 def _least_loss(matrix: Array, joint: Array) -> Any:
     """sum_y min_w sum_x C[x, y] joint[x, w]: the loss after the best remap, exactly."""
-    return product(matrix.T, joint).min(axis=1).sum()
+    return product(as_rationals(matrix).T, joint).min(axis=1).sum()
 
 
 def _least_loss_around(matrix: Array, joint: Array) -> tuple[Fraction, Fraction]:
     """Rationals around the least loss, from probabilities rounded down and up to multiples of 2^-60: cheap sums."""
     integers, scales = by_integers(joint.reshape(1, -1))
     weights = integers.reshape(joint.shape)
-    low = limb_product(limbs((numerators(matrix).T << _ROUNDED_BITS) // denominators(matrix).T), limbs(weights))
+    low = limb_product(limbs(_rounded_down(matrix).T), limbs(weights))
     high = low + weights.sum(axis=0)
     one = int(scales[0, 0]) << _ROUNDED_BITS
     return Fraction(int(low.min(axis=1).sum()), one), Fraction(int(high.min(axis=1).sum()), one)
 
 
+def _rounded_down(matrix: Array) -> Array:
+    """Probabilities times 2^60, rounded down; a float times a power of two is exact."""
+    if is_exact(matrix):
+        return np.asarray((numerators(matrix) << _ROUNDED_BITS) // denominators(matrix))
+    return np.asarray(np.floor(matrix * 2.0**_ROUNDED_BITS).astype(np.int64))
+
+
 def as_rationals(array: Array) -> Array:
     """The same numbers as Fractions: floats as the rationals that they are."""
     return array if is_exact(array) else np.vectorize(Fraction, otypes=[object])(array)
+
+
+def same_secrets(B: Channel | object, A: Channel | object) -> tuple[Channel, Channel]:
+    """Both as channels, which must have as many rows.
+
+    Raises:
+        NotAChannel: for what is none, and for another number of secrets.
+    """
+    first, second = (C if isinstance(C, Channel) else Channel(C) for C in (B, A))
+    if first.shape[0] != second.shape[0]:
+        raise NotAChannel(f"both channels must have {first.shape[0]} secrets", came=second.shape[0])
+    return first, second

@@ -33,11 +33,13 @@ class PaidMeasure(Measure):
         paid: (n, k) payments, or a rule that gives them for any number of secrets.
         is_gain: whether payments are gains; losses otherwise.
         title: how the measure is shown.
+        actions: what the actions are called, or None where they are numbers.
     """
 
     paid: Array | Rule
     is_gain: bool
     title: str
+    actions: tuple[Hashable, ...] | None = None
 
     @property
     def name(self) -> str:  # noqa: D102
@@ -165,7 +167,7 @@ def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> Pai
         parts = _values_of_blocks([list(part) for part in parts])
     if not parts:
         raise OutOfRange("a property needs a value for each secret", came="none")
-    return PaidMeasure(_same_value(parts), True, "property guess")
+    return PaidMeasure(_same_value(parts), True, "property guess", tuple(dict.fromkeys(parts)))
 
 
 @dataclass(frozen=True, slots=True)

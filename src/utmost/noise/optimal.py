@@ -2,7 +2,7 @@ r"""The least noise for a level, a sensitivity and a cost, and what it gains ove
 
 from typing import Literal
 
-from utmost.errors import OutOfRange
+from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import Level, Number
 from utmost.noise.cost_reading import read_cost
 from utmost.noise.costs import Cost, absolute
@@ -49,7 +49,7 @@ def optimal_noise(
         return Staircase(epsilon, sensitivity, cost, alpha=alpha)
     if domain != "integers":
         raise OutOfRange('domain must be "integers" or "reals"', came=domain, where="optimal_noise")
-    if positive_integer(sensitivity, "sensitivity", "optimal_noise") == 1:
+    if _whole(sensitivity, "optimal_noise") == 1:
         read_cost(cost, 1.0, integers=True)
         return Geometric(epsilon, alpha=alpha)
     return DiscreteStaircase(epsilon, sensitivity, cost, alpha=alpha)
@@ -81,7 +81,7 @@ def relaxable_noise(
             Laplace(epsilon, sensitivity, alpha=alpha),
         ]
     elif domain == "integers":
-        width = positive_integer(sensitivity, "sensitivity", "relaxable_noise")
+        width = _whole(sensitivity, "relaxable_noise")
         candidates = [Geometric(epsilon, width, alpha=alpha)]
         if width > 1:
             candidates.append(DiscreteStaircase.half_step(epsilon, width | 1, alpha=alpha))
@@ -113,6 +113,15 @@ def gain(law: Law, over: Law | Literal["laplace", "geometric"] = "laplace", cost
     if least <= 0:
         raise OutOfRange("the expected cost must be positive", came=least, where="gain")
     return float(other.expected_cost(chosen) / least)
+
+
+def _whole(sensitivity: Number, where: str) -> int:
+    """A sensitivity on the integers; one with a fraction belongs to a query on the reals."""
+    try:
+        return positive_integer(sensitivity, "sensitivity", where)
+    except NotANumber as error:
+        mend = 'Where the query takes real values, say so: domain="reals", or --domain reals.'
+        raise NotANumber(error.required, came=error.came, where=where, mend=mend) from None
 
 
 def _other(law: Law, over: Law | str) -> Law:

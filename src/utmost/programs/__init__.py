@@ -1,5 +1,6 @@
 """Linear programs: a solver in floats, carried on to exact vertices, duals and Farkas rays."""
 
+from utmost.programs.either import exact_optimum
 from utmost.programs.farkas import farkas_gap, farkas_ray
 from utmost.programs.linear import Basis, LinearProgram, LinearSolution
 from utmost.programs.program import InfeasibleProgram, solve
@@ -10,6 +11,7 @@ __all__ = [
     "InfeasibleProgram",
     "LinearProgram",
     "LinearSolution",
+    "exact_optimum",
     "exact_vertex",
     "farkas_gap",
     "farkas_ray",

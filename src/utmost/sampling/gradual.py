@@ -12,7 +12,7 @@ from utmost.sampling.categorical import Categorical
 from utmost.sampling.draw import CHUNK, Method, plan_for
 from utmost.sampling.geometric import Real
 from utmost.sampling.marked import ManyMarked, Plan
-from utmost.sampling.wide import Integers, add, joined
+from utmost.sampling.wide import Integers, joined, smallest_type
 
 _HOME, _ACROSS, _STAY, _LEAP = range(4)
 _KEPT = 64
@@ -78,16 +78,24 @@ class _ManyBridge:
     def draw(self, given: Integers, randomness: Randomness) -> Integers:
         inward, mark = self._marked.draw(given.size, randomness)
         outward, _ = self._rise.draw(given.size, randomness)
-        size = np.abs(given)
+        size, inward, outward = _narrow(np.abs(given), inward, outward)
         leaps = (mark == _LEAP) & (inward >= size)
-        ahead = add(np.minimum(inward, size), np.where(leaps, outward, 0))
-        ahead = np.where(mark == _ACROSS, -1 - outward.astype(ahead.dtype), ahead)
-        ahead[mark == _HOME] = 0
+        ahead = np.minimum(inward, size)
+        ahead += outward * leaps
+        np.copyto(ahead, ~outward, where=mark == _ACROSS)  # ~k is -1 - k
+        ahead *= mark != _HOME
         if self._idle:
             at_zero = np.flatnonzero(size == 0)
             idle = self._idle.draw(at_zero.size, randomness).view(np.bool_)
             ahead[at_zero[idle]] = 0
         return np.where(given < 0, -ahead, ahead)
+
+
+def _narrow(*parts: Integers) -> list[Integers]:
+    """Integers of at least 0 in the smallest type in which the sum of any two of them fits, and its negative."""
+    reach = max((int(part.max()) for part in parts if part.size), default=0)
+    kind = smallest_type((2 * reach + 1).bit_length())
+    return [part.astype(kind, copy=False) for part in parts]
 
 
 def _probability(piece: Real) -> Real:

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from utmost.errors import BadTable, NotALevel, OutOfRange
 from utmost.exact import level
 from utmost.noise.gradual import largest_ratio
-from utmost.release.gradual import ProcessedRelease, TrustRelease, levels_by_distance
+from utmost.release.gradual import (
+    ProcessedRelease,
+    TrustRelease,
+    check_coalitions,
+    independent_loss,
+    levels_by_distance,
+)
+from utmost.release.gradual import coalitions as coalitions_module
 
 ALPHAS = [Fraction(n, 12) for n in (1, 2, 3, 4, 6, 8, 9, 10)]
 # Zachary's karate club (1977): each member's ties to members of higher number, 78 in all.
@@ -58,6 +65,30 @@ def test_the_loss_of_a_crowd_against_the_naive_sum():
     assert len(set(views.values())) == 1, "so averaging tells them nothing"
     assert crowd.loss([]) is None
     assert crowd.naive_loss([]) == 0
+
+
+@pytest.mark.parametrize("owner", [1, 12, 17])
+def test_every_coalition_of_the_karate_club(owner):
+    """All 2^33 - 1 coalitions, by the joint laws of their sets of levels: in rationals for epsilon = ln(1 + 1/d)."""
+    exactly = check_coalitions(levels_by_distance(KARATE, owner, lambda d: level(alpha=Fraction(d, d + 1))))
+    assert (exactly.coalitions, exactly.exact, exactly.discrepancy) == (2**33 - 1, True, 0)
+    nearly = check_coalitions(levels_by_distance(KARATE, owner))
+    assert nearly.laws == exactly.laws == 2 ** len(set(levels_by_distance(KARATE, owner).values())) - 1
+    assert not nearly.exact
+    assert nearly.discrepancy < 1e-13
+
+
+def test_a_check_of_coalitions_can_fail(monkeypatch):
+    """Independent noise, planted: the product of the ratios is not the largest of them."""
+    levels = {"ann": level(alpha="1/2"), "bo": level(alpha="1/3")}
+    monkeypatch.setattr(
+        coalitions_module,
+        "largest_ratio",
+        lambda some, _: independent_loss(dict(enumerate(some))),
+    )
+    found = check_coalitions(levels)
+    assert not found.exact
+    assert found.discrepancy == 1, "6 instead of 3"
 
 
 def test_the_naive_loss_is_rounded_up():

@@ -30,12 +30,12 @@ def status(
     from utmost.adapters.ledgers import Place
 
     with Place.of(ledger, key_file, witness).opened() as opened:
-        report = ledger_reports.status_report(opened)
+        report = ledger_reports.status_report(opened.status(), opened.releases)
     if as_json:
         return print_json(report)
     from utmost.adapters.screens.ledger import show_status
 
-    show_status(report, report["releases"], report["datasets"])
+    show_status(report)
 
 
 @app.command()
@@ -45,18 +45,22 @@ def verify(
     witness: options.WitnessFile = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Read the whole ledger and recompute all of it; exit code 1 where anything is not as it was written."""
+    """Read the whole ledger and recompute all of it; exit code 1 where it is damaged or in quarantine."""
     from utmost.adapters import ledger_reports
     from utmost.adapters.ledgers import Place
     from utmost.adapters.screens.progress import busy
 
     with Place.of(ledger, key_file, witness).opened() as opened, busy("Verifying"):
-        report = ledger_reports.plain(opened.verify())
+        found, quarantine = opened.verify(), opened.status().quarantine
+    report = ledger_reports.verification_report(found) | {"quarantine": quarantine}
     if as_json:
-        return print_json(report)
-    from utmost.adapters.screens.ledger import show_facts
+        print_json(report)
+    else:
+        from utmost.adapters.screens.ledger import show_verification
 
-    show_facts("Everything in the ledger is as it was written.", report)
+        show_verification(report)
+    if quarantine is not None:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -73,7 +77,7 @@ def history(
     from utmost.adapters.ledgers import Place
 
     with Place.of(ledger, key_file, witness).opened() as opened:
-        events = [ledger_reports.plain(event) for event in opened.history(name, dataset=dataset)]
+        events = [ledger_reports.event_report(event) for event in opened.history(name, dataset=dataset)]
     if as_json:
         return print_json(events)
     from utmost.adapters.screens.ledger import show_history
@@ -123,9 +127,7 @@ def backup(
         report = {"backup": str(copy), "receipt": opened.receipt()}
     if as_json:
         return print_json(report)
-    from utmost.adapters.screens.ledger import show_facts
-
-    show_facts("Copied. A ledger made from this copy is in quarantine until it is resumed.", report)
+    typer.echo(f"Copied to {copy}. Keep this receipt elsewhere:\n{report['receipt']}")
 
 
 @app.command()
@@ -145,12 +147,12 @@ def restore(
     if place.path is not None:
         check_absent(place.path)
     with Ledger.restore(copy, place.text, **place.options) as opened:
-        report = ledger_reports.plain(opened.status())
+        report = ledger_reports.status_report(opened.status(), opened.releases)
     if as_json:
         return print_json(report)
-    from utmost.adapters.screens.ledger import show_facts
+    from utmost.adapters.screens.ledger import show_status
 
-    show_facts("Restored, and in quarantine: see `utmost ledger resume`.", report)
+    show_status(report, "Restored, and in quarantine: it answers nothing new before `utmost ledger resume`.")
 
 
 @app.command()
@@ -172,12 +174,12 @@ def resume(
     charged = dict(_charge(text) for text in missing or [])
     with Place.of(ledger, key_file, witness).opened() as opened:
         opened.resume(reason, **({"missing": charged} if charged else {}))
-        report = ledger_reports.plain(opened.status())
+        report = ledger_reports.status_report(opened.status(), opened.releases)
     if as_json:
         return print_json(report)
-    from utmost.adapters.screens.ledger import show_facts
+    from utmost.adapters.screens.ledger import show_status
 
-    show_facts("Resumed.", report)
+    show_status(report, "Resumed.")
 
 
 @app.command()

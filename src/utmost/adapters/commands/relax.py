@@ -39,7 +39,9 @@ def relax(
         with busy(f"Checking {table.name}"):
             brought = files.read(table)
         if dry_run:
-            return ledger_responses.show_spending(asked, asked.rehearsed(opened), as_json=as_json)
+            return ledger_responses.show_spending(
+                asked, opened.rehearse(name, epsilon=asked.at, version=version), as_json=as_json
+            )
         with counted("Relaxing") as progress:
-            answered = opened.relax(name, brought, **asked.level, version=version, progress=progress)
+            answered = opened.relax(name, brought, epsilon=asked.at, version=version, progress=progress)
         ledger_responses.give(opened, asked, answered, out, as_json=as_json)

@@ -5,15 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utmost.adapters import options
+from utmost.adapters import channel_file, options
 from utmost.adapters.atomic import write_together
 from utmost.adapters.consumers import loss_of
-from utmost.adapters.number_files import number_rows
 from utmost.adapters.privacy_types import type_asked
 from utmost.adapters.reports import print_json
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.exact import as_array
 from utmost.privacy import PrivacyType
 
 if TYPE_CHECKING:
@@ -24,7 +22,7 @@ Judged = Annotated[
     typer.Option(
         "--mechanism",
         metavar="NAME",
-        help="Judge this one: geometric, randomized-response, or a .csv file with a row for each secret.",
+        help="Judge this one: geometric, randomized-response, or a .csv or .json file of a channel.",
     ),
 ]
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the verdict and its proof as JSON.")]
@@ -108,9 +106,9 @@ def _mechanism(text: str, ptype: PrivacyType) -> Channel:
     }
     if text in named:
         return named[text]()
-    if Path(text).suffix.lower() not in (".csv", ".tsv", ".txt"):
-        raise OutOfRange(f"a mechanism must be {', '.join(named)} or a .csv file", came=text, where="--mechanism")
-    return Channel(as_array(number_rows(Path(text)), "channel", ndim=2))
+    if Path(text).suffix.lower() not in channel_file.ENDINGS:
+        raise OutOfRange(f"a mechanism must be {', '.join(named)} or a file", came=text, where="--mechanism")
+    return channel_file.read(Path(text))
 
 
 def _checked(path: Path) -> "Stated":

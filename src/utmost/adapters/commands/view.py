@@ -35,5 +35,5 @@ def view(
     ledger_responses.check_free(None, out)
     with Place.of(ledger, key_file, witness).opened() as opened:
         with counted("Viewing") as progress:
-            seen = opened.view(name, **asked.level, version=version, progress=progress)
+            seen = opened.view(name, epsilon=asked.at, version=version, progress=progress)
         ledger_responses.give(opened, asked, seen, out, as_json=as_json)

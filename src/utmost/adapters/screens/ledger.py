@@ -5,28 +5,36 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Group
+from rich.padding import Padding
 from rich.text import Text
 
 from utmost.adapters.screens.parts import facts, grid, number, percent, screen
+from utmost.adapters.sidecar import sidecar_path
+
+_RELEASE = ("name", "version", "dataset", "columns", "rows", "levels")
+_BUDGET = ("dataset", "limit", "spent", "remaining")
+_TOLD = ("name", "version", "level", "how", "dataset", "columns", "rows", "limit", "reason", "missing")
 
 
-def show_answer(report: Mapping[str, Any], out: Path | None) -> None:
+def show_answer(said: Mapping[str, Any], out: Path | None) -> None:
     """Print what an answer is worth: beside the table on standard error, or after it was written."""
+    sure = percent(said["confidence"])
     rows = {
-        "release": report["name"],
-        "level": f"epsilon = {report['epsilon']}",
-        "error bar": f"± {number(report['radius'])} around each value, at {percent(report['confidence'])} confidence",
-        "answered at": ", ".join(report["levels"]),
-        "spent": f"{report['spent']}, whatever of this release is put together",
+        "release": f"{said['name']}, version {said['data_version']}",
+        "level": f"epsilon = {said['epsilon']} in all, epsilon = {said['per_cell']['epsilon']} for each cell",
+        "error bar": f"± {number(said['radius'])} around each released cell, at {sure} confidence",
+        "answered at": ", ".join(said["levels"]),
+        "together": f"epsilon = {said['together']['epsilon']}, whatever answers are put together",
     }
     if out is not None:
-        rows["written"] = str(out)
-    screen(stderr=out is None).print(Group(Text("Answered.", style="bold"), facts(rows)))
+        rows["written"] = f"{out} and {sidecar_path(out)}"
+    shown = Group(Text("Answered.", style="bold"), Padding(Text(said["guarantee"]), (0, 0, 1, 0)), facts(rows))
+    screen(stderr=out is None).print(shown)
 
 
 def show_rehearsal(after: Mapping[str, Any], name: str, level: str, *, new: bool) -> None:
     """Print what would be spent."""
-    rows = {"release": name, "level": level, **_budget(after)}
+    rows = {"release": name, "level": f"epsilon = {level}", **_budget(after)}
     if new:
         rows["ledger"] = "would be made"
     screen().print(Group(Text("Nothing was drawn. After this call it would be:", style="bold"), facts(rows)))
@@ -37,7 +45,7 @@ def show_budget(report: Mapping[str, Any]) -> None:
     screen().print(facts(_budget(report)))
 
 
-def show_status(status: Mapping[str, Any], releases: Sequence[Mapping[str, Any]], budgets: Sequence[Any]) -> None:
+def show_status(status: Mapping[str, Any], headline: str | None = None) -> None:
     """Print what a ledger holds."""
     sealed = "sealed: each level under a key of its own" if status["sealed"] else "open: stored as they are"
     rows = {
@@ -48,14 +56,23 @@ def show_status(status: Mapping[str, Any], releases: Sequence[Mapping[str, Any]]
         "noise": "derived from the key" if status["derived"] else "from the operating system",
         "quarantine": status["quarantine"] or "none",
     }
-    shown = [facts(rows)]
-    if releases:
-        titles = ("release", "version", "dataset", "columns", "rows", "levels")
-        shown.append(grid(titles, [[_cell(one[title]) for title in titles] for one in releases], left=1))
-    if budgets:
-        titles = ("dataset", "limit", "spent", "remaining")
-        shown.append(grid(titles, [[_cell(one[title]) for title in titles] for one in budgets]))
+    shown: list[Any] = [] if headline is None else [Text(headline, style="bold")]
+    shown.append(facts(rows))
+    for titles, found in ((_RELEASE, status["releases"]), (_BUDGET, status["datasets"])):
+        if found:
+            shown.append(grid(titles, [[_cell(one[title]) for title in titles] for one in found]))
     screen().print(Group(*shown))
+
+
+def show_verification(report: Mapping[str, Any]) -> None:
+    """Print what was found sound."""
+    rows = {
+        "events": str(report["events"]),
+        "responses": f"{report['responses']} with {report['cells']} cells",
+        "spent": ", ".join(f"{dataset}: epsilon = {spent}" for dataset, spent in report["spent"].items()) or "nothing",
+        "quarantine": report["quarantine"] or "none",
+    }
+    screen().print(Group(Text("Everything in the ledger is as it was written.", style="bold"), facts(rows)))
 
 
 def show_history(events: Sequence[Mapping[str, Any]]) -> None:
@@ -64,22 +81,18 @@ def show_history(events: Sequence[Mapping[str, Any]]) -> None:
     screen().print(grid(("event", "time", "kind", "facts"), rows, left=4))
 
 
-def show_facts(headline: str, rows: Mapping[str, Any]) -> None:
-    """Print a line, and facts below it."""
-    screen().print(Group(Text(headline, style="bold"), facts({name: _cell(text) for name, text in rows.items()})))
-
-
 def _budget(report: Mapping[str, Any]) -> dict[str, str]:
     return {
         "dataset": _cell(report["dataset"]),
-        "limit": report["limit"] or "none",
-        "spent": _cell(report["spent"]) or "nothing",
-        "remaining": _cell(report["remaining"]) if report["remaining"] is not None else "no limit is set",
+        "limit": "none" if report["limit"] is None else f"epsilon = {report['limit']}",
+        "spent": f"epsilon = {report['spent']}",
+        "remaining": "no limit is set" if report["remaining"] is None else f"epsilon = {report['remaining']}",
     }
 
 
 def _facts(found: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {_cell(value)}" for name, value in found.items())
+    """What people want to know of an event; digests are for programs."""
+    return ", ".join(f"{name} {_cell(found[name])}" for name in _TOLD if found.get(name) is not None)
 
 
 def _cell(value: Any) -> str:

@@ -11,6 +11,7 @@ from utmost.noise.gradual import (
     largest_ratio,
 )
 from utmost.release.gradual.answer import GradualRelease
+from utmost.release.gradual.coalitions import Coalitions, check_coalitions, independent_loss
 from utmost.release.gradual.noise_path import NoisePath, path
 from utmost.release.gradual.processed import ProcessedRelease
 from utmost.release.gradual.steps import bridge, relax, tighten
@@ -18,6 +19,7 @@ from utmost.release.gradual.trust import TrustRelease, levels_by_distance
 
 __all__ = [
     "Bridge",
+    "Coalitions",
     "GradualRelease",
     "NoisePath",
     "ProcessedRelease",
@@ -25,8 +27,10 @@ __all__ = [
     "Tightening",
     "TrustRelease",
     "bridge",
+    "check_coalitions",
     "correlation",
     "expected_change",
+    "independent_loss",
     "is_lossless",
     "joint_pmf",
     "largest_ratio",

@@ -13,7 +13,7 @@ from utmost.release.reading import Cells, integer_cells, real_cells
 from utmost.sampling.bits import Randomness
 from utmost.sampling.grid import chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.sampling.uniform import uniform
-from utmost.sampling.wide import Integers, add, narrowed
+from utmost.sampling.wide import Integers, narrowed
 
 # The grid is chosen once, before anyone knows how far the level will be relaxed; so fine a one serves up to epsilon 16.
 _FINE = level(epsilon=16)
@@ -123,8 +123,11 @@ def unit_of(
 
 def minus(x: Integers, y: Integers) -> Integers:
     """The differences, never wrapped."""
-    wraps = y.dtype != object and y.size and int(y.min()) == -(1 << 63)
-    return add(x, -(y.astype(object) if wraps else y))
+    if x.size and x.dtype != object and y.dtype != object:
+        smallest, largest = int(x.min()) - int(y.max()), int(x.max()) - int(y.min())
+        if smallest >= -(1 << 63) and largest < 1 << 63:
+            return np.subtract(x, y, dtype=np.int64)
+    return narrowed(x.astype(object) - y.astype(object))
 
 
 def are_real(values: Any) -> bool:

@@ -70,7 +70,7 @@ class Book:
 
         def reading(rows: Rows) -> tuple[State, list[Row], T]:
             page = Page(self.key, rows, self._now(rows), [])
-            lacking = self._unwitnessed(rows, page.state.number) if said else []
+            lacking = self._unwitnessed(rows, page.state.number, page.state.number) if said else []
             return page.state, lacking, work(page)
 
         self._seen, lacking, made = self.store.transact(reading, write=False)
@@ -90,13 +90,13 @@ class Book:
 
         def writing(rows: Rows) -> tuple[State, list[Row], T]:
             page = Page(self.key, rows, self._now(rows), [])
-            reason = None if quarantined else self.why(page)
+            before, reason = page.state.number, None if quarantined else self.why(page)
             made = work(page)
             if page.appended and reason is not None:
                 raise Quarantined(
                     "the ledger must not be in quarantine", came=reason, where=self.store.place, mend=_MEND
                 )
-            return page.state, self._unwitnessed(rows, page.state.number), made
+            return page.state, self._unwitnessed(rows, page.state.number, before), made
 
         state, fresh, made = self.store.transact(writing, write=True)
         if self.witness is not None and fresh and not quarantined:
@@ -164,18 +164,23 @@ class Book:
             return None
         last = self.witness.last()
         if last is None:
-            return "its witness is missing"
+            return None if page.state.number == 1 else "its witness is missing"
         number, seen = last
         if page.state.number < number:
             return f"its witness has seen {number} events, and it holds {page.state.number}"
         return None if page.rows.mac(number) == seen else "its witness has seen another history"
 
-    def _unwitnessed(self, rows: Rows, number: int) -> list[Row]:
-        """The events up to a number that the witness lacks, where it has seen those before."""
-        last = None if self.witness is None else self.witness.last()
-        if last is None or last[0] >= number or rows.mac(last[0]) != last[1]:
+    def _unwitnessed(self, rows: Rows, number: int, before: int) -> list[Row]:
+        """The events up to a number that the witness lacks, where it has seen those before.
+
+        A ledger that has said nothing needs no witness yet: whoever says the first thing makes it.
+        """
+        if self.witness is None or number == 1:
             return []
-        return rows.events(last[0])
+        last = self.witness.last()
+        if last is None:
+            return rows.events() if before == 1 else []
+        return rows.events(last[0]) if last[0] < number and rows.mac(last[0]) == last[1] else []
 
     def _quarantined(self, reason: str) -> Quarantined:
         return Quarantined("the ledger must not be in quarantine", came=reason, where=self.store.place, mend=_MEND)
@@ -195,21 +200,21 @@ def open_book(store: Store, key: Callable[[bool], Key], witness: Witness | None,
     version = store.transact(lambda rows: rows.version(), write=False)
     is_behind = bool(missing_steps(version))
     book = Book(store, key(version == 0), witness)
-    is_new = is_behind and store.transact(lambda rows: _brought_up(rows, book, made), write=True)
-    if is_new and witness is not None:
-        witness.see(store.transact(lambda rows: rows.events(), write=False))
+    if is_behind:
+        store.transact(lambda rows: _brought_up(rows, book, made), write=True)
     store.transact(lambda rows: _check_key(rows, book.key), write=False)
-    book.read(lambda page: page.state)
+    rows = book.read(lambda page: page.rows.events() if page.state.number == 1 else [])
+    if rows and witness is not None and witness.last() is None:
+        witness.see(rows)
     return book
 
 
-def _brought_up(rows: Rows, book: Book, made: Mapping[str, Any]) -> bool:
-    """Bring the tables up to date; whether the ledger was made now, and not by another one at the same time."""
+def _brought_up(rows: Rows, book: Book, made: Mapping[str, Any]) -> None:
+    """Bring the tables up to date, and begin a new ledger; another process may have done so in the meantime."""
     version = rows.version()
     rows.migrate(version)
     if version == 0:
         Page(book.key, rows, State(0, START), []).append("opened", {**made, "key": book.key.fingerprint})
-    return version == 0
 
 
 def _check_key(rows: Rows, key: Key) -> None:

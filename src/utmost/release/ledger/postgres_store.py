@@ -15,9 +15,10 @@ T = TypeVar("T")
 
 _OLDEST = 150000
 _ASKED = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
-# Any number that no other program is likely to take. The lock is taken ahead of the transaction: a serialisable one
-# that waited inside would look at the database as it was before the wait.
-_LOCK, _UNLOCK = "SELECT pg_advisory_lock(7311590125)", "SELECT pg_advisory_unlock(7311590125)"
+# A number that no other program is likely to take, and the schema. The lock is taken ahead of the transaction: a
+# serialisable one that waited inside would look at the database as it was before the wait.
+_NUMBERS = "(731159012, hashtext(current_schema()))"
+_LOCK, _UNLOCK = f"SELECT pg_advisory_lock{_NUMBERS}", f"SELECT pg_advisory_unlock{_NUMBERS}"
 _FIRST_WAIT, _LONGEST_WAIT = 0.002, 0.25
 
 # Connections of a parent process. Closing one here would end the parent's session, too.

@@ -7,7 +7,7 @@ from fractions import Fraction
 from utmost.exact import Interval, Level, round_down, round_up
 
 # Two sums that agree to so many bits and are written differently are taken for unequal, to the spender's disadvantage.
-_MOST_BITS = 1 << 14
+_MOST_BITS = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Spending:
         return Spending.of((*self.levels, *other.levels))
 
     def exceeds(self, limit: Level) -> bool:
-        """Whether the sum is larger than a limit; where that cannot be settled in 2^14 bits, yes."""
+        """Whether the sum is larger than a limit; where that cannot be settled in 2^12 bits, yes."""
         if self.powers == ((limit.base, limit.power),):
             return False
         bits = 128

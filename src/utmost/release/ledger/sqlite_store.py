@@ -5,7 +5,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable
@@ -16,6 +16,10 @@ T = TypeVar("T")
 # The primary result codes of SQLite that say nothing about the content: busy, locked, out of memory, read-only,
 # interrupted, I/O error, full, cannot open, locking protocol, permission, authorisation.
 _UNAVAILABLE = {5, 6, 7, 8, 9, 10, 13, 14, 15, 3, 23}
+_READER = ("trusted_schema=OFF", "cell_size_check=ON")
+_WRITER = (*_READER, "journal_mode=DELETE", "synchronous=EXTRA")
+# Numbers in the file's header that a ledger leaves alone.
+_UNUSED = ("user_version", "application_id", "auto_vacuum")
 _ASKED = "SELECT name FROM sqlite_master WHERE type = 'table'"
 
 
@@ -60,7 +64,9 @@ class SqliteStore:
     def problems(self) -> list[str]:
         """What SQLite's own check of all pages and indices finds."""
         found = in_transaction(self._path, _integrity, self._timeout, write=False)
-        return [line for line in found if line != "ok"]
+        return [line for line in found if line != "ok"] + in_transaction(
+            self._path, _odd_schema, self._timeout, write=False
+        )
 
     def close(self) -> None:
         """Nothing is held between transactions."""
@@ -83,7 +89,7 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
         LedgerUnavailable, LedgerDamaged: for what SQLite reports.
     """
     try:
-        connection = _connected(path, timeout)
+        connection = _connected(path, timeout, _WRITER if write else _READER)
         try:
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             made = work(connection)
@@ -93,21 +99,44 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
             connection.close()  # rolls back what was not committed
     except sqlite3.Error as error:
         raise _translated(error, str(path)) from None
+    except UnicodeDecodeError:  # SQLite's own message quotes a damaged name
+        raise LedgerDamaged("the file must be a sound SQLite database", where=str(path)) from None
 
 
 def _integrity(connection: sqlite3.Connection) -> list[str]:
     return [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
 
 
+def _odd_schema(connection: sqlite3.Connection) -> list[str]:
+    """Where the tables are not the ones that a ledger of this version makes."""
+    model = sqlite3.connect(":memory:")
+    try:
+        Rows(model.execute, set, "BLOB").migrate(0)
+        kept, expected = _schema(connection), _schema(model)
+    finally:
+        model.close()
+    odd = [f"schema: {name.decode('utf-8', 'replace')}" for name in kept.keys() ^ expected.keys()]
+    odd += [f"schema: {name.decode()}" for name in kept.keys() & expected.keys() if kept[name] != expected[name]]
+    return odd + [f"PRAGMA {name}" for name in _UNUSED if connection.execute(f"PRAGMA {name}").fetchone() != (0,)]
+
+
+def _schema(connection: sqlite3.Connection) -> dict[bytes, Any]:
+    """Each object's definition; as bytes, since a damaged name need not be text."""
+    query = (
+        "SELECT CAST(name AS BLOB), CAST(type AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_master"
+    )
+    return {row[0]: row[1:] for row in connection.execute(query)}
+
+
 def _rows(connection: sqlite3.Connection) -> Rows:
     return Rows(connection.execute, lambda: {row[0] for row in connection.execute(_ASKED)}, "BLOB")
 
 
-def _connected(path: Path, timeout: float) -> sqlite3.Connection:
+def _connected(path: Path, timeout: float, pragmas: tuple[str, ...]) -> sqlite3.Connection:
     address = f"file:{quote(str(path.absolute()))}?mode=rwc"
     connection = sqlite3.connect(address, uri=True, timeout=timeout, isolation_level=None)
     try:
-        for pragma in ("journal_mode=DELETE", "synchronous=EXTRA", "trusted_schema=OFF", "cell_size_check=ON"):
+        for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}")
     except BaseException:
         connection.close()

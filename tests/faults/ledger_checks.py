@@ -1,0 +1,180 @@
+"""Checks of a ledger that the faults of `test_planted_ledger_faults` must not pass; each says whether all is well."""
+
+import shutil
+import sqlite3
+
+import numpy as np
+from scipy import stats
+
+from goodness import chi_square
+from utmost.errors import UtmostError
+from utmost.exact import level
+from utmost.noise import Geometric
+from utmost.noise.gradual import joint_pmf
+from utmost.release.ledger import Ledger, read_sealed
+from utmost.release.ledger.numbers import packed
+
+LEVELS = [level(epsilon="1/2"), level(epsilon=1), level(epsilon=2)]
+UNIT = {"columns": ["n"], "sensitivity": 1, "cells": 1}
+N = 30_000
+DOUBT = 1e-9
+
+
+def many(start=0):
+    return {"n": np.arange(start, start + N)}
+
+
+def refused(call, *arguments, **options):
+    try:
+        call(*arguments, **options)
+    except UtmostError:
+        return True
+    return False
+
+
+def noise_in_a_ledger(folder, order=(0, 2, 1), **options):
+    """Noise of many cells at each of `LEVELS`, from a ledger asked in this order."""
+    with Ledger.open(folder / "noise.db", **options) as ledger:
+        made = [ledger.publish("r", many(), **UNIT, epsilon=LEVELS[order[0]])["n"]]
+        made += [ledger.relax("r", many(), epsilon=LEVELS[i])["n"] for i in order[1:]]
+    noise = np.empty((3, N), np.int64)
+    noise[list(order)] = np.array(made) - many()["n"]
+    return noise
+
+
+def joint_law(folder):
+    """Triples of noise that come out of a ledger have the joint law."""
+    axis, noise = np.arange(-2, 3), noise_in_a_ledger(folder)
+    expected = joint_pmf(np.meshgrid(axis, axis, axis, indexing="ij"), LEVELS).ravel() * N
+    near = (np.abs(noise) <= 2).all(axis=0)
+    seen = np.bincount(np.ravel_multi_index(tuple(noise[:, near] + 2), (5, 5, 5)), minlength=125)
+    often = expected >= 8
+    e, o = np.append(expected[often], N - expected[often].sum()), np.append(seen[often], N - seen[often].sum())
+    margins = [chi_square(one, Geometric(at).cdf) for one, at in zip(noise, LEVELS, strict=True)]
+    return min(stats.chisquare(o, e).pvalue, *margins) > DOUBT
+
+
+def changed_data_refused(folder):
+    """One value changed, two rows swapped, a row more, a row less: none of them is relaxed."""
+    with Ledger.open(folder / "l.db") as ledger:
+        ledger.publish("r", {"n": [5, 6, 7]}, **UNIT, epsilon=1)
+        tables = ([5, 6, 8], [6, 5, 7], [5, 6, 7, 7], [5, 6])
+        return all(refused(ledger.relax, "r", {"n": n}, epsilon=2) for n in tables)
+
+
+def changed_data_get_noise_of_their_own(folder):
+    """Two versions of a release do not share their noise, derived or not."""
+    for derived in (False, True):
+        with Ledger.open(folder / f"{derived}.db", derived=derived) as ledger:
+            first = ledger.publish("r", many(), **UNIT, epsilon="1/2")["n"] - many()["n"]
+            changed = many(1)
+            second = ledger.publish("r", changed, **UNIT, epsilon="1/2", version=2)["n"] - changed["n"]
+            other = ledger.publish("s", many(), **UNIT, epsilon="1/2")["n"] - many()["n"]
+        if max(abs(np.corrcoef(first, second)[0, 1]), abs(np.corrcoef(first, other)[0, 1])) > 0.05:
+            return False
+    return True
+
+
+def answers_are_durable(folder):
+    """What was answered is in the file, for whoever opens it next."""
+    with Ledger.open(folder / "l.db") as ledger:
+        given = ledger.publish("r", {"n": [5, 6, 7]}, **UNIT, epsilon=1)["n"]
+    with Ledger.open(folder / "l.db") as ledger:
+        return not refused(ledger.view, "r", epsilon=1) and list(ledger.view("r", epsilon=1)["n"]) == list(given)
+
+
+def same_answer_again(folder):
+    with Ledger.open(folder / "l.db") as ledger:
+        first = ledger.publish("r", many(), **UNIT, epsilon=1)["n"]
+        between = ledger.view("r", epsilon="1/2")["n"]
+        ledger.relax("r", many(), epsilon=2)
+        again = ledger.publish("r", many(), **UNIT, epsilon=1)["n"]
+        return (again == first).all() and (ledger.view("r", epsilon="1/2")["n"] == between).all()
+
+
+def budgets_hold(folder):
+    with Ledger.open(folder / "l.db") as ledger:
+        ledger.budget("d", 2)
+        ledger.publish("r", {"n": [5]}, **UNIT, epsilon=1, dataset="d")
+        return (
+            refused(ledger.relax, "r", {"n": [5]}, epsilon=3)
+            and refused(ledger.publish, "s", {"n": [5]}, **UNIT, epsilon="3/2", dataset="d")
+            and ledger.budget("d").spent == 1
+        )
+
+
+def an_older_ledger_says_nothing_new(folder):
+    place = folder / "l.db"
+    with Ledger.open(place) as ledger:
+        ledger.publish("r", {"n": [5]}, **UNIT, epsilon=1)
+        shutil.copy(place, folder / "old.db")
+        ledger.relax("r", {"n": [5]}, epsilon=3)
+    shutil.copy(folder / "old.db", place)
+    with Ledger.open(place) as ledger:
+        return refused(ledger.relax, "r", {"n": [5]}, epsilon=3)
+
+
+def edits_are_told(folder):
+    """A limit raised by hand in the file is found out, with the chain or with its seal."""
+    place = folder / "l.db"
+    with Ledger.open(place) as ledger:
+        ledger.budget("d", 1)
+    connection = sqlite3.connect(place)
+    connection.execute("UPDATE utmost_events SET body = CAST(REPLACE(body, '\"1\"', '\"9\"') AS BLOB) WHERE number = 2")
+    connection.commit()
+    connection.close()
+    return refused(lambda: Ledger.open(place).verify())
+
+
+def edited_responses_are_told(folder):
+    place = folder / "l.db"
+    with Ledger.open(place, sealed=False) as ledger:
+        ledger.publish("r", {"n": [5]}, **UNIT, epsilon=1)
+        ledger.relax("r", {"n": [5]}, epsilon=2)
+    connection = sqlite3.connect(place)
+    connection.execute("UPDATE utmost_parts SET content = ? WHERE event = 3", (packed(np.array([999])),))
+    connection.commit()
+    connection.close()
+    with Ledger.open(place) as ledger:
+        return refused(ledger.view, "r", epsilon=2) and refused(ledger.verify)
+
+
+def a_level_key_opens_its_level_alone(folder):
+    place = folder / "l.db"
+    with Ledger.open(place) as ledger:
+        strict = ledger.publish("r", many(), **UNIT, epsilon="1/2")["n"]
+        ledger.relax("r", many(), epsilon=4)
+        ledger.publish("s", many(), **UNIT, epsilon="1/2")
+        key = ledger.level_key("r", epsilon="1/2")
+    read = read_sealed(place, "r", key)["n"]
+    return list(read) == list(strict) and refused(read_sealed, place, "s", key)
+
+
+def no_value_is_stored(folder):
+    """Neither the values nor the noise stand in the files, in the ways in which they might."""
+    value, place = 777_333_555_111, folder / "l.db"
+    with Ledger.open(place, sealed=False) as ledger:
+        released = int(ledger.publish("r", {"n": [value] * 64}, **UNIT, epsilon="1/1000")["n"][0])
+    content = b"".join(path.read_bytes() for path in folder.iterdir())
+    needles = [str(value).encode(), value.to_bytes(8, "little"), value.to_bytes(8, "big")]
+    noise = (released - value) & (2**64 - 1)
+    needles += [noise.to_bytes(8, "little"), noise.to_bytes(8, "big")] if abs(released - value) > 2**9 else []
+    return not any(needle in content for needle in needles)
+
+
+CHECKS = {
+    check.__name__: check
+    for check in (
+        joint_law,
+        changed_data_refused,
+        changed_data_get_noise_of_their_own,
+        answers_are_durable,
+        same_answer_again,
+        budgets_hold,
+        an_older_ledger_says_nothing_new,
+        edits_are_told,
+        edited_responses_are_told,
+        a_level_key_opens_its_level_alone,
+        no_value_is_stored,
+    )
+}

@@ -1,0 +1,169 @@
+"""Faults planted in the ledger, one at a time, and the check that catches each."""
+
+from dataclasses import replace
+
+import pytest
+
+from faults.ledger_checks import CHECKS
+from utmost.noise import Geometric
+from utmost.release.gradual.chain import Step
+from utmost.release.ledger import book, publishing, responses, shared, verification
+from utmost.release.ledger import ledger as front
+from utmost.release.ledger.key import Key
+from utmost.release.ledger.noise import DrawnNoise
+from utmost.release.ledger.sqlite_store import SqliteStore
+from utmost.release.ledger.witness import Witness
+from utmost.sampling import draw, gradual, wide
+
+
+def fresh_noise_on_relax(plant):
+    def beyond(self, column, block, count, below):
+        law = Geometric(self.lattice.of(self.step.to))
+        return wide.joined(draw.draws(law, count, randomness=self.randomness, method=self.method), count)
+
+    plant.setattr(DrawnNoise, "beyond", beyond)
+
+
+def the_bridge_ignored(plant):
+    real = DrawnNoise.within
+
+    def within(self, column, block, count, apart):
+        return real(replace(self, step=replace(self.step, strict=None)), column, block, count, None)
+
+    plant.setattr(DrawnNoise, "within", within)
+
+
+def levels_mixed_up(plant):
+    """The noise of a response is scaled for the level that is there already."""
+    real = Step.drawn
+
+    def drawn(self, *rest):
+        return real(replace(self, to=self.to.scaled("1/2")) if self.how == "fresh" else self, *rest)
+
+    plant.setattr(Step, "drawn", drawn)
+
+
+def noise_reused_on_changed_data(plant):
+    """Nobody looks whether the values are those that were published."""
+    plant.setattr(publishing, "check_unchanged", lambda *_: None)
+
+
+def derived_noise_without_the_version(plant):
+    """The key of derived noise forgets what is released."""
+    real = Key.derived
+    plant.setattr(Key, "derived", lambda self, *purpose: real(self, *(purpose[:1] + purpose[-3:])))
+
+
+def answered_before_the_commit(plant):
+    """The event is drawn and returned, and its transaction rolled back."""
+    real = SqliteStore.transact
+
+    def transact(self, work, *, write):
+        if not write:
+            return real(self, work, write=write)
+        made = []
+
+        def lost(rows):
+            made.append(work(rows))
+            if made and isinstance(made[0], tuple) and made[0][1]:
+                raise KeyboardInterrupt
+            return made[0]
+
+        try:
+            return real(self, lost, write=True)
+        except KeyboardInterrupt:
+            return made[0]
+
+    plant.setattr(SqliteStore, "transact", transact)
+
+
+def stored_answers_forgotten(plant):
+    """A level that is stored is looked for in vain, and read from its neighbour."""
+    real = responses.stored_response
+
+    def stored(page, release, level, progress):
+        return real(page, release, max(release.levels), progress)
+
+    plant.setattr(front, "stored_response", stored)
+    plant.setattr(publishing, "stored_response", stored)
+
+
+def budgets_not_counted(plant):
+    plant.setattr(publishing, "check_budget", lambda *_: None)
+
+
+def a_blind_witness(plant):
+    plant.setattr(Witness, "see", lambda self, rows: None)
+    plant.setattr(book.Book, "check_writable", lambda self, page: None)
+    plant.setattr(book.Book, "why", lambda self, page: None, raising=False)
+
+
+def the_chain_not_checked(plant):
+    for module in (book, verification):
+        plant.setattr(module, "check_chain", lambda key, number, before, rows: rows[-1][2] if rows else before)
+
+
+def digests_not_checked(plant):
+    def parts(rows, event, count, root):
+        return (rows.part(event, part) for part in range(count))
+
+    for module in (responses, verification):
+        plant.setattr(module, "checked_parts", parts)
+
+
+def one_key_for_all_levels(plant):
+    for module in (responses, shared, verification, front):
+        plant.setattr(module, "level_key", lambda key, *_: bytes(32), raising=False)
+
+
+def values_written_down(plant):
+    """The commitment is the values themselves."""
+    for module in (front, publishing):
+        plant.setattr(
+            module,
+            "commitment",
+            lambda key, name, version, source: str(source.columns["n"].tolist()).encode(),
+            raising=False,
+        )
+
+
+FAULTS = {
+    fresh_noise_on_relax: "joint_law",
+    the_bridge_ignored: "joint_law",
+    levels_mixed_up: "joint_law",
+    noise_reused_on_changed_data: "changed_data_refused",
+    derived_noise_without_the_version: "changed_data_get_noise_of_their_own",
+    answered_before_the_commit: "answers_are_durable",
+    stored_answers_forgotten: "same_answer_again",
+    budgets_not_counted: "budgets_hold",
+    a_blind_witness: "an_older_ledger_says_nothing_new",
+    the_chain_not_checked: "edits_are_told",
+    digests_not_checked: "edited_responses_are_told",
+    one_key_for_all_levels: "a_level_key_opens_its_level_alone",
+    values_written_down: "no_value_is_stored",
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_sampler_survives():
+    """Samplers are kept by kernel: one made under a fault must not serve another test."""
+    for cache in (draw._many, gradual._tightening, gradual._bridge):
+        cache.cache_clear()
+    yield
+    for cache in (draw._many, gradual._tightening, gradual._bridge):
+        cache.cache_clear()
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_real_ledger_passes(tmp_path, check):
+    assert CHECKS[check](tmp_path)
+
+
+@pytest.mark.parametrize(("fault", "check"), FAULTS.items(), ids=[f"{f.__name__}-{c}" for f, c in FAULTS.items()])
+def test_a_fault_is_caught(tmp_path, monkeypatch, fault, check):
+    fault(monkeypatch)
+    assert not CHECKS[check](tmp_path), f"{fault.__name__} passed {check}"
+
+
+def test_every_check_has_its_fault():
+    assert set(FAULTS.values()) == set(CHECKS)

@@ -1,0 +1,111 @@
+"""The format and how it evolves: older ledgers open, later ones are refused, nothing unknown is passed over."""
+
+import json
+import sqlite3
+
+import pytest
+
+from utmost.errors import LedgerDamaged, Unsupported
+from utmost.release.ledger import Ledger
+from utmost.release.ledger.event import Event, read_event, written
+from utmost.release.ledger.schema import STEPS, missing_steps
+from utmost.release.ledger.state import State, folded
+
+KEY = bytes(range(32))
+PUBLISHED = "name version dataset columns rows id_column promise commitment kind request level how parts root"
+
+
+def body(**changes):
+    facts = {"dataset": "d", "limit": "1"}
+    return json.dumps({"format": 1, "kind": "budgeted", "time": "t", "facts": facts} | changes).encode()
+
+
+def test_an_event_is_read_as_it_was_written():
+    event = Event(3, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "\ud800 é", "limit": "1/2"})
+    assert read_event(3, written(event)) == event
+
+
+def test_older_events_are_read_through_every_upgrade():
+    """From format 1 to 3, each step a function of the facts."""
+    upgrades = {1: lambda facts: {**facts, "two": True}, 2: lambda facts: {**facts, "three": True}}
+    assert read_event(1, body(), upgrades).facts == {"dataset": "d", "limit": "1", "two": True, "three": True}
+    assert read_event(1, body(format=2), upgrades).facts == {"dataset": "d", "limit": "1", "three": True}
+    assert read_event(1, body(format=3), upgrades).facts == {"dataset": "d", "limit": "1"}
+    with pytest.raises(Unsupported):
+        read_event(1, body(format=4), upgrades)
+
+
+@pytest.mark.parametrize("changes", [{"format": 2}, {"format": 0}, {"format": True}, {"format": "1"}, {"kind": "sold"}])
+def test_an_event_of_another_kind_or_format_is_refused(changes):
+    with pytest.raises(Unsupported, match="later version"):
+        read_event(1, body(**changes))
+
+
+@pytest.mark.parametrize("text", [b"", b"7", b"{}", b"\xff", b'{"format":1}', b"[1,2]"])
+def test_what_is_no_event_is_damage(text):
+    with pytest.raises(LedgerDamaged):
+        read_event(1, text)
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "facts"),
+    [
+        (2, "opened", {}),
+        (1, "budgeted", {"dataset": "d", "limit": "1"}),
+        (2, "published", {"name": "r"}),
+        (2, "answered", {"name": "r", "version": 1}),
+        (2, "budgeted", {"dataset": "d", "limit": "none"}),
+        (2, "resumed", {"missing": {}, "closed": [["r", 1]]}),
+    ],
+)
+def test_facts_that_make_no_state_are_damage(number, kind, facts):
+    with pytest.raises(LedgerDamaged):
+        folded(State(number - 1, bytes(32)), [(Event(number, "t", kind, facts), bytes(32))])
+
+
+def test_tables_are_brought_up_to_date_step_by_step():
+    """Each missing step once, in order, and the version after them."""
+    steps = (("one",), ("two", "three"), ("four",))
+    assert missing_steps(0, steps) == ["one", "two", "three", "four", "UPDATE utmost_schema SET version = 3"]
+    assert missing_steps(2, steps) == ["four", "UPDATE utmost_schema SET version = 3"]
+    assert missing_steps(3, steps) == []
+    with pytest.raises(Unsupported, match="version 3 or older"):
+        missing_steps(4, steps)
+
+
+def test_a_ledger_of_a_later_version_is_refused(tmp_path):
+    """Before anything is read or written."""
+    Ledger.open(tmp_path / "l.db", key=KEY).close()
+    with sqlite3.connect(tmp_path / "l.db") as connection:
+        connection.execute(f"UPDATE utmost_schema SET version = {len(STEPS) + 1}")
+    connection.close()
+    with pytest.raises(Unsupported, match="later"):
+        Ledger.open(tmp_path / "l.db", key=KEY)
+
+
+def test_the_file_is_kept_as_it_must_be(tmp_path):
+    """A rollback journal, not a write-ahead log; and every commit synced with its directory."""
+    from utmost.release.ledger.sqlite_store import in_transaction
+
+    Ledger.open(tmp_path / "l.db", key=KEY).close()
+
+    def pragmas(connection):
+        return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+
+    assert in_transaction(tmp_path / "l.db", pragmas, 1, write=True) == ["delete", 3]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["l.db", "l.db.witness"]
+
+
+def test_every_fact_of_the_first_format_is_there(tmp_path):
+    """The names that this version writes are written for ever."""
+    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
+        ledger.budget("d", limit=3)
+        ledger.publish("r", {"n": [1]}, columns="n", sensitivity=1, cells=1, epsilon=1, dataset="d")
+        ledger.relax("r", {"n": [1]}, epsilon=2)
+        kinds = {event.kind: sorted(event.facts) for event in ledger.history()}
+    assert kinds == {
+        "opened": ["derived", "identity", "key", "sealed"],
+        "budgeted": ["dataset", "limit"],
+        "published": sorted(PUBLISHED.split()),
+        "answered": ["how", "level", "name", "parts", "root", "version"],
+    }
