@@ -14,7 +14,7 @@ from utmost.design.capacity.lattice import bound_on_lattice, on_lattice
 from utmost.design.capacity.magnitude import by_magnitude
 from utmost.design.capacity.mechanisms import ProductMechanism
 from utmost.design.capacity.orbit_program import by_orbits
-from utmost.design.capacity.packing import bound_by_packing, by_packing, packing
+from utmost.design.capacity.packing import bound_by_packing, by_packing, central_dual, packing
 from utmost.design.capacity.products import factors
 from utmost.errors import Unsupported
 from utmost.privacy import PrivacyType
@@ -42,8 +42,8 @@ def packing_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
 
 def bound_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     """Two bounds with a gap between them, where the type is too large for more: the narrowest that is known."""
-    plain = bound_on_lattice(ptype) if kind == "additive" else _scaled_down(ptype)
-    found = [certificate for certificate in (_enclosed(ptype, kind), plain) if certificate is not None]
+    plain = [bound_on_lattice(ptype)] if kind == "additive" else []
+    found = [c for c in (_enclosed(ptype, kind), _scaled_down(ptype, kind), *plain) if c is not None]
     return min(found, key=lambda certificate: certificate.gap, default=None)
 
 
@@ -59,10 +59,16 @@ def _enclosed(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     return by_envelope(ptype, kind, kernel, found)
 
 
-def _scaled_down(ptype: PrivacyType) -> CapacityCertificate | None:
+def _scaled_down(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     kernel = Kernel.of(ptype)
-    found = packing(ptype, "multiplicative", kernel, Classes.of(kernel))
-    return None if found is None else bound_by_packing(ptype, kernel, found)
+    classes = Classes.of(kernel)
+    found = packing(ptype, "multiplicative", kernel, classes)
+    if found is None:
+        return None
+    if kind == "multiplicative":
+        return bound_by_packing(ptype, kind, found, found.dual)
+    covering = packing(ptype, "additive", kernel, classes)
+    return bound_by_packing(ptype, kind, found, central_dual(ptype, kernel) if covering is None else covering.dual)
 
 
 def product_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
