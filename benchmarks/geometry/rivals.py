@@ -1,8 +1,8 @@
 """lrs, cddlib and the Parma Polyhedra Library counting the vertices of a polyhedron, each in a process of its own.
 
 A polyhedron is given as equations and inequalities, rows [b | a] of rationals for b + a . x = 0 and >= 0. A rival that
-is not installed says so (Debian package lrslib; Python packages pycddlib, pplpy); one that computes for longer than half
-a minute is stopped.
+is not installed says so (Debian package lrslib; Python packages pycddlib, pplpy); one that computes for longer than
+half a minute is stopped.
 """
 
 import resource
