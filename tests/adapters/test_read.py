@@ -161,16 +161,36 @@ def test_the_level_comes_from_the_statement_beside_a_release(run, file, tmp_path
     assert run(*one, "--statement", tmp_path / "e.csv.json") == run(*one, "--epsilon", "1/2")
 
 
-def test_a_staircase_release_is_not_read_as_geometric(run, file, tmp_path):
-    source, out = file("admitted\n4\n", "counts.csv"), tmp_path / "released.csv"
-    assert (
-        run("release", source, "--columns", "admitted", "--epsilon", 1, "--sensitivity", 3, "--cells", 1, "--out", out)[
-            0
-        ]
-        == 0
+def test_a_staircase_release_is_read_by_its_statement(run, file, tmp_path):
+    """Responses far outside 0..n among them; each row is what the library reads."""
+    source, out = file("admitted\n" + "4\n0\n9\n" * 20, "counts.csv"), tmp_path / "released.csv"
+    promise = ["--columns", "admitted", "--alpha", "1/2", "--sensitivity", 3, "--cells", 1, "--out", out]
+    assert run("release", source, *promise)[0] == 0
+    asked = ["--n", 9, "--prior", "uniform", "--json"]
+    code, found, _ = run("read", "--releases", out, "--column", "admitted", *asked)
+    assert code == 0
+    rows = json.loads(found)
+    responses = list(map(int, rows["admitted"]))
+    law, consumer = (
+        ut.DiscreteStaircase(alpha="1/2", sensitivity=3),
+        ut.Consumer(ut.priors.uniform(10), ut.losses.absolute),
     )
-    code, _, err = run("read", "--releases", out, "--column", "admitted", "--n", 9, "--prior", "uniform")
-    assert (code, "only geometric noise can be read; got DiscreteStaircase" in err) == (2, True)
+    for z, answer, loss in zip(responses, rows["answer"], rows["expected_loss"], strict=True):
+        expected = ut.read_response(law, consumer, z)
+        assert (answer, loss) == (expected.action, float(expected.loss))
+    assert {True, False} == {0 <= z <= 9 for z in responses}
+    code, found, _ = run("read", "--response", 4, "--statement", f"{out}.json", *asked)
+    assert json.loads(found)["expected_loss_exact"] == str(ut.read_response(law, consumer, 4).loss)
+    code, _, err = run("read", "--response", 4, "--statement", f"{out}.json", "--clamped", *asked)
+    assert (code, "only geometric noise can be read where it was clamped" in err) == (2, True)
+
+
+def test_noise_on_the_reals_is_not_read(run, file, tmp_path):
+    source, out = file("x\n4.5\n", "sums.csv"), tmp_path / "released.csv"
+    promise = ["--columns", "x", "--epsilon", 1, "--sensitivity", 3, "--cells", 1, "--domain", "reals", "--out", out]
+    assert run("release", source, *promise)[0] == 0
+    code, _, err = run("read", "--response", 4, "--statement", f"{out}.json", "--n", 9, "--prior", "uniform")
+    assert (code, "discrete staircases can be read; got Staircase" in err) == (2, True)
 
 
 def test_the_picture_is_always_the_same_bytes(run, tmp_path):

@@ -6,10 +6,11 @@ import pytest
 
 from design.random_consumers import any_consumer, random_type
 from utmost.channels import geometric_channel
-from utmost.design.reading import read_response
+from utmost.design.reading import read_response, telling_response
 from utmost.design.remap import bayes_remap, posterior
 from utmost.errors import NotAPrior, OutOfRange
 from utmost.exact import level
+from utmost.noise import DiscreteStaircase, Geometric
 from utmost.spaces import Consumer, losses, priors
 
 
@@ -27,6 +28,29 @@ def test_reading_one_response_is_the_bayes_remap_of_the_clamped_channel():
             assert bool(reading.ties) == (y in remap.ties)
             assert (reading.posterior == posterior(G, consumer.prior, y)).all()
             assert reading.loss == (reading.posterior * consumer.loss[:, reading.action]).sum()
+
+
+@pytest.mark.parametrize("law", [DiscreteStaircase(alpha="1/3", sensitivity=4, step=2), Geometric(alpha="1/4")])
+def test_reading_any_law_on_the_integers_is_bayes_rule(law):
+    """P(i | z) against the pmf, near and far; what is a period farther out tells the same."""
+    for n in (0, 1, 5):
+        consumer = Consumer(priors.binomial(n, "1/3"), losses.absolute)
+        for z in (-1000, -9, -4, -1, 0, n, n + 1, n + 4, n + 7, 1000):
+            joint = [p * law.pmf(z - i) for i, p in enumerate(consumer.prior)]
+            reading = read_response(law, consumer, z)
+            assert (reading.posterior == np.array(joint) / sum(joint)).all()
+            near = telling_response(law, z, n)
+            assert -4 < near < n + 4
+            assert (read_response(law, consumer, near).posterior == reading.posterior).all()
+
+
+def test_reading_geometric_noise_by_its_law_or_its_level():
+    for z in (-3, 0, 2, 9):
+        consumer = Consumer(priors.uniform(5), losses.squared)
+        one, other = (read_response(noise, consumer, z) for noise in (level(alpha="1/2"), Geometric(alpha="1/2")))
+        assert (one.posterior == other.posterior).all()
+    floats = read_response(DiscreteStaircase(1, 3), Consumer(np.full(4, 0.25), losses.absolute), 2)
+    assert floats.posterior.sum() == pytest.approx(1)
 
 
 def test_the_interval_is_the_shortest_with_its_mass():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from utmost.errors import BadTable, NotALevel, NotANumber, OutOfRange, PromiseBroken
-from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, relaxable_noise
 from utmost.release import rehearse_table, release_table
 from utmost.testing import SeededRandomness
 
@@ -111,24 +111,30 @@ def test_arrays_stay_arrays_and_lists_stay_lists():
 @pytest.mark.parametrize("sensitivity", [1, 2, 3, 4, 5, 1000, 1001])
 @pytest.mark.parametrize("epsilon", ["1/10", 1, 3])
 def test_a_relaxable_law_is_the_cheaper_of_those_that_can_be_relaxed(sensitivity, epsilon):
-    """The geometric law always can, the half-step staircase where the sensitivity is odd."""
+    """The geometric law always can, and the half-step staircase of an odd sensitivity, at least as large."""
     plan = rehearse_table(
         TABLE, columns="admitted", epsilon=epsilon, sensitivity=sensitivity, cells=1, relaxable=True
     ).plan
     laws = [Geometric(epsilon, sensitivity)]
-    if sensitivity % 2:
-        laws.append(DiscreteStaircase.half_step(epsilon, sensitivity))
+    if sensitivity > 1:
+        laws.append(DiscreteStaircase.half_step(epsilon, sensitivity | 1))
     assert plan.law in laws
     assert plan.law.moment(1) == min(law.moment(1) for law in laws)
+    assert plan.law == relaxable_noise(epsilon, sensitivity)
     assert "relaxed" in plan.theorem
 
 
-def test_relaxable_reals_use_laplace():
+@pytest.mark.parametrize(("epsilon", "law"), [(1, Staircase.half_step(1, 2)), (5, Laplace(5, 2))])
+def test_relaxable_reals_use_half_steps_or_laplace(epsilon, law):
+    """Whichever is cheaper; on the grid either is a law on the integers that is lossless to relax."""
     plan = rehearse_table(
-        {"x": [1.5]}, columns="x", epsilon=1, sensitivity=2, cells=1, domain="reals", relaxable=True
+        {"x": [1.5]}, columns="x", epsilon=epsilon, sensitivity=2, cells=1, domain="reals", relaxable=True
     ).plan
-    assert plan.law == Laplace(1, 2)
-    assert isinstance(plan.drawn, Geometric)
+    assert plan.law == law
+    if isinstance(law, Staircase):
+        assert 2 * plan.drawn.step == plan.drawn.sensitivity + 1
+    else:
+        assert isinstance(plan.drawn, Geometric)
 
 
 def test_a_rehearsal_promises_the_same_and_draws_nothing():

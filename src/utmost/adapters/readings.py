@@ -1,4 +1,4 @@
-"""A column of geometric releases read for one consumer: four columns beside it."""
+"""A column of released counts read for one consumer: four columns beside it."""
 
 from collections.abc import Callable
 from functools import cache
@@ -17,15 +17,19 @@ ADDED = ("answer", "low", "high", "expected_loss")
 Read = Callable[[int, int], Reading]
 """From a response and the largest count n to what it tells."""
 
+Nearest = Callable[[int, int], int]
+"""From a response and the largest count n to the nearest response that tells the same."""
 
-def with_readings(table: Any, column: str, n: int | str, read: Read, *, clamped: bool) -> Any:
+
+def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Nearest, *, clamped: bool) -> Any:
     """The table with the best answer, the posterior interval and the expected loss behind a column of responses.
 
     Args:
         table: of any kind that a release takes.
         column: whole numbers.
         n: the largest count, or the column that has it for each row.
-        read: asked once for each different response and n.
+        read: asked once for each response and n that tell something different.
+        nearest: which those are.
         clamped: refuse responses outside 0..n.
 
     Raises:
@@ -48,19 +52,18 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, *, clamped:
     for row, (z, top) in enumerate(zip(responses, largest, strict=True)):
         if top < 0 or (clamped and not 0 <= z <= top):
             raise BadTable(f"a clamped response must lie in 0..{top}", came=z, where=f"{place(row)}, column {column!r}")
-    rows = list(map(_row_reader(read), responses, largest))
+    rows = list(map(_row_reader(read, nearest), responses, largest))
     laid = {name: _column([row[at] for row in rows]) for at, name in enumerate(ADDED)}
     return door.with_columns(table, laid, dict.fromkeys(ADDED, column))
 
 
-def _row_reader(read: Read) -> Callable[[int, int], tuple[int, int, int, float]]:
+def _row_reader(read: Read, nearest: Nearest) -> Callable[[int, int], tuple[int, int, int, float]]:
     @cache
     def row(response: int, n: int) -> tuple[int, int, int, float]:
         found = read(response, n)
         return found.action, *found.interval, float(found.loss)
 
-    # All responses beyond an end tell what the end tells: each end is read once.
-    return lambda response, n: row(min(max(response, 0), n), n)
+    return lambda response, n: row(nearest(response, n), n)
 
 
 def _column(cells: list[Any]) -> NDArray[Any]:

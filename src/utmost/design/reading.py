@@ -1,4 +1,4 @@
-"""A consumer reads one geometric release: its best answer, what it then believes, and what it still risks."""
+"""A consumer reads one release of a count: its best answer, what it then believes, and what it still risks."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,6 +9,7 @@ import numpy as np
 from utmost.channels import GeometricMatrix
 from utmost.errors import NotAPrior, OutOfRange
 from utmost.exact import Array, Level, Number, exact, exact_integer, frozen, is_exact, one_world, to_floats
+from utmost.noise import IntegerLaw
 from utmost.spaces import Consumer
 
 
@@ -34,14 +35,15 @@ class Reading:
     loss: Any
 
 
-def read_response(level: Level, consumer: Consumer, response: int, confidence: Number = "0.95") -> Reading:
-    """The best answer to a geometric response, clamped or not, for a consumer of counts 0..n.
+def read_response(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidence: Number = "0.95") -> Reading:
+    """The best answer to a response with geometric noise, clamped or not, for a consumer of counts 0..n.
 
     The posterior of count i is proportional to p_i alpha^|i - z|, where a response z outside 0..n tells what the
-    nearest end tells.
+    nearest end tells. Of another law on the integers, a discrete staircase say, the response must not be clamped; its
+    posterior is proportional to p_i P(X = z - i), and all of it outside 0..n repeats with the law's period.
 
     Args:
-        level: the level of the release (sensitivity 1).
+        noise: the level of one unit of the count, for geometric noise; or the law of the noise.
         consumer: a prior over n + 1 counts, and a loss.
         response: any integer.
         confidence: the posterior mass that the interval is to hold, strictly between 0 and 1.
@@ -61,7 +63,7 @@ def read_response(level: Level, consumer: Consumer, response: int, confidence: N
     share = exact(confidence, "confidence")
     if not 0 < share < 1:
         raise OutOfRange("confidence must lie strictly between 0 and 1", came=confidence)
-    belief = _posterior(level, consumer.prior, exact_integer(response, "response"))
+    belief = _posterior(noise, consumer.prior, exact_integer(response, "response"))
     scores = _product(belief, consumer.loss)
     least = scores.min()
     equal = np.flatnonzero(scores <= (least if is_exact(scores) else least * (1 + 2.0**-44)))
@@ -70,16 +72,39 @@ def read_response(level: Level, consumer: Consumer, response: int, confidence: N
     return Reading(int(equal[0]), ties, belief, (first, last), _plain(mass), _plain(scores[equal[0]]))
 
 
-def _posterior(level: Level, prior: Array, response: int) -> Array:
+def telling_response(noise: Level | IntegerLaw, response: int, n: int) -> int:
+    """The response nearest to 0..n that tells the same: an end for geometric noise, else less than a period outside.
+
+    Beyond an end every count is on one side of the response, and one period farther out all likelihoods are alpha times
+    as large.
+
+    >>> from utmost.noise import DiscreteStaircase
+    >>> telling_response(Level.of_epsilon(1), -7, 3), telling_response(DiscreteStaircase(1, 5), -7, 3)
+    (0, -2)
+    """
+    period = noise.profile.period if isinstance(noise, IntegerLaw) else 1
+    if response < 0:
+        return -(-response % period)
+    return response if response <= n else n + (response - n) % period
+
+
+def _posterior(noise: Level | IntegerLaw, prior: Array, response: int) -> Array:
     n = len(prior) - 1
-    powers = GeometricMatrix(n, level).powers()
-    weights, likelihood = one_world(prior, powers[abs(np.arange(n + 1) - min(max(response, 0), n))])
+    weights, likelihood = one_world(prior, _likelihood(noise, telling_response(noise, response, n), n))
     joint = weights * likelihood
     total = joint.sum()
     if total == 0:
         mend = "Give the prior exactly, as Fractions or text, and alpha as a rational."
         raise NotAPrior("the response must be possible under the prior in float64", came=response, mend=mend)
     return frozen(np.asarray(joint / total))
+
+
+def _likelihood(noise: Level | IntegerLaw, response: int, n: int) -> Array:
+    """P(response | count i), up to a factor, for i in 0..n; exact where alpha is rational."""
+    if not isinstance(noise, IntegerLaw):
+        return GeometricMatrix(n, noise).powers()[abs(np.arange(n + 1) - response)]
+    apart = response - np.arange(n + 1)
+    return np.asarray(noise.pmf(apart.astype(object) if noise.profile.level.is_rational else apart))
 
 
 def _plain(number: Any) -> Any:

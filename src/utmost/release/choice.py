@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level
-from utmost.noise import DiscreteStaircase, Geometric, Laplace, Law, Staircase
+from utmost.noise import DiscreteStaircase, Geometric, Law, Staircase, relaxable_noise
 from utmost.noise.costs import Cost
 
 
@@ -17,21 +17,13 @@ def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, domain: str) ->
 
 
 def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, domain: str) -> Law:
-    """The law with the least expected cost among those that are known to be relaxed without loss.
-
-    On the integers these are the geometric law of ratio exp(-epsilon/s) and, for odd s, the half-step staircase: a
-    uniform block plus s times a geometric variable. On the reals it is the Laplace law, drawn on a grid as a geometric.
+    """`relaxable_noise` for a release: the cheapest law that can be relaxed without loss, with the release's refusals.
 
     Source: [koufogiannis2015], Theorem 9, and its discrete counterpart.
     """
     if domain == "integers":
-        units = _units(sensitivity)
-        geometric = Geometric(level, units)
-        if units % 2 == 0:
-            return geometric
-        half_step = DiscreteStaircase.half_step(level, units)
-        return min(geometric, half_step, key=lambda law: law.expected_cost(cost))
-    return Laplace(level, sensitivity)
+        return relaxable_noise(level, _units(sensitivity), cost)
+    return relaxable_noise(level, sensitivity, cost, "reals")
 
 
 def _units(sensitivity: Fraction) -> int:

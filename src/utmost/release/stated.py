@@ -1,4 +1,4 @@
-"""What a statement says, read back: the level at which a consumer reads a released cell."""
+"""What a statement says, read back: the noise with which a consumer reads a released cell."""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 from utmost.errors import BadTable, NotALevel, NotANumber, Unsupported
 from utmost.exact import Level, exact, level
-from utmost.noise import Geometric
+from utmost.noise import DiscreteStaircase, Geometric
 
 _LOG = re.compile(r"-(?:(?P<power>\S+) )?log\((?P<base>[^)]+)\)")
 
@@ -41,11 +41,13 @@ def level_of_text(text: Any) -> Level:
         raise BadTable("the statement must hold its level as epsilon", came=text, where="epsilon") from None
 
 
-def reading_level(statement: Mapping[str, Any]) -> Level:
-    """The level of one unit of a released count: alpha^|i - z| is what the release z says of count i.
+def reading_noise(statement: Mapping[str, Any]) -> Level | DiscreteStaircase:
+    """The noise of a released count: for geometric noise the level of one unit, for a discrete staircase its law.
+
+    Where it is a level, alpha^|i - z| is what the release z says of count i.
 
     Args:
-        statement: of a release with geometric noise.
+        statement: of a release of whole numbers.
 
     Raises:
         BadTable: for a statement that does not say what is needed.
@@ -54,15 +56,19 @@ def reading_level(statement: Mapping[str, Any]) -> Level:
     >>> from utmost.release import plan_release
     >>> from utmost.release.statement import statement
     >>> plan = plan_release(alpha="1/4", sensitivity=1, cells=2)
-    >>> reading_level(statement(plan, ["admitted"], [], 12)).alpha
+    >>> reading_noise(statement(plan, ["admitted"], [], 12)).alpha
     Fraction(1, 2)
+    >>> reading_noise(statement(plan_release(epsilon=1, sensitivity=5, cells=1), ["admitted"], [], 12))
+    DiscreteStaircase(epsilon=1, sensitivity=5, step=2)
     """
     law = statement.get("law")
-    if law != "Geometric":
-        mend = "Releases of counts with sensitivity 1, or made relaxable, have geometric noise."
-        raise Unsupported("only geometric noise can be read", came=law, where="law", mend=mend)
+    if law not in ("Geometric", "DiscreteStaircase"):
+        mend = 'Releases with domain="integers" have such noise.'
+        raise Unsupported("only geometric noise and discrete staircases can be read", came=law, where="law", mend=mend)
     try:
-        cell, sensitivity = statement["per_cell"], statement["parameters"]["sensitivity"]
+        cell, numbers = statement["per_cell"], statement["parameters"]
+        if law == "Geometric":
+            return Geometric(stated_level(cell), numbers["sensitivity"]).ratio
+        return DiscreteStaircase(stated_level(cell), numbers["sensitivity"], step=numbers["step"])
     except (KeyError, TypeError) as error:
         raise BadTable("the statement must say the level of each cell", came=f"no {error}") from None
-    return Geometric(stated_level(cell), sensitivity).ratio

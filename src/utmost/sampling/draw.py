@@ -90,7 +90,8 @@ def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | Non
     """The law on the integers that stands for a law, and the exponent k of the grid 2^-k where the law is on the reals.
 
     On a grid of width g, with D = ceil(Delta / g), the Laplace law becomes the geometric law of sensitivity D, and the
-    staircase the discrete one with the step nearest to gamma D + 1/2.
+    staircase the discrete one with the step nearest to gamma D + 1/2. For gamma = 1/2 an even D is raised by one, which
+    keeps the level, so that it stays the half step, the one that can be relaxed without loss.
 
     Args:
         grid: the declared width, a power of two; only for laws on the reals. Chosen by `chosen_exponent` if left out.
@@ -109,6 +110,8 @@ def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | Non
     period = steps(width, exponent)
     if isinstance(law, Laplace):
         return Geometric(law.level, period), exponent
+    if law.gamma == 0.5:
+        period |= 1
     step = min(period, floor(Fraction(law.gamma) * period) + 1)
     return DiscreteStaircase(law.level, period, step=step), exponent
 

@@ -10,6 +10,8 @@ from scipy import integrate, stats
 from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import level
 from utmost.noise.gradual import (
+    Bridge,
+    LaplaceBridge,
     LaplaceRelaxing,
     LaplaceTightening,
     Relaxing,
@@ -106,3 +108,47 @@ def test_refusals():
     for bad in (math.nan, "1", True):
         with pytest.raises(NotANumber):
             LaplaceTightening(start=three, to=one).density(bad)
+
+
+TRIPLES = [("1", "2", "3"), ("1/10", "1/9", "5"), ("1/2", "3", "4")]
+
+
+@pytest.mark.parametrize("epsilons", TRIPLES, ids="-".join)
+@pytest.mark.parametrize("w", [0.7, -2.0])
+def test_the_bridge_is_bayes_rule_on_two_tightenings(epsilons, w):
+    """Its atoms and its density are those of W' given W' + W'' = w, for the two tighten kernels."""
+    strict, at, loose = map(level, epsilons)
+    bridge, whole = LaplaceBridge(strict, at, loose), LaplaceTightening(loose, strict)
+    near, far = LaplaceTightening(loose, at), LaplaceTightening(at, strict)
+    assert bridge.home == pytest.approx(float(near.stay) * far.density(w) / whole.density(w))
+    assert bridge.home == pytest.approx(float((at.power**2 - strict.power**2) / (loose.power**2 - strict.power**2)))
+    assert bridge.stay(w) == pytest.approx(near.density(w) * float(far.stay) / whole.density(w))
+    k = POINTS
+    assert bridge.density(k, w) == pytest.approx(near.density(k) * far.density(w - k) / whole.density(w))
+    smooth = integrate.quad(lambda x: bridge.density(x, w), -150, 150, points=[0, w], limit=200)[0]
+    assert bridge.home + bridge.stay(w) + smooth == pytest.approx(1, abs=1e-7)
+    below = integrate.quad(lambda x: bridge.density(x, w), -150, 0.3, points=sorted({0, min(w, 0.2)}), limit=200)[0]
+    assert bridge.cdf(0.3, w) == pytest.approx(below + bridge.home + bridge.stay(w) * (w <= 0.3), abs=1e-7)
+
+
+def test_where_nothing_moved_the_bridge_moves_nothing():
+    bridge = LaplaceBridge(*map(level, (1, 2, 3)))
+    assert (bridge.stay(0), bridge.density(1.0, 0.0)) == (1, 0)
+    assert bridge.cdf([-1.0, 0.0, 1.0], 0.0).tolist() == [0, 1, 1]
+
+
+def test_the_bridge_on_a_fine_lattice_tends_to_this():
+    fine = 4000
+    levels = [level(e).scaled(f"1/{fine}") for e in (1, 2, 3)]
+    lattice, reals = Bridge(*levels), LaplaceBridge(*map(level, (1, 2, 3)))
+    w = 1.5
+    steps = np.arange(-20 * fine, 20 * fine)
+    masses = lattice.pmf(steps, np.full(steps.shape, int(w * fine)))
+    for k in (-0.75, 0.25, 1.25, 2.0):
+        assert masses[steps <= k * fine].sum() == pytest.approx(reals.cdf(k, w), abs=2e-3)
+
+
+@pytest.mark.parametrize("epsilons", [(1, 1, 2), (1, 3, 2), (2, 1, 3)])
+def test_a_bridge_lies_between(epsilons):
+    with pytest.raises(OutOfRange, match="strictly between"):
+        LaplaceBridge(*map(level, epsilons))

@@ -14,9 +14,11 @@ from utmost.adapters.consumers import consumer_of, is_file, prior_file
 from utmost.adapters.readings import with_readings
 from utmost.adapters.reports import print_json, reading_report
 from utmost.design import Reading, read_response
-from utmost.errors import OutOfRange
+from utmost.design.reading import telling_response
+from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Level, exact_integer, level, natural
-from utmost.release.stated import reading_level
+from utmost.noise import DiscreteStaircase
+from utmost.release.stated import reading_noise
 from utmost.spaces import Consumer, counts
 
 Response = Annotated[str | None, typer.Option(metavar="INTEGER", help="One response, from any integer.")]
@@ -61,12 +63,15 @@ def read(
 ) -> None:
     """Turn a released count into the best answer for a prior and a loss.
 
-    The response is a count with geometric noise, clamped to 0..n or not. The answer is the one with the least
-    posterior expected loss; the interval is the shortest that holds 95 % of the posterior.
+    The response is a count with geometric noise, clamped to 0..n or not; or, by its statement, one with staircase noise
+    that was not clamped. The answer is the one with the least posterior expected loss; the interval is the shortest
+    that holds 95 % of the posterior.
     """
     _check_request(response, releases, column, plot, out)
-    at = _level(epsilon, alpha, statement, releases)
-    reader = _Reader(prior, loss, at, confidence)
+    noise = _noise(epsilon, alpha, statement, releases)
+    if clamped and isinstance(noise, DiscreteStaircase):
+        raise Unsupported("only geometric noise can be read where it was clamped", came=noise, where="--clamped")
+    reader = _Reader(prior, loss, noise, confidence)
     if releases is not None:
         assert column is not None, "checked"
         return _give(reader, releases, column, _largest(n, prior), clamped=clamped, out=out, as_json=as_json)
@@ -74,7 +79,7 @@ def read(
     z = exact_integer(response, "response")
     if clamped and not 0 <= z < consumer.secrets:
         raise OutOfRange(f"a clamped response must lie in 0..{consumer.secrets - 1}", came=z, where="--response")
-    _show(read_response(at, consumer, z, confidence), reader, consumer, z, plot, as_json=as_json)
+    _show(read_response(noise, consumer, z, confidence), reader, consumer, z, plot, as_json=as_json)
 
 
 @dataclass(frozen=True)
@@ -83,8 +88,13 @@ class _Reader:
 
     prior: str
     loss: str
-    level: Level
+    noise: Level | DiscreteStaircase
     confidence: str
+
+    @property
+    def level(self) -> Level:
+        """What one cell loses; of geometric noise, for each unit."""
+        return self.noise if isinstance(self.noise, Level) else self.noise.level
 
     def consumer(self, n: int) -> Consumer:
         return consumer_of(self.prior, self.loss, counts(n), self.level)
@@ -105,8 +115,10 @@ def _check_request(
         files.check_same_kind(releases, out)
 
 
-def _level(epsilon: str | None, alpha: str | None, statement: Path | None, releases: Path | None) -> Level:
-    """The level that was given, or the one that the statement tells; by default the one beside the releases."""
+def _noise(
+    epsilon: str | None, alpha: str | None, statement: Path | None, releases: Path | None
+) -> Level | DiscreteStaircase:
+    """The level that was given, or the noise that the statement tells; by default the one beside the releases."""
     beside = None if releases is None else sidecar.sidecar_path(releases)
     if statement is None and epsilon is None and alpha is None and beside is not None and beside.exists():
         statement = beside
@@ -114,7 +126,7 @@ def _level(epsilon: str | None, alpha: str | None, statement: Path | None, relea
         return level(epsilon, alpha)
     if epsilon is not None or alpha is not None:
         raise OutOfRange("the level must come from one of --epsilon, --alpha and --statement", came="two")
-    return reading_level(sidecar.read(statement))
+    return reading_noise(sidecar.read(statement))
 
 
 def _largest(n: str | None, prior: str) -> int | str:
@@ -144,11 +156,14 @@ def _give(
     consumer = cache(reader.consumer)
 
     def one(response: int, largest: int) -> Reading:
-        return read_response(reader.level, consumer(largest), response, reader.confidence)
+        return read_response(reader.noise, consumer(largest), response, reader.confidence)
+
+    def nearest(response: int, largest: int) -> int:
+        return telling_response(reader.noise, response, largest)
 
     if isinstance(n, str) and is_file(reader.prior):
         raise OutOfRange("a prior from a file is for one n", came=n, where="--n", mend="Give the number.")
-    table: Any = with_readings(files.read(source), column, n, one, clamped=clamped)
+    table: Any = with_readings(files.read(source), column, n, one, nearest, clamped=clamped)
     if out is not None:
         write_together({out: lambda file: files.write(table, file, out)})
     elif as_json:

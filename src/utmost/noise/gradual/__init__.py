@@ -3,6 +3,7 @@
 from utmost.noise.gradual.bridge import Bridge
 from utmost.noise.gradual.joint import correlation, expected_change, joint_pmf, largest_ratio
 from utmost.noise.gradual.laplace import (
+    LaplaceBridge,
     LaplaceRelaxing,
     LaplaceTightening,
     laplace_expected_jumps,
@@ -36,6 +37,7 @@ __all__ = [
     "Bridge",
     "Difference",
     "Jump",
+    "LaplaceBridge",
     "LaplaceRelaxing",
     "LaplaceTightening",
     "LargerCharacteristic",

@@ -1,4 +1,4 @@
-"""The tighten and relax kernels of Laplace noise on the reals: atoms, densities and distribution functions."""
+"""The tighten, relax and bridge kernels of Laplace noise on the reals: atoms, densities, distribution functions."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -151,6 +151,65 @@ class LaplaceRelaxing:
         while (gap := self.to.epsilon_interval(bits) - self.start.epsilon_interval(bits)).low >> 64 == 0:
             bits *= 2
         return float((gap.lower + gap.upper) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceBridge:
+    r"""The law of K = V_at - V_loose given V_strict - V_loose = w, for Laplace noise of rates e_1 < e < e_2, per unit.
+
+    K = 0 with probability h = (e^2 - e_1^2)/(e_2^2 - e_1^2); else K has the law of the noise at ``at``, relaxed from w
+    at ``strict``. At w = 0 nothing has moved, and K = 0.
+
+    Args:
+        strict, at, loose: levels, strictly increasing in epsilon.
+
+    Raises:
+        OutOfRange: when ``at`` is not strictly between.
+
+    Source: koufogiannis2015, Theorem 12, and equation (28) twice.
+
+    >>> from utmost.exact import level
+    >>> B = LaplaceBridge(strict=level(1), at=level(2), loose=level(3))
+    >>> B.home, B.stay(0.5), B.cdf(0.5, 0.5)
+    (0.375, 0.189540..., 0.905229...)
+    """
+
+    strict: Level
+    at: Level
+    loose: Level
+
+    def __post_init__(self) -> None:
+        if not self.strict < self.at < self.loose:
+            raise OutOfRange(
+                f"the level of a bridge must lie strictly between {self.strict} and {self.loose}", came=self.at
+            )
+
+    @property
+    def home(self) -> float:
+        """h, the chance that K = 0 where w is not 0."""
+        near, far = (1 - float(_ratio(self.strict, other)) ** 2 for other in (self.at, self.loose))
+        return float(_ratio(self.at, self.loose)) ** 2 * near / far
+
+    def stay(self, w: ArrayLike) -> Any:
+        """P(K = w): the response at ``at`` is the one at ``strict``; 1 at w = 0."""
+        given = _reals(w)
+        return plain(np.where(given == 0, 1.0, (1 - self.home) * self._relaxing.pieces(given).stay))
+
+    def density(self, k: ArrayLike, w: ArrayLike) -> Any:
+        """The density of K given w, away from its atoms at 0 and w; 0 for w = 0."""
+        end, given = np.broadcast_arrays(_reals(k), _reals(w))
+        return plain(np.where(given == 0, 0.0, (1 - self.home) * self._relaxing.density(end, given)))
+
+    def cdf(self, k: ArrayLike, w: ArrayLike) -> Any:
+        """P(K <= k | W = w)."""
+        end, given = np.broadcast_arrays(_reals(k), _reals(w))
+        passed = (end >= 0).astype(np.float64)
+        moved = self.home * passed + (1 - self.home) * self._relaxing.cdf(end, given)
+        return plain(np.where(given == 0, passed, moved))
+
+    @property
+    def _relaxing(self) -> LaplaceRelaxing:
+        return LaplaceRelaxing(self.strict, self.at)
 
 
 def laplace_jump_intensity(level: Level) -> Fraction | float:

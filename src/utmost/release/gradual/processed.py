@@ -1,5 +1,6 @@
 """What comes before and after the noise: any preprocessing of known sensitivity, any reading of the response."""
 
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -36,7 +37,7 @@ class ProcessedRelease:
     (True, 3)
     """
 
-    __slots__ = ("_after", "_raw", "_read")
+    __slots__ = ("_after", "_lock", "_raw", "_read")
 
     def __init__(
         self,
@@ -54,15 +55,16 @@ class ProcessedRelease:
         self._raw = GradualRelease(
             values, sensitivity, cells=cells, grid=grid, half_step=half_step, randomness=randomness
         )
-        self._after = after
+        self._after, self._lock = after, threading.Lock()
         self._read: dict[Level, Any] = {}
 
     def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Any:
         """The reading at a level; asked again, the same reading."""
         asked = level(epsilon, alpha)
-        if asked not in self._read:
-            self._read[asked] = self._after(self._raw.at(asked), asked)
-        return self._read[asked]
+        with self._lock:
+            if asked not in self._read:
+                self._read[asked] = self._after(self._raw.at(asked), asked)
+            return self._read[asked]
 
     @property
     def levels(self) -> tuple[Level, ...]:
