@@ -223,15 +223,21 @@ def test_a_closed_pipe_is_no_traceback(tmp_path):
 
 COMMANDS = [
     "release",
+    "relax",
+    "view",
     "read",
     "design",
+    "leakage",
+    "capacity",
     "noise",
     "compare",
     "epsilon-for",
     "vertices",
     "kernels",
     "universal",
+    "refine",
     "reproduce",
+    "ledger",
 ]
 
 
