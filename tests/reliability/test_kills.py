@@ -40,7 +40,7 @@ def test_random_kills(store):
 @pytest.mark.slow
 def test_two_thousand_random_kills(store):
     record = survive_random_kills(*store, kills=2000, seed=2)
-    assert len(record.answers) > 500
+    assert len(record.answers) > 100
     print(f"{record.count} answers to {len(record.answers)} questions survived 2000 kills")
 
 
