@@ -21,6 +21,7 @@ from utmost.spaces import counts, discrete, grid, hamming
 
 LIMIT = 30
 HALF = {"alpha": "1/2"}
+GOALS = {"line of 6": 0.15, "3-bit cube": 2, "6 at equal distance": 2, "line of 7": 20}
 TYPES = {
     "line of 5": (counts(4), HALF, 187),
     "line of 5, epsilon 1/10": (counts(4), {"epsilon": "1/10"}, 230),
@@ -42,7 +43,12 @@ def main():
         assert sizes.sum() == expected
         listing, found = timed(lambda listed=listed: sum(len(haul.supports) for haul in walk_kernels(listed)))
         assert found == expected
-        print(f"{name:25} {expected:9,}: counted in {seconds:7.3f} s, listed in {listing:7.3f} s", end="", flush=True)
+        goal = f" (goal {GOALS[name]} s)" if name in GOALS else ""
+        print(
+            f"{name:25} {expected:9,}: counted in {seconds:7.3f} s{goal}, listed in {listing:7.3f} s",
+            end="",
+            flush=True,
+        )
         if expected < 10**6:
             pure, supports = timed(lambda listed=listed: kernels_by_double_description(listed))
             assert len(supports) == expected

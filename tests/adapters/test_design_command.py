@@ -68,6 +68,33 @@ def test_a_design_is_written_and_proves_itself_again(run, tmp_path, asked):
     assert float((np.array(prior)[:, None] * channel.matrix * loss).sum()) == pytest.approx(float(certificate.upper))
 
 
+def test_places_with_a_prior_file_are_designed_written_and_checked_again(run, file, tmp_path):
+    """A prior without symmetry on a Euclidean grid: found by an interior point, with multipliers as a list."""
+    weights = file("".join(f"{k},{k * k % 17}\n" for k in range(35)), "weights.csv")
+    out = tmp_path / "design.json"
+    asked = ["design", "--grid", "6x6", "--prior", f"weights:{weights}", "--loss", "distance", "--epsilon", 2]
+    code, shown, err = run(*asked, "--out", out)
+    assert (code, err) == (0, "")
+    assert re.search(r"found by\s+interior point", shown)
+    written = json.loads(out.read_text())
+    assert set(written["multipliers"]) == {"low", "high", "action", "value"}
+    assert 0 < written["expected_loss"] - written["lower_bound"] <= 1e-6 * written["expected_loss"]
+    assert run("design", "--check", out)[0] == 0
+    for change in ({"value": [0.0] * len(written["multipliers"]["value"])}, {"action": [99]}, {"low": [-1]}):
+        out.write_text(json.dumps(written | {"multipliers": written["multipliers"] | change}))
+        assert run("design", "--check", out)[0] == 1
+
+
+@pytest.mark.parametrize("space", [["--graph", "roads.csv"], ["--space", "manhattan:2x2"], ["--hamming", "2"]])
+def test_other_spaces_round_trip(run, file, tmp_path, space):
+    roads = file("from,to\n0,1\n1,3\n3,2\n2,0\n", "roads.csv")
+    space = [str(roads) if part == "roads.csv" else part for part in space]
+    out = tmp_path / "design.json"
+    assert run("design", *space, "--prior", "uniform", "--loss", "distance", *HALF, "--out", out)[0] == 0
+    assert json.loads(out.read_text())["expected_loss"] == "2/3"
+    assert run("design", "--check", out)[0] == 0
+
+
 def test_a_forged_design_is_refused(run, tmp_path):
     """A loss stated too low, a bound stated too high, a dual that proves less, another remap: each is found."""
     out = tmp_path / "design.json"
@@ -146,8 +173,8 @@ MISUSE = {
     "two spaces": ([*ASKED, "--discrete", "2"], "--counts and --discrete"),
     "no prior": (ASKED[:2] + ASKED[4:], "--prior: a design needs"),
     "no level": (ASKED[:4], "exactly one of epsilon and alpha"),
-    "a negative space": (["--counts", "-1", *ASKED[2:]], "--counts must be at least 0"),
-    "a word": (["--counts", "many", *ASKED[2:]], "--counts must be a finite number"),
+    "a negative space": (["--counts", "-1", *ASKED[2:]], "the largest count must be at least 0"),
+    "a word": (["--counts", "many", *ASKED[2:]], "the largest count must be a finite number"),
     "a grid of one number": (["--grid", "4", *ASKED[2:]], "such as 4x4"),
     "a theorem and a program": ([*ASKED, "--theorem", "--program"], "one of --theorem and --program"),
     "a prior of counts elsewhere": (["--discrete", "3", "--prior", "poisson:1", *HALF], "uniform on a space other"),

@@ -39,3 +39,23 @@ def test_a_pipe_sees_nothing(capsys):
     with progress.busy("Noising"):
         assert list(progress.watched(ROWS, 1_000_000)) == ROWS
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_share_that_is_done_moves_a_bar(terminal):
+    with progress.share_done("Searching [x]") as watch:
+        for done in (0.0, 0.5, 1.0):
+            watch(done)
+    assert "Searching [x]" in terminal.getvalue()
+    assert "100%" in terminal.getvalue()
+
+
+def test_items_without_end_are_tallied_on_a_terminal(terminal):
+    assert list(progress.tallied(iter(ROWS), "vertices written")) == ROWS
+    assert "vertices written" in terminal.getvalue()
+
+
+def test_a_pipe_sees_neither_share_nor_tally(capsys):
+    with progress.share_done("Searching") as watch:
+        watch(0.5)
+    assert list(progress.tallied(ROWS, "written")) == ROWS
+    assert capsys.readouterr() == ("", "")

@@ -61,6 +61,9 @@ def test_forged_verdicts_are_refused(run, tmp_path):
     prior, z = honest["duals"][0]
     conflict = honest["conflict"]
     truth = [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "1"]]
+    first, *others = conflict["mechanisms"]
+    never = conflict["priors"][0].index("0")
+    leaking = [["1", *["0"] * (len(row) - 1)] if x == never else row for x, row in enumerate(first)]
     forgeries = [
         {"regret": "1/25"},
         {"regret": "0", "verdict": True},
@@ -73,6 +76,7 @@ def test_forged_verdicts_are_refused(run, tmp_path):
         {"conflict": conflict | {"multipliers": ["9", "9", "9"]}},
         {"conflict": conflict | {"weights": ["1", "1", "1"]}},
         {"conflict": conflict | {"mechanisms": [truth] * 3}},
+        {"conflict": conflict | {"mechanisms": [leaking, *others]}},
         {"asked": "this mechanism"},
     ]
     for change in forgeries:

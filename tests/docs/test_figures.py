@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from running import python, utmost_command
+from running import utmost_command
 
 ROOT = Path(__file__).parents[2]
 CHANNELS = ROOT / "examples" / "channels"
@@ -31,10 +31,4 @@ def test_hypers(name, tmp_path):
     drawn = tmp_path / f"{name}.svg"
     files = [CHANNELS / f"{title}.csv" for title in (one, other)]
     utmost_command("leakage", *files, "--space", space, "--plot", drawn, check=True)
-    check_same(drawn, drawn.name)
-
-
-def test_promises(tmp_path):
-    drawn = tmp_path / "promises.svg"
-    python(ROOT / "examples" / "draw_promises.py", drawn)
     check_same(drawn, drawn.name)

@@ -12,6 +12,7 @@ from utmost.exact import level
 from utmost.noise import Geometric
 from utmost.noise.gradual import joint_pmf
 from utmost.release.ledger import Ledger, read_sealed
+from utmost.release.ledger.numbers import packed
 
 LEVELS = [level(epsilon="1/2"), level(epsilon=1), level(epsilon=2)]
 UNIT = {"columns": ["n"], "sensitivity": 1, "cells": 1}
@@ -131,9 +132,7 @@ def edited_responses_are_told(folder):
         ledger.publish("r", {"n": [5]}, **UNIT, epsilon=1)
         ledger.relax("r", {"n": [5]}, epsilon=2)
     connection = sqlite3.connect(place)
-    connection.execute(
-        "UPDATE utmost_parts SET content = (SELECT content FROM utmost_parts WHERE event = 2 AND part = 1)"
-    )
+    connection.execute("UPDATE utmost_parts SET content = ? WHERE event = 3", (packed(np.array([999])),))
     connection.commit()
     connection.close()
     with Ledger.open(place) as ledger:

@@ -3,11 +3,14 @@
 import shutil
 import subprocess
 from fractions import Fraction
+from itertools import permutations
 from math import lcm
 
 import pytest
 
 from utmost.geometry import count_vertices, kernels, vertices
+from utmost.geometry.distances import Distances
+from utmost.geometry.reverse_search import vertices_by_reverse_search
 from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming
 
@@ -77,6 +80,25 @@ def test_kernels_against_lrs(space, alpha, tmp_path):
     supports = {tuple(j for j, x in enumerate(point) if x) for point in found}
     assert len(found) == len(supports)
     assert supports == {listed.support(k) for k in range(len(listed))}
+
+
+@pytest.mark.parametrize(("space", "count"), [(grid(2, 2), 18), (grid(2, 3), 162), (grid(3, 3), 4346)])
+def test_euclidean_vertices_against_cdd(space, count):
+    """In the log domain, on an integer metric with the same ties: 4346, where the paper prints 4798."""
+    cdd = pytest.importorskip("cdd.gmp")
+    n, distances = space.size, Distances.of(space).integers()
+    rows = []
+    for x, y in permutations(range(n), 2):
+        row = [int(distances[x, y])] + [0] * (n - 1)  # d(x, y) - f(x) + f(y) >= 0, f(0) = 0
+        for secret, sign in ((x, -1), (y, 1)):
+            if secret:
+                row[secret] += sign
+        rows.append(row)
+    matrix = cdd.matrix_from_array(rows, rep_type=cdd.RepType.INEQUALITY)
+    found = cdd.copy_generators(cdd.polyhedron_from_matrix(matrix)).array
+    listed = {tuple(int(x) for x in h) for h in vertices_by_reverse_search(distances)}
+    assert {tuple(int(x) for x in (0, *row[1:])) for row in found} == listed
+    assert len(listed) == len(found) == count == count_vertices(space)
 
 
 KERNEL_TYPES = [(counts(3), "1/2"), (counts(4), "2/3"), (discrete(4), "1/2"), (hamming(2), "1/2")]

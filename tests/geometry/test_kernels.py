@@ -272,6 +272,7 @@ def test_without_numba_everything_is_still_there(monkeypatch):
         (grid(2, 2), 403),
         (hamming(2), 4),
         pytest.param(hamming(3), 29213, marks=pytest.mark.slow),
+        pytest.param(discrete(6), 200213, marks=pytest.mark.slow),
     ],
 )
 def test_without_numba_the_tables_are_the_same(monkeypatch, space, count):

@@ -18,7 +18,9 @@ from utmost.geometry import (
     lifted_loss,
     universal_mechanism,
 )
+from utmost.geometry.least_loss import LeastLoss
 from utmost.privacy import PrivacyType
+from utmost.programs.whole import whole
 from utmost.spaces import Space, counts, discrete, graph, grid, hamming, losses
 
 HALF = {"alpha": "1/2"}
@@ -37,6 +39,8 @@ def distance_loss(space):
         (discrete(3), losses.squared, "2/35"),
         (discrete(4), losses.nib, "1/49"),
         (discrete(4), losses.binary, "2/35"),
+        pytest.param(discrete(4), losses.absolute, "4/49", marks=pytest.mark.slow),
+        (discrete(4), losses.squared, "1/11"),
         (hamming(2), losses.binary, "1/12"),
         (hamming(2), losses.nib, "1/36"),
         (hamming(2), distance_loss(hamming(2)), "1/6"),
@@ -67,6 +71,59 @@ def test_the_geometric_mechanism_on_the_line(n, loss, alpha):
     assert found
     assert found.regret == 0
     assert found.certificate.verify()
+
+
+@pytest.mark.parametrize("loss", [pytest.param(losses.binary, marks=pytest.mark.slow), losses.nib])
+def test_the_line_of_five_has_a_universal_mechanism(loss):
+    """It exists, with regret 0 and proof, and the search is not told that it is the geometric one."""
+    found = universal_mechanism(loss, PrivacyType(counts(4), **HALF))
+    assert (found.exists, found.regret) == (True, 0)
+    assert found.certificate.verify()
+
+
+@pytest.mark.parametrize(
+    ("space", "loss", "conflict", "optima", "together"),
+    [
+        (hamming(2), losses.binary, ["1/2 0 0 1/2", "0 1/2 1/2 0"], ["1/4", "1/4"], "2/3"),
+        (discrete(3), losses.binary, ["1/3 1/3 1/3", "1/2 1/2 0"], ["1/2", "1/3"], "7/8"),
+        (discrete(3), losses.nib, ["1/3 1/3 1/3", "1/4 1/4 1/2"], ["1/5", "1/6"], "7/18"),
+        (discrete(3), losses.absolute, ["1/5 1/5 3/5", "1/2 1/2 0"], ["8/15", "1/3"], "14/15"),
+    ],
+)
+def test_two_priors_that_no_mechanism_serves_at_once(space, loss, conflict, optima, together):
+    """The least loss for each prior, and the least total of one mechanism for both, by programs over vertices."""
+    ptype = PrivacyType(space, **HALF)
+    priors = [np.array([Fraction(p) for p in prior.split()], dtype=object) for prior in conflict]
+    assert [least_total(ptype, loss, [prior]) for prior in priors] == [Fraction(value) for value in optima]
+    assert least_total(ptype, loss, priors) == Fraction(together)
+    assert sum(map(Fraction, optima)) < Fraction(together)
+
+
+def least_total(ptype, loss, priors):
+    """min over mechanisms of sum_k U(prior_k, M), a bundle of vertices with their total prices."""
+    least = LeastLoss.of(ptype, loss)
+    prices, denominator = whole(sum(least.prices(prior) for prior in priors) * np.array(least.scales, dtype=object))
+    found, _ = least.start.minimise(prices)
+    return found.value / denominator
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("alpha", ["1/10", "9/10"])
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_the_geometric_mechanism_is_nib_optimal_at_other_levels(n, alpha):
+    """The conjecture of section VI-A away from ln 2."""
+    ptype = PrivacyType(counts(n), alpha=alpha)
+    assert is_universally_optimal(geometric_channel(n, alpha=alpha), losses.nib, ptype)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", [losses.binary, losses.nib])
+@pytest.mark.parametrize(("n", "count", "survivors"), [(2, 2, 1), (3, 11, 1)])
+def test_one_kernel_of_the_line_survives(n, count, survivors, loss):
+    """Of the 2 and 11 kernels on lines of 3 and 4 secrets the geometric mechanism alone is universally optimal."""
+    ptype = PrivacyType(counts(n), **HALF)
+    found = [bool(is_universally_optimal(kernel, loss, ptype)) for kernel in kernels(ptype)]
+    assert (len(found), sum(found)) == (count, survivors)
 
 
 @pytest.mark.slow
@@ -147,7 +204,9 @@ def test_binary_loss_has_no_mechanism_where_there_is_a_cycle(space, alpha):
     assert verdict.conflict.verify()
 
 
-@pytest.mark.parametrize(("alpha", "exists"), [("1/3", True), ("1/2", True), ("3/5", False), ("4/5", False)])
+@pytest.mark.parametrize(
+    ("alpha", "exists"), [("1/3", True), ("2/5", True), ("1/2", True), ("3/5", False), ("4/5", False)]
+)
 def test_binary_loss_on_a_star_depends_on_the_level(alpha, exists):
     """A hub with three leaves is no path; yet up to alpha = 1/2 one mechanism serves every prior, above it none."""
     verdict = universal_mechanism(losses.binary, PrivacyType(graph([(0, 1), (0, 2), (0, 3)]), alpha=alpha))

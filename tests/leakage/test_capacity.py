@@ -1,6 +1,7 @@
 """Capacities of a channel: theorems 4 and 5, attained; theorem 15; and capacities of one measure over all priors."""
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction as F
 from math import log2
 
@@ -72,6 +73,9 @@ def test_the_capacities_are_attained(given):
         found = capacity(C)
         assert leak(C, found.certificate.prior, found.certificate.gain) == found.value
         assert found.mechanism is C
+        assert found.certificate.verify()
+        assert capacity(C.to_floats()).certificate.verify()
+        assert not replace(found.certificate, value=found.value + F(1, 10**20)).verify()
     n, m = C.shape
     assert multiplicative_leakage(C, priors.uniform(n)) == multiplicative_capacity(C).value
     assert 1 <= multiplicative_capacity(C).value <= min(n, m)
@@ -183,6 +187,7 @@ def test_uncertainties_have_capacities_too(data):
         ):
             found = capacity(C)
             assert leak(C, found.certificate.prior) == found.value
+            assert found.certificate.verify()
             assert leak(C, prior) <= found.value
     assert bayes_risk.additive_capacity(C).value == bayes_vulnerability.additive_capacity(C).value
 

@@ -151,6 +151,8 @@ def test_hypers_that_differ_are_told_apart():
     assert not one.same_as(hyper([[1], [1]], ["1/2", "1/2"]))
     assert not one.same_as(hyper([["3/4", "1/4"], ["1/4", "3/4"]], ["1/2", "1/2"]))
     assert one.same_as(hyper([[0, 1], [1, 0]], ["1/2", "1/2"]))
+    apart, near = hyper_of([[0.5, 0.9], [0.5, 0.1]], [0.5, 0.5]), hyper_of([[0.5, 0.52], [0.5, 0.48]], [0.5, 0.5])
+    assert not apart.same_as(near, tolerance=0.1), "each posterior is matched once"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,10 @@ NEEDED = (LedgerUnavailable, NeedsTable, UnknownRelease)
 """What a client may well be told: somebody else is writing, or the release is not so far yet."""
 
 
+OPENED = ["opened"]
+"""What a client says first."""
+
+
 def table(item):
     """The true values of an item, and its rows' names."""
     return {"row": [f"{item}-{k}" for k in range(ROWS)], "n": [item * 1000 + 7 * k for k in range(ROWS)]}
@@ -49,6 +53,7 @@ def work(place, options, seed, say, requests=None, items=ITEMS):
     """Ask at random, for ever or so many times; say (item, level, values) of each answer."""
     rng = random.Random(seed)
     with Ledger.open(place, **options) as ledger:
+        say(OPENED)
         while requests is None or requests > 0:
             requests = None if requests is None else requests - 1
             item, level, how = random_request(rng, items)
@@ -62,7 +67,7 @@ class Children:
     """Forked processes that say JSON lines into one pipe each."""
 
     def __init__(self):
-        self._pipes = {}
+        self._pipes, self._parts = {}, {}
 
     def start(self, job):
         """Run ``job(say)`` in a child; returns its process number."""
@@ -82,9 +87,14 @@ class Children:
         finally:
             os._exit(status)
 
+    def first_word(self, child):
+        """Wait until a child has said something."""
+        parts = self._parts.setdefault(child, [])
+        parts.append(os.read(self._pipes[child], 1 << 16))
+
     def heard(self, child):
         """All that a child has said by its end, and how it ended; a line cut off in the middle was not said."""
-        receive, parts = self._pipes.pop(child), []
+        receive, parts = self._pipes.pop(child), self._parts.pop(child, [])
         while part := os.read(receive, 1 << 16):
             parts.append(part)
         os.close(receive)
@@ -92,13 +102,14 @@ class Children:
         return [json.loads(line) for line in b"".join(parts).split(b"\n")[:-1]], status
 
 
-def killed_at_random(place, options, rng, writers, longest):
+def killed_at_random(place, options, rng, writers, longest, items=ITEMS):
     """Start writers, kill each at a moment of its own; returns all that they said."""
     children = Children()
     seeds = [rng.getrandbits(40) for _ in range(writers)]
-    begun = [children.start(lambda say, seed=seed: work(place, options, seed, say)) for seed in seeds]
-    for child, wait in zip(begun, sorted(rng.uniform(0, longest) for _ in begun), strict=True):
-        time.sleep(wait / writers)
+    begun = [children.start(lambda say, seed=seed: work(place, options, seed, say, items=items)) for seed in seeds]
+    for child in begun:
+        children.first_word(child)
+        time.sleep(rng.uniform(0, longest))
         os.kill(child, signal.SIGKILL)
     return [line for child in begun for line in children.heard(child)[0]]
 
@@ -111,6 +122,8 @@ class Record:
 
     def take(self, lines):
         for line in lines:
+            if line == OPENED:
+                continue
             assert line[0] != "error", line
             item, level, values = line
             assert self.answers.setdefault((item, level), values) == values, f"two values for {item} at {level}"

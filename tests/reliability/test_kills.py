@@ -14,16 +14,18 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here"),
     pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning"),
 ]
+MANY = 5000
+"""So many items that there is always something new to write."""
 watched = pytest.mark.skipif(library() is None, reason="SQLite is built into Python here")
 
 
-def survive_random_kills(place, options, kills, seed, longest=0.25):
+def survive_random_kills(place, options, kills, seed, longest=0.15):
     """Kill so many processes, one to eight at a time, then ask for everything again."""
     rng, record, done = random.Random(seed), Record(), 0
     Ledger.open(place, **options).close()
     while done < kills:
         writers = min(rng.randint(1, 8), kills - done)
-        record.take(killed_at_random(place, options, rng, writers, longest))
+        record.take(killed_at_random(place, options, rng, writers, longest, items=max(12, kills // 2)))
         done += writers
     with Ledger.open(place, **options) as ledger:
         record.check(ledger)
@@ -38,6 +40,7 @@ def test_random_kills(store):
 @pytest.mark.slow
 def test_two_thousand_random_kills(store):
     record = survive_random_kills(*store, kills=2000, seed=2)
+    assert len(record.answers) > 500
     print(f"{record.count} answers to {len(record.answers)} questions survived 2000 kills")
 
 
@@ -62,7 +65,7 @@ def survive_exact_kills(place, options, points):
 
         def job(say, point=point, seed=seed):
             with Disk(die_at(point)):
-                work(place, options, seed, say)
+                work(place, options, seed, say, items=MANY)
 
         lines, status = children.heard(children.start(job))
         assert os.WIFSIGNALED(status)
@@ -115,7 +118,7 @@ def survive_statement_kills(place, options, points):
 
         def job(say, point=point, seed=seed):
             die_at_statement(point)
-            work(place, options, seed, say)
+            work(place, options, seed, say, items=MANY)
 
         lines, status = children.heard(children.start(job))
         assert os.WIFSIGNALED(status)

@@ -5,50 +5,40 @@ change their meaning; `format` grows when one is added.
 """
 
 import json
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from utmost.adapters.sidecar import write as write_json
+from utmost.adapters.spaces import space_facts, stated_space
 from utmost.channels import Channel, Remap
-from utmost.design import Bounds, Certificate, Optimum
-from utmost.errors import BadTable, UtmostError
+from utmost.design import Bounds, Certificate, Multipliers, Optimum
+from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.exact import Array, Level, as_array, exact
 from utmost.privacy import PrivacyType
 from utmost.release.stated import stated_level
 from utmost.release.statement import level_facts
-from utmost.spaces import Consumer, LineMetric, Space, counts, discrete, grid, hamming, losses
+from utmost.spaces import Consumer, LineMetric, Space, losses
 from utmost.spaces.loss_names import loss_named
 from utmost.version import __version__
 
 KIND = "utmost design"
-SPACES: dict[str, Callable[..., Space]] = {"counts": counts, "discrete": discrete, "hamming": hamming, "grid": grid}
-
-SpaceText = tuple[str, tuple[int, ...]]
-"""A space as text: which of `SPACES`, and its sizes."""
 
 
-def space_of(kind: str, sizes: tuple[int, ...]) -> Space:
-    """The space with this name and these sizes."""
-    return SPACES[kind](*sizes)
-
-
-def document(found: Optimum, space: SpaceText, loss: str | None) -> dict[str, Any]:
+def document(found: Optimum, loss: str | None) -> dict[str, Any]:
     """A design as plain data.
 
     Args:
         found: the optimum.
-        space: its space.
         loss: the name of its loss, or None to write the matrix.
     """
     certificate = found.certificate
     remap, matrix, multipliers = certificate.remap, certificate.matrix, certificate.multipliers
     return {
         "kind": KIND,
-        "format": 1,
+        "format": 2,
         "utmost": __version__,
-        "space": {"kind": space[0], "sizes": list(space[1])},
+        "space": space_facts(certificate.ptype.space),
         **level_facts(certificate.ptype.level),
         "prior": _plain(certificate.consumer.prior),
         "loss": loss if loss is not None else _plain(certificate.consumer.loss),
@@ -60,7 +50,7 @@ def document(found: Optimum, space: SpaceText, loss: str | None) -> dict[str, An
         "remap": None if remap is None else {"actions": remap.actions.tolist(), "ties": list(remap.ties)},
         "channel": None if matrix is None else _plain(matrix),
         "dual": _plain(certificate.dual),
-        "multipliers": None if multipliers is None else _plain(multipliers),
+        "multipliers": _plain_multipliers(multipliers),
     }
 
 
@@ -96,7 +86,7 @@ def matrix_text(channel: Channel) -> list[list[str]]:
 
 
 def _certificate(found: dict[str, Any]) -> Certificate:
-    space = space_of(found["space"]["kind"], tuple(found["space"]["sizes"]))
+    space = stated_space(found["space"])
     level: Level = stated_level(found)
     consumer = Consumer(found["prior"], _loss(found["loss"], space))
     remap, channel, multipliers = found["remap"], found["channel"], found["multipliers"]
@@ -108,13 +98,35 @@ def _certificate(found: dict[str, Any]) -> Certificate:
         dual,
         remap=None if remap is None else Remap(remap["actions"], consumer.actions, remap["ties"]),
         matrix=None if channel is None else as_array(channel, "channel", ndim=2),
-        multipliers=None
-        if multipliers is None
-        else as_array(multipliers, "multipliers").reshape(len(space.edges), 2, consumer.actions),
+        multipliers=_multipliers(multipliers, space, consumer),
         theorem=found["theorem"],
         hypotheses=tuple(found["hypotheses"]),
         bounds=Bounds(_read(found["lower_bound"]), _read(found["expected_loss"])),
     )
+
+
+def _multipliers(found: Any, space: Space, consumer: Consumer) -> Array | Multipliers | None:
+    """A table (edges, 2, actions), or a list of those that are not zero."""
+    if found is None:
+        return None
+    if not isinstance(found, dict):
+        return as_array(found, "multipliers").reshape(len(space.edges), 2, consumer.actions)
+    try:
+        values = as_array(found["value"], "multipliers", ndim=1)
+        listed = Multipliers(found["low"], found["high"], found["action"], values)
+    except OutOfRange as error:
+        raise BadTable(error.required, came=error.came) from None
+    secrets = max(listed.low.max(initial=0), listed.high.max(initial=0))
+    if secrets >= space.size or listed.action.max(initial=0) >= consumer.actions:
+        raise BadTable("multipliers must name secrets and actions of the design", came=f"secret {secrets}")
+    return listed
+
+
+def _plain_multipliers(multipliers: Array | Multipliers | None) -> Any:
+    if not isinstance(multipliers, Multipliers):
+        return None if multipliers is None else _plain(multipliers)
+    numbers = {name: getattr(multipliers, name).tolist() for name in ("low", "high", "action")}
+    return {**numbers, "value": _plain(multipliers.value)}
 
 
 def _check_shapes(space: Space, consumer: Consumer, dual: Array, remap: Any, channel: Any, multipliers: Any) -> None:

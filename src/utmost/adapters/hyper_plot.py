@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-import numpy as np
-
-from utmost.adapters.simplex_plot import COLOURS, Cut, Panel, Points, Region, simplex_figure
+from utmost.adapters.simplex_plot import COLOURS, Panel, Points, Region, simplex_figure
 from utmost.channels import Channel
 from utmost.exact import Array, to_floats
 from utmost.geometry import vertices
@@ -36,37 +34,6 @@ def hyper_figure(
         cloud = Points(found.posteriors, "posteriors", found.weights, COLOURS[1 + k % (len(COLOURS) - 1)], joined=True)
         panels.append(Panel(title, _region(C, prior, space), [cloud], prior))
     simplex_figure(panels, file, path, labels)
-
-
-def promise_figure(ptypes: Mapping[str, PrivacyType], file: BinaryIO, path: Path) -> None:
-    """Draw what privacy types on three secrets promise: the line of each constraint, and the region between the lines.
-
-    Args:
-        ptypes: by title; each on three secrets.
-        file: open for writing.
-        path: ends in .svg, .png or .pdf.
-
-    Source: [fernandes2022], figure 2.
-    """
-    panels = []
-    for title, ptype in ptypes.items():
-        corners = to_floats(vertices(ptype).columns)
-        marks = Points(corners, "vertices", colour="#333333")
-        panels.append(Panel(title, [Region(corners, "private")], [marks], [1 / 3] * 3, _cuts(ptype)))
-    simplex_figure(panels, file, path)
-
-
-def _cuts(ptype: PrivacyType) -> list[Cut]:
-    """For each essential edge {x, z}, the lines p_x = e^d p_z and p_z = e^d p_x; both end at the third secret."""
-    cuts = []
-    for k, (x, z) in enumerate(ptype.space.edges.tolist()):
-        a = float(np.exp(-ptype.level.epsilon_float * float(ptype.space.length(x, z))))
-        for likely, unlikely in ((x, z), (z, x)):
-            ends = np.zeros((3, 2))
-            ends[3 - x - z, 0] = 1
-            ends[likely, 1], ends[unlikely, 1] = 1 / (1 + a), a / (1 + a)
-            cuts.append(Cut(ends, f"secrets {x} and {z}" if likely == x else "", COLOURS[1 + k]))
-    return cuts
 
 
 def _region(C: Channel, prior: Array, space: Space | None) -> list[Region]:

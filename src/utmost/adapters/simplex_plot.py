@@ -39,21 +39,6 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cut:
-    """A straight line between two beliefs: where a constraint holds with equality.
-
-    Attributes:
-        ends: (3, 2), one belief in each column.
-        name: what the legend says; nothing where it is empty.
-        colour: of the line.
-    """
-
-    ends: Any
-    name: str = ""
-    colour: str = COLOURS[1]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Points:
     """Beliefs with weights: the posteriors of a hyper, or vertices of a region.
 
@@ -81,14 +66,12 @@ class Panel:
         regions: see `Region`.
         points: see `Points`.
         prior: (3,), or None for no cross.
-        cuts: see `Cut`.
     """
 
     title: str
     regions: Sequence[Region] = ()
     points: Sequence[Points] = ()
     prior: Any = None
-    cuts: Sequence[Cut] = ()
 
 
 def simplex_figure(
@@ -123,8 +106,6 @@ def draw_simplex(axes: Any, panel: Panel, labels: Sequence[str] = ("0", "1", "2"
         hull = _around(in_the_plane(region.corners))
         axes.fill(*hull.T, facecolor=region.colour, alpha=0.12, zorder=1)
         axes.plot(*np.vstack([hull, hull[:1]]).T, color=region.colour, linewidth=1.4, label=region.name, zorder=2)
-    for cut in panel.cuts:
-        axes.plot(*in_the_plane(cut.ends).T, color=cut.colour, linewidth=1.0, label=cut.name or None, zorder=1)
     for points in panel.points:
         _draw_points(axes, points)
     if panel.prior is not None:

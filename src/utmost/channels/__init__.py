@@ -3,6 +3,7 @@
 from utmost.channels.calibrated import abstract_staircase, exponential_mechanism
 from utmost.channels.channel import Channel, stochastic
 from utmost.channels.columns import merged_columns
+from utmost.channels.fair import fair_channel
 from utmost.channels.geometric import GeometricMatrix, geometric_channel
 from utmost.channels.laplace import laplace_channel
 from utmost.channels.planar_geometric import planar_geometric_channel
@@ -20,6 +21,7 @@ __all__ = [
     "abstract_staircase",
     "dual_randomized_response",
     "exponential_mechanism",
+    "fair_channel",
     "geometric_channel",
     "laplace_channel",
     "merged_columns",

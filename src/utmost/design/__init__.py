@@ -11,9 +11,13 @@ from utmost.design.beyond_oblivious import (
 )
 from utmost.design.certificate import Certificate
 from utmost.design.checker import Bounds, check_private
+from utmost.design.constrained_certificate import ConstrainedCertificate
+from utmost.design.constraints import Constraint
 from utmost.design.derivability import Derivation, between_levels, derivation
 from utmost.design.gradual_loss import gradual_loss
+from utmost.design.interior import interior_certificate
 from utmost.design.minimax import MinimaxOptimum, minimax_mechanism
+from utmost.design.multipliers import Multipliers
 from utmost.design.optimal import Optimum, optimal_mechanism
 from utmost.design.reading import Reading, read_response
 from utmost.design.remap import bayes_remap, expected_loss, face_value_loss, posterior
@@ -26,10 +30,13 @@ from utmost.design.user_program import user_program
 __all__ = [
     "Bounds",
     "Certificate",
+    "ConstrainedCertificate",
+    "Constraint",
     "CountQuery",
     "Derivation",
     "LemmaCheck",
     "MinimaxOptimum",
+    "Multipliers",
     "Optimum",
     "Reading",
     "Repair",
@@ -51,6 +58,7 @@ __all__ = [
     "folded_channel",
     "folded_responses",
     "gradual_loss",
+    "interior_certificate",
     "minimax_mechanism",
     "optimal_mechanism",
     "posterior",

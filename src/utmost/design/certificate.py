@@ -3,8 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from utmost.channels import Remap
 from utmost.design.checker import Bounds, certified_bounds
+from utmost.design.multipliers import Multipliers
 from utmost.errors import PromiseBroken
 from utmost.exact import Array, frozen
 from utmost.privacy import PrivacyType
@@ -21,7 +24,8 @@ class Certificate:
         remap: the optimal channel is the geometric mechanism followed by this remap; None when ``matrix`` is given.
         matrix: the optimal channel itself, (secrets, actions) Fractions, exactly private; None when ``remap`` is given.
         dual: (secrets,) the multipliers mu of the rows: Fractions, or floats lowered by their rounding errors.
-        multipliers: (edges, 2, actions) multipliers of privacy along each edge; None on counts, where mu is enough.
+        multipliers: (edges, 2, actions) multipliers of privacy along each edge, or a list of those that are not zero;
+            None on counts, where mu is enough.
         theorem: the theorem that says the remap is optimal, or None: then the numbers alone decide.
         hypotheses: what the theorem needs, as checked.
         bounds: what the two prove; equal when all is exact.
@@ -32,7 +36,7 @@ class Certificate:
     dual: Array
     remap: Remap | None = None
     matrix: Array | None = None
-    multipliers: Array | None = None
+    multipliers: Array | Multipliers | None = None
     theorem: str | None = None
     hypotheses: tuple[str, ...] = ()
     bounds: Bounds | None = None
@@ -40,7 +44,7 @@ class Certificate:
     def __post_init__(self) -> None:
         for name in ("dual", "matrix", "multipliers"):
             array = getattr(self, name)
-            if array is not None:
+            if isinstance(array, np.ndarray):
                 object.__setattr__(self, name, frozen(array.copy()))
         if self.bounds is None:
             object.__setattr__(self, "bounds", self.check())

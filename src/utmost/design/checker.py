@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.levels import alpha_above, alpha_below
+from utmost.design.levels import alphas_below
 from utmost.design.line_check import dual_bound, remap_loss
+from utmost.design.multipliers import Multipliers
+from utmost.design.near_ties import doubtful_ratios
 from utmost.errors import PromiseBroken
 from utmost.exact import Array, is_exact, round_down, round_up
 from utmost.privacy import PrivacyType
@@ -45,7 +47,7 @@ def certified_bounds(
     actions: Array | None,
     matrix: Array | None,
     dual: Array,
-    multipliers: Array | None,
+    multipliers: Array | Multipliers | None,
 ) -> Bounds:
     """What primal and dual prove, computed from nothing else.
 
@@ -77,9 +79,8 @@ def check_private(ptype: PrivacyType, matrix: Array) -> None:
         raise PromiseBroken(f"row {x} of the channel must sum to 1", came=matrix[x].sum())
     for x, r in np.argwhere(matrix < 0)[:1]:
         raise PromiseBroken(f"entry [{x}, {r}] of the channel must not be negative", came=matrix[x, r])
-    for x, y in ptype.space.edges.tolist():
-        factor = alpha_above(ptype, x, y)
-        for r in np.flatnonzero((matrix[x] < factor * matrix[y]) | (matrix[y] < factor * matrix[x]))[:1]:
+    for x, y, r, factor in doubtful_ratios(ptype, matrix):
+        if matrix[x, r] < factor * matrix[y, r]:
             raise PromiseBroken(
                 f"secrets {x} and {y} must keep the level in column {r}", came=(matrix[x, r], matrix[y, r])
             )
@@ -97,13 +98,15 @@ def matrix_loss(consumer: Consumer, matrix: Array, exactly: bool) -> Any:
     return total if exactly else round_up(total)
 
 
-def edge_bound(ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array, exactly: bool) -> Any:
-    """sum_x mu_x, once the multipliers (edges, 2, actions) prove it a lower bound.
+def edge_bound(
+    ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers, exactly: bool
+) -> Any:
+    """sum_x mu_x, once the multipliers, (edges, 2, actions) or a list, prove it a lower bound.
 
     Raises:
         PromiseBroken: naming the secret and the action whose inequality fails.
     """
-    if (multipliers < 0).any():
+    if ((multipliers.value if isinstance(multipliers, Multipliers) else multipliers) < 0).any():
         raise PromiseBroken("multipliers of privacy must not be negative")
     slack = edge_slacks(ptype, consumer, dual, multipliers, exactly)
     for x, r in np.argwhere(~(slack >= 0))[:1]:
@@ -112,31 +115,39 @@ def edge_bound(ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers:
     return total if exactly else round_down(total)
 
 
-def edge_slacks(ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array, exactly: bool) -> Array:
+def edge_slacks(
+    ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers, exactly: bool
+) -> Array:
     """p l - mu - (combination of privacy constraints), (secrets, actions): exact, or certain lower bounds.
 
     Privacy of the edge e = (x, y) is v_x - alpha^d v_y >= 0 with multiplier [e, 0], and the same with x and y exchanged
     with multiplier [e, 1].
     """
-    numbers = Fraction if exactly else float
-    edges = ptype.space.edges
-    below = np.array([_number(alpha_below(ptype, x, y), exactly) for x, y in edges.tolist()] + [None], dtype=object)[
-        :-1
-    ]
-    factors = (below if exactly else below.astype(np.float64))[:, None]
-    prior, loss = (np.asarray(a, dtype=object if exactly else np.float64) for a in (consumer.prior, consumer.loss))
-    mu = np.asarray(dual, dtype=object if exactly else np.float64)[:, None]
-    cost = prior[:, None] * loss
-    minus, plus = np.full_like(cost, numbers(0)), np.full_like(cost, numbers(0))
-    for side in (0, 1):
-        np.add.at(minus, edges[:, side], multipliers[:, side])
-        np.add.at(plus, edges[:, 1 - side], factors * multipliers[:, side])
+    world = object if exactly else np.float64
+    prior, loss = (np.asarray(a, dtype=world) for a in (consumer.prior, consumer.loss))
+    mu, cost = np.asarray(dual, dtype=world)[:, None], prior[:, None] * loss
+    listed = multipliers if isinstance(multipliers, Multipliers) else _listed(ptype, multipliers)
+    factors = _factors(ptype, listed, exactly)
+    minus, plus = listed.total(1, cost.shape), listed.total(factors, cost.shape, at_high=True)
     slack = cost - mu - minus + plus
     if exactly:
         return np.asarray(slack)
-    roundings = 8 + 2 * np.bincount(edges.ravel(), minlength=len(prior)).max(initial=0)
+    roundings = 8 + 2 * listed.most(cost.shape)
     return np.asarray(slack - roundings * 2.0**-52 * (cost + abs(mu) + minus + plus) - 1e-300)
 
 
-def _number(value: Fraction, exactly: bool) -> Any:
-    return value if exactly else round_down(value)
+def _listed(ptype: PrivacyType, multipliers: Array) -> Multipliers:
+    """The multipliers (edges, 2, actions) that are not zero."""
+    e, side, action = np.nonzero(multipliers)
+    ends = ptype.space.edges
+    return Multipliers(ends[e, side], ends[e, 1 - side], action, multipliers[e, side, action])
+
+
+def _factors(ptype: PrivacyType, listed: Multipliers, exactly: bool) -> Array:
+    """alpha^d of each pair in the list, or a float below it."""
+    each, where = np.unique(listed.pairs, axis=0, return_inverse=True)
+    below = alphas_below(ptype, each)
+    if not exactly:
+        rounded = {factor: round_down(factor) for factor in set(below.tolist())}
+        below = np.array([rounded[factor] for factor in below.tolist()], dtype=np.float64)
+    return np.asarray(below[where.ravel()])

@@ -121,6 +121,7 @@ def minimax_mechanism(ptype: PrivacyType, loss: object, possible: Sequence[int] 
     certificate = optimal_mechanism(
         ptype, Consumer(belief if rational else (belief / belief.sum()).astype(np.float64), loss)
     ).certificate
+    assert isinstance(certificate, Certificate), "without constraints"
     worst = worst_loss(matrix, certificate.consumer.loss, secrets)
     return MinimaxOptimum(ptype, secrets, matrix, remap, worst if rational else round_up(worst), certificate)
 

@@ -1,17 +1,21 @@
 """The best private channel for one consumer, with the evidence."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from utmost.channels import Channel, GeometricMatrix, Remap
 from utmost.design.certificate import Certificate
 from utmost.design.closed_form import GeometricDesign, exact_design, float_design
+from utmost.design.constrained import constrained_certificate
+from utmost.design.constrained_certificate import ConstrainedCertificate
+from utmost.design.constraints import Constraint, read_constraints
 from utmost.design.hypotheses import theorem_for
-from utmost.design.levels import alpha_above, alpha_below
+from utmost.design.interior import interior_certificate
+from utmost.design.levels import alphas_above, alphas_below
 from utmost.design.repair import feasible_dual, private_matrix
 from utmost.design.user_program import split_duals, user_program
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, Unsupported
@@ -21,10 +25,12 @@ from utmost.programs.program import solve
 from utmost.programs.vertex import solve_exactly
 from utmost.spaces import Consumer, LineMetric
 
-Method = Literal["auto", "theorem", "program"]
+Method = Literal["auto", "theorem", "program", "interior"]
 # Beyond this many digit operations, seconds become minutes and exact designs have to be asked for.
 _MOST_DIGITS = 5e9
 _MOST_EXACT_VARIABLES = 2_000
+# Beyond this many rows the simplex method takes minutes, and an interior point seconds.
+_MOST_SIMPLEX_ROWS = 20_000
 _LARGEST_SCALE = 42.0  # alpha^d of 2^-60: from about there HiGHS' last basis is far from optimal
 _NEGLIGIBLE = 1e-250
 
@@ -35,10 +41,11 @@ class Optimum:
 
     Attributes:
         certificate: primal, dual and bounds; ``certificate.verify()`` checks them again.
-        method: "closed form" (the geometric mechanism, remapped) or "program".
+        method: "closed form" (the geometric mechanism, remapped), "program", "program with constraints" or
+            "interior point".
     """
 
-    certificate: Certificate
+    certificate: Certificate | ConstrainedCertificate
     method: str
 
     @property
@@ -86,7 +93,12 @@ class Optimum:
 
 
 def optimal_mechanism(
-    ptype: PrivacyType, consumer: Consumer, *, method: Method = "auto", exactly: bool | None = None
+    ptype: PrivacyType,
+    consumer: Consumer,
+    *,
+    method: Method = "auto",
+    exactly: bool | None = None,
+    constraints: Sequence[Constraint | str] = (),
 ) -> Optimum:
     """The channel of a privacy type that has the least expected loss for a consumer who takes its outcomes as actions.
 
@@ -98,9 +110,12 @@ def optimal_mechanism(
         ptype: space and level.
         consumer: a prior over the space's secrets, and a loss.
         method: "auto"; "theorem" to refuse losses that the theorem does not cover; "program" to solve the linear
-            program whatever the loss (needs the extra ``lp``).
+            program whatever the loss (needs the extra ``lp``); "interior" to come near its optimum by an interior point
+            (`interior_certificate`), which large programs on other spaces than counts get by themselves.
         exactly: True for rationals throughout, False for floats with a proven interval; by default rationals when
             prior, loss and alpha are rational and the work is seconds (all n to some hundreds).
+        constraints: what else the channel must keep, see `Constraint`: then an exact vertex of the program with their
+            rows is found, and the certificate holds their multipliers.
 
     Raises:
         OutOfRange: when the consumer's prior has not one entry for each secret.
@@ -119,20 +134,29 @@ def optimal_mechanism(
     """
     if consumer.secrets != ptype.space.size:
         raise OutOfRange(f"the prior must have {ptype.space.size} entries, one for each secret", came=consumer.secrets)
-    if method not in ("auto", "theorem", "program"):
-        raise OutOfRange('method must be "auto", "theorem" or "program"', came=method)
+    if method not in get_args(Method):
+        raise OutOfRange(f"method must be one of {', '.join(get_args(Method))}", came=method)
     rational = consumer.is_exact and ptype.level.is_rational
+    asked = read_constraints(constraints, ptype.space, consumer.actions)
+    if asked and method not in ("auto", "program"):
+        raise OutOfRange("constraints need the program", came=f"method {method!r}")
+    if exactly and method == "interior":
+        raise OutOfRange("an interior point is near the optimum, not exactly there", came="exactly=True")
     if exactly and not rational:
         raise Unsupported("an exact design needs a rational prior, loss and alpha", came=str(ptype.level))
+    if asked:
+        return Optimum(constrained_certificate(ptype, consumer, asked), "program with constraints")
     is_line = isinstance(ptype.space.metric, LineMetric)
-    theorem = theorem_for(consumer) if is_line and method != "program" else None
+    theorem = theorem_for(consumer) if is_line and method in ("auto", "theorem") else None
     if method == "theorem" and theorem is None:
         raise NotMonotone("the theorem needs counts and a loss that is unimodal with ordered modes", came=consumer.rule)
-    if is_line and method != "program":
+    if is_line and method in ("auto", "theorem"):
         wanted = exactly if exactly is not None else rational and _digits(ptype, consumer) <= _MOST_DIGITS
         certificate = _closed_form(ptype, consumer, wanted, theorem is not None)
         if certificate is not None:
             return Optimum(certificate if theorem is None else certificate.with_theorem(*theorem), "closed form")
+    if method == "interior" or (method == "auto" and not exactly and not is_line and _is_large(ptype, consumer)):
+        return Optimum(interior_certificate(ptype, consumer), "interior point")
     by_simplex = _is_small(ptype, consumer) if exactly is None else exactly or _is_small(ptype, consumer)
     return Optimum(_program(ptype, consumer, by_simplex), "program")
 
@@ -179,9 +203,10 @@ def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool) -> Certifica
 
 def _has_rational_factors(ptype: PrivacyType) -> bool:
     """Whether alpha^d is rational along every edge: the distances of a Euclidean grid make it irrational."""
-    return ptype.level.is_rational and all(
-        alpha_below(ptype, x, y) == alpha_above(ptype, x, y) for x, y in ptype.space.edges.tolist()
-    )
+    if not ptype.level.is_rational:
+        return False
+    edges = ptype.space.edges
+    return bool((alphas_below(ptype, edges) == alphas_above(ptype, edges)).all())
 
 
 def _is_small(ptype: PrivacyType, consumer: Consumer) -> bool:
@@ -189,6 +214,13 @@ def _is_small(ptype: PrivacyType, consumer: Consumer) -> bool:
     farthest = ptype.space.size - 1 if isinstance(ptype.space.metric, LineMetric) else ptype.space.distances.max()
     scale = float(farthest) * ptype.level.epsilon_float
     return consumer.secrets * consumer.actions <= _MOST_EXACT_VARIABLES and scale <= _LARGEST_SCALE
+
+
+def _is_large(ptype: PrivacyType, consumer: Consumer) -> bool:
+    """Whether the simplex method would take minutes, and an exact vertex is not within reach."""
+    if 2 * len(ptype.space.edges) * consumer.actions <= _MOST_SIMPLEX_ROWS:
+        return False
+    return not (_is_small(ptype, consumer) and consumer.is_exact and _has_rational_factors(ptype))
 
 
 def _digits(ptype: PrivacyType, consumer: Consumer) -> float:

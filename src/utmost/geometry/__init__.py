@@ -5,10 +5,13 @@ from utmost.geometry.decomposition import Decomposition, decompose
 from utmost.geometry.earth_moves import EarthMove, earth_move
 from utmost.geometry.estimate import Estimate, estimate_kernels
 from utmost.geometry.existence import distinguishing_mechanism
+from utmost.geometry.extensions import vertex_extensions
 from utmost.geometry.haul import Haul, Position
+from utmost.geometry.impossibility import Unserved, blurred_pair, unserved_consumer
 from utmost.geometry.kernels import Kernels, count_kernels, kernel_blocks, kernel_sizes, kernels
 from utmost.geometry.max_case_order import MaxCaseVerdict, max_case_verdict
 from utmost.geometry.membership import is_kernel, is_vertex_mechanism
+from utmost.geometry.nib_on_the_line import NibOptimum, least_nib_loss
 from utmost.geometry.orbits import Orbits, vertex_orbits
 from utmost.geometry.privacy_order import PrivacyOrderVerdict, induced_ratios, privacy_order_verdict
 from utmost.geometry.refinement import RefinementVerdict, refinement, refinement_verdict, refutation
@@ -18,6 +21,7 @@ from utmost.geometry.universality import (
     is_universally_optimal,
     universal_mechanism,
 )
+from utmost.geometry.utility_sets import LiftedLoss, UtilitySet, trivial_action
 from utmost.geometry.vertices import Vertices, count_vertices, vertex_blocks, vertices
 from utmost.geometry.witnesses import is_remap_between, prefers
 from utmost.spaces.loss_algebra import joint_loss, lifted_loss
@@ -30,14 +34,19 @@ __all__ = [
     "ExistenceVerdict",
     "Haul",
     "Kernels",
+    "LiftedLoss",
     "MaxCaseVerdict",
+    "NibOptimum",
     "Orbits",
     "Position",
     "PrivacyOrderVerdict",
     "RefinementVerdict",
     "UniversalityVerdict",
+    "Unserved",
+    "UtilitySet",
     "Vertices",
     "automorphisms",
+    "blurred_pair",
     "count_kernels",
     "count_vertices",
     "decompose",
@@ -53,6 +62,7 @@ __all__ = [
     "kernel_blocks",
     "kernel_sizes",
     "kernels",
+    "least_nib_loss",
     "lifted_loss",
     "max_case_verdict",
     "prefers",
@@ -60,8 +70,11 @@ __all__ = [
     "refinement",
     "refinement_verdict",
     "refutation",
+    "trivial_action",
     "universal_mechanism",
+    "unserved_consumer",
     "vertex_blocks",
+    "vertex_extensions",
     "vertex_orbits",
     "vertices",
 ]

@@ -26,8 +26,9 @@ class TightGraph:
     def of(cls, h: Array, distances: Array) -> "TightGraph":
         """The tight pairs of h, shape (n,)."""
         tight = (h[:, None] - h[None, :]) == distances
-        np.fill_diagonal(tight, False)
-        return cls(_masks(tight), _masks(tight.T))
+        tight.flat[:: len(h) + 1] = False
+        masks = _masks(np.concatenate([tight, tight.T]))
+        return cls(masks[: len(h)], masks[len(h) :])
 
     def closure(self, start: int, down: bool) -> int:
         """Everything reached from a set along arcs (down) or against them."""
@@ -70,7 +71,8 @@ def vertices_by_reverse_search(distances: Array) -> Iterator[Array]:
         distances: (n, n) integer metric.
 
     Memory: O(n^2) for each vertex on the path. Cost: for each vertex, O(n^2) for each edge of the polytope below it.
-    Source: Avis and Fukuda's reverse search, on the edges of THEORY S3 (connected closed sets of the tight graph).
+    Source: Avis and Fukuda's reverse search. An edge lifts a set that is closed along tight pairs, connected, and has a
+    connected complement.
 
     >>> triangle = np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
     >>> sorted(h.tolist() for h in vertices_by_reverse_search(triangle))
@@ -89,33 +91,33 @@ def vertices_by_reverse_search(distances: Array) -> Iterator[Array]:
 
 
 def _children(h: Array, distances: Array) -> Iterator[Array]:
+    room = distances + h[:, None] - h[None, :]
     for moved in _sinking_sets(TightGraph.of(h, distances)):
-        child = _sunk(h, distances, moved)
-        if _rising_set(child, distances) == moved:
+        child = _sunk(h, room, moved)
+        lowest = int(np.argmax(child < distances[0]))
+        # A cheap look first: the secret whose rise leads to the parent must be one that sank.
+        if moved >> lowest & 1 and _rising_set(child, lowest, distances) == moved:
             yield child
 
 
-def _rising_set(h: Array, distances: Array) -> int:
-    """The set whose lift leads to the parent of h; 0 for the top.
+def _rising_set(h: Array, lowest: int, distances: Array) -> int:
+    """The set whose lift leads to the parent of h.
 
-    x is the first secret that is not as high as it can be, and reaches all that must rise with it. What that cuts off
-    from secret 0 rises too, so that both sides stay connected: the lift runs along an edge of the polytope.
+    ``lowest``, the first secret that is not as high as it can be, reaches all that must rise with it. What that cuts
+    off from secret 0 rises too, so that both sides stay connected: the lift runs along an edge of the polytope.
     """
-    low = np.flatnonzero(h < distances[0])
-    if not low.size:
-        return 0
     graph = TightGraph.of(h, distances)
     everything = (1 << len(h)) - 1
-    must = graph.closure(1 << int(low[0]), down=True)
+    must = graph.closure(1 << lowest, down=True)
     return everything & ~graph.component(1, everything & ~must)
 
 
-def _sunk(h: Array, distances: Array, moved: int) -> Array:
-    """h lowered on a set until the next pair becomes tight."""
-    inside = np.array([moved >> x & 1 for x in range(len(h))], dtype=bool)
-    slack = (distances - (h[None, :] - h[:, None]))[np.ix_(inside, ~inside)]
+def _sunk(h: Array, room: Array, moved: int) -> Array:
+    """h lowered on a set until the next pair becomes tight; room[x, y] = d(x, y) + h(x) - h(y)."""
+    inside = [x for x in range(len(h)) if moved >> x & 1]
+    outside = [x for x in range(len(h)) if not moved >> x & 1]
     lowered = h.copy()
-    lowered[inside] -= slack.min()
+    lowered[inside] -= room[inside][:, outside].min()
     return lowered
 
 
@@ -157,4 +159,9 @@ def _border(graph: TightGraph, stay: int) -> int:
 
 
 def _masks(tight: Array) -> tuple[int, ...]:
-    return tuple(int.from_bytes(row.tobytes(), "little") for row in np.packbits(tight, axis=1, bitorder="little"))
+    packed = np.packbits(tight, axis=1, bitorder="little")
+    if packed.shape[1] > 8:
+        return tuple(int.from_bytes(row.tobytes(), "little") for row in packed)
+    words = np.zeros((len(tight), 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed
+    return tuple(words.view("<u8")[:, 0].tolist())

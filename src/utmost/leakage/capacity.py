@@ -33,15 +33,39 @@ class Capacity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attained:
-    """A prior and a gain for which a channel leaks as much as its capacity.
+    """A prior and a gain for which a channel leaks as much as its capacity: the bound of a theorem is attained.
 
     Attributes:
+        channel: (n, m).
         prior: (n,).
-        gain: (n, k): what action w gains when the secret is x.
+        gain: (n, k): what action w gains when the secret is x; None for a measure that no gain or loss pays for.
+        value: the leakage.
+        is_multiplicative: whether the leakage is the multiplicative one.
+        measure: by which measure; the vulnerability of the gain where it is None.
     """
 
+    channel: Channel
     prior: Array
-    gain: Array
+    gain: Array | None
+    value: Any
+    is_multiplicative: bool
+    measure: Any = None
+
+    def verify(self, tolerance: float = 1e-12) -> bool:
+        """Whether the channel leaks the value at the prior, by the definition of leakage.
+
+        Args:
+            tolerance: how far a float may be off, relative to 1 + value; exact numbers must be equal.
+        """
+        from utmost.leakage.payments import g_vulnerability
+
+        measure = g_vulnerability(self.gain) if self.measure is None else self.measure
+        leak = measure.multiplicative_leakage if self.is_multiplicative else measure.additive_leakage
+        found = leak(self.channel, self.prior)
+        if self.value == found:
+            return True
+        is_float = isinstance(found, float) or isinstance(self.value, float)
+        return is_float and abs(found - self.value) <= tolerance * (1 + abs(self.value))
 
 
 def multiplicative_capacity(channel: Channel | object) -> Capacity:
@@ -59,7 +83,7 @@ def multiplicative_capacity(channel: Channel | object) -> Capacity:
     Fraction(5, 3)
     """
     C = as_channel(channel)
-    return Capacity(total(C.matrix.max(axis=0)), C, _attained(C, identity_gain(C.shape[0])))
+    return _capacity(C, total(C.matrix.max(axis=0)), identity_gain(C.shape[0]), is_multiplicative=True)
 
 
 def additive_capacity(channel: Channel | object) -> Capacity:
@@ -77,8 +101,7 @@ def additive_capacity(channel: Channel | object) -> Capacity:
     Fraction(1, 2)
     """
     C = as_channel(channel)
-    least = total(C.matrix.min(axis=0))
-    return Capacity(1 - least, C, _attained(C, exclusion_gain(C.shape[0])))
+    return _capacity(C, 1 - total(C.matrix.min(axis=0)), exclusion_gain(C.shape[0]), is_multiplicative=False)
 
 
 def identity_gain(n: int) -> Array:
@@ -107,6 +130,8 @@ def _two_valued(n: int, on_diagonal: Fraction, elsewhere: Fraction) -> Array:
     return frozen(gain)
 
 
-def _attained(C: Channel, gain: Array) -> Attained:
-    uniform = priors.uniform(C.shape[0])
-    return Attained(uniform, gain) if C.is_exact else Attained(to_floats(uniform), to_floats(gain))
+def _capacity(C: Channel, value: Any, gain: Array, *, is_multiplicative: bool) -> Capacity:
+    prior = priors.uniform(C.shape[0])
+    if not C.is_exact:
+        prior, gain = to_floats(prior), to_floats(gain)
+    return Capacity(value, C, Attained(C, prior, gain, value, is_multiplicative))

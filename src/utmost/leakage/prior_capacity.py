@@ -61,7 +61,7 @@ def capacity_over_subsets(C: Channel, measure: Measure, *, multiplicative: bool)
 def _best(C: Channel, measure: Measure, corners: Iterator[Array], payments: Any, multiplicative: bool) -> Capacity:
     leak = measure.multiplicative_leakage if multiplicative else measure.additive_leakage
     value, prior = max(((leak(C, p), p) for p in map(_like(C), corners)), key=lambda found: found[0])
-    return Capacity(value, C, Attained(prior, payments))
+    return Capacity(value, C, Attained(C, prior, payments, value, multiplicative, measure))
 
 
 def _like(C: Channel) -> Any:

@@ -21,7 +21,7 @@ from utmost.exact import Surd
 from utmost.geometry import Automorphisms, vertices
 from utmost.privacy import PrivacyType
 from utmost.programs import LinearProgram, solve_exactly
-from utmost.spaces import Consumer, Space, counts, discrete, graph, grid, hamming, losses, priors
+from utmost.spaces import Consumer, Space, counts, cycle, discrete, graph, grid, hamming, losses, priors, product
 
 CAPACITY = {"multiplicative": multiplicative_capacity, "additive": additive_capacity}
 KINDS = tuple(CAPACITY)
@@ -216,3 +216,27 @@ def test_capacities_at_extreme_levels(name, level, kind):
     assert found.certificate.verify()
     assert float(found.gap) <= 1e-6
     assert found.lower <= space.size if kind == "multiplicative" else 0 < found.lower <= found.value <= 1
+
+
+PRODUCTS = {
+    "line by cycle": product(counts(2), cycle(3)),
+    "three parts": product(counts(1), discrete(3), counts(2)),
+    "tree by line": product(graph([("hub", k) for k in range(3)]), counts(1)),
+    "places by line": product(grid(2, 2), counts(1)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_capacities_of_products_multiply(name, kind):
+    """(1 - c) is multiplicative for additive capacities; both ways give what the program over pairs gives."""
+    ptype = PrivacyType(PRODUCTS[name], alpha="1/2")
+    found = CAPACITY[kind](ptype)
+    assert found.method in ("product", "closed form")
+    assert found.certificate.verify()
+    assert ptype.contains(found.mechanism)
+    other = by_edge_program(ptype, kind)
+    assert other.lower <= found.upper
+    assert found.lower <= other.upper
+    if found.is_exact:
+        assert found.value == other.upper

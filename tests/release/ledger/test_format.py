@@ -12,7 +12,7 @@ from utmost.release.ledger.schema import STEPS, missing_steps
 from utmost.release.ledger.state import State, folded
 
 KEY = bytes(range(32))
-PUBLISHED = "name version dataset columns rows id_column promise kind request level how parts root"
+PUBLISHED = "name version dataset columns rows id_column promise commitment kind request level how parts root"
 
 
 def body(**changes):

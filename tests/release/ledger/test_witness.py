@@ -84,6 +84,23 @@ def test_losing_only_views_costs_nothing(here):
         assert ledger.relax("r", TABLE, epsilon=2)
 
 
+def test_a_budget_that_was_set_and_lost_is_set_again(here):
+    """The witness knows it; where the ledger has another one since, the smaller holds."""
+
+    def after(ledger):
+        ledger.budget("r", limit=4)
+        ledger.budget("s", limit=1)
+        ledger.budget("t", limit=1)
+
+    put_back(here, after)
+    with opened(here, witness=False) as ledger:
+        ledger.budget("s", limit=3)
+        ledger.budget("t", limit="1/3")
+    with opened(here) as ledger:
+        ledger.resume("restored")
+        assert [ledger.budget(name).limit for name in "rst"] == [level(4), level(1), level("1/3")]
+
+
 def test_two_histories_are_charged_with_both(here):
     """A copy that was written to without its witness, and the original: two continuations of one response."""
     put_back(here, lambda ledger: ledger.relax("r", TABLE, epsilon=2), keep="copy.db")

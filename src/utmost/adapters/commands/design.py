@@ -9,9 +9,10 @@ from utmost.adapters import designs, files, options
 from utmost.adapters.atomic import Writer, write_together
 from utmost.adapters.consumers import consumer_of, is_file
 from utmost.adapters.reports import design_report, print_json
+from utmost.adapters.spaces import one_space
 from utmost.design import Optimum, optimal_mechanism
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken
-from utmost.exact import level, natural
+from utmost.exact import level
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer, LineMetric, check_monotone
 
@@ -19,6 +20,8 @@ Counts = Annotated[str | None, typer.Option("--counts", metavar="N", help="The s
 Discrete = Annotated[str | None, typer.Option("--discrete", metavar="K", help="K secrets, all equally far apart.")]
 Hamming = Annotated[str | None, typer.Option("--hamming", metavar="BITS", help="All strings of so many bits.")]
 Grid = Annotated[str | None, typer.Option("--grid", metavar="RxC", help="The points of a lattice, Euclidean.")]
+Graph = Annotated[str | None, typer.Option("--graph", metavar="FILE", help="The nodes of a graph: CSV, an edge a row.")]
+SpaceSpec = Annotated[str | None, typer.Option("--space", metavar="SPEC", help="Any space, such as manhattan:4x4.")]
 Prior = Annotated[str | None, typer.Option(metavar="PRIOR", help="As for read; uniform or a file except on counts.")]
 Theorem = Annotated[bool, typer.Option("--theorem", help="Refuse a loss that Theorem 3.1 does not cover.")]
 Program = Annotated[bool, typer.Option("--program", help="Solve the linear program even where a theorem answers.")]
@@ -37,6 +40,8 @@ def design(
     discrete: Discrete = None,
     hamming: Hamming = None,
     grid: Grid = None,
+    graph: Graph = None,
+    space: SpaceSpec = None,
     prior: Prior = None,
     loss: options.Loss = "absolute",
     epsilon: options.Epsilon = None,
@@ -51,38 +56,26 @@ def design(
     """Find the best private mechanism for a consumer, and prove it.
 
     On counts it is the geometric mechanism, remapped, wherever a theorem or the dual says so; elsewhere a vertex of the
-    consumer's linear program. The two bounds are checked apart from how the mechanism was found.
+    consumer's linear program, or a point near its optimum where that program is large. The two bounds are checked apart
+    from how the mechanism was found.
     """
     if check is not None:
         return _check(check, as_json=as_json)
-    kind, sizes = _space({"counts": counts, "discrete": discrete, "hamming": hamming, "grid": grid})
-    space, at = designs.space_of(kind, sizes), level(epsilon, alpha)
+    given = {"counts": counts, "discrete": discrete, "hamming": hamming, "grid": grid, "graph": graph, "space": space}
+    (spelled, secrets), at = one_space(given), level(epsilon, alpha)
     if prior is None:
         raise OutOfRange("a design needs a consumer's prior", came="none", where="--prior")
     if theorem and program:
         raise OutOfRange("one of --theorem and --program can be asked for", came="both")
-    consumer = consumer_of(prior, loss, space, at)
-    found = _optimum(PrivacyType(space, at), consumer, theorem=theorem, program=program)
-    written = designs.document(found, (kind, sizes), None if is_file(loss) else loss.strip().lower())
+    consumer = consumer_of(prior, loss, secrets, at)
+    found = _optimum(PrivacyType(secrets, at), consumer, theorem=theorem, program=program)
+    written = designs.document(found, None if is_file(loss) else loss.strip().lower())
     _write(found, written, out, matrix)
     if as_json:
         return print_json(written)
     from utmost.adapters.screens.design import show_design
 
-    show_design(design_report(found, f"{kind} {' x '.join(map(str, sizes))}", prior, loss), out, matrix)
-
-
-def _space(given: dict[str, str | None]) -> designs.SpaceText:
-    """The one space that was asked for, and its sizes."""
-    chosen = [(kind, text) for kind, text in given.items() if text is not None]
-    if len(chosen) != 1:
-        came = " and ".join(f"--{kind}" for kind, _ in chosen) or "none"
-        raise OutOfRange("exactly one of --counts, --discrete, --hamming and --grid must be given", came=came)
-    ((kind, text),) = chosen
-    parts = text.lower().split("x") if kind == "grid" else [text]
-    if kind == "grid" and len(parts) != 2:
-        raise OutOfRange("a grid is written as ROWSxCOLUMNS, such as 4x4", came=text, where="--grid")
-    return kind, tuple(natural(part, f"--{kind}") for part in parts)
+    show_design(design_report(found, spelled.replace(":", " ", 1), prior, loss), out, matrix)
 
 
 def _optimum(ptype: PrivacyType, consumer: Consumer, *, theorem: bool, program: bool) -> Optimum:

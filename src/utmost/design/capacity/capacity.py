@@ -4,8 +4,7 @@ from typing import Any
 
 from utmost.design.capacity.certificate import TypeCapacity
 from utmost.design.capacity.checker import Kind
-from utmost.design.capacity.routes import ROUTES
-from utmost.errors import Unsupported
+from utmost.design.capacity.routes import shortest
 from utmost.leakage import Capacity
 from utmost.leakage import additive_capacity as additive_capacity_of_channel
 from utmost.leakage import multiplicative_capacity as multiplicative_capacity_of_channel
@@ -71,8 +70,5 @@ def additive_capacity(of: PrivacyType | Any) -> Capacity:
 
 
 def _of_type(ptype: PrivacyType, kind: Kind) -> TypeCapacity:
-    for name, route in ROUTES:
-        certificate = route(ptype, kind)
-        if certificate is not None:
-            return TypeCapacity.of(certificate, name)
-    raise Unsupported("no route reaches the capacity of so large a type", came=f"{ptype.space.size} secrets")
+    name, certificate = shortest(ptype, kind)
+    return TypeCapacity.of(certificate, name)

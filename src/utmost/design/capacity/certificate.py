@@ -86,7 +86,8 @@ class TypeCapacity(Capacity):
         mechanism: leaks at least ``lower``. A `Channel` of Fractions, or an object with ``shape`` and ``matrix`` that
             is written out only when asked for.
         certificate: a `CapacityCertificate`; ``certificate.verify()`` checks it again.
-        method: the route that found it: "closed form", "magnitude", "packing", "orbits" or "program".
+        method: the route that found it: "closed form", "product", "magnitude", "packing", "orbits", "program",
+            or "bound" where the type is too large for more than two bounds.
     """
 
     mechanism: Any

@@ -1,4 +1,4 @@
-r"""Capacities in closed form: the line, secrets that are alike, and their products.
+r"""Capacities in closed form: the line, and secrets that are alike.
 
 Write a = alpha and q = 1/a. For N counts the clamped geometric mechanism attains both capacities,
 
@@ -7,8 +7,7 @@ Write a = alpha and q = 1/a. For N counts the clamped geometric mechanism attain
 
 the dual of the first is the mechanism's own scales, that of the second stands on the middle count or counts. Where
 every secret sees the same distances, E / s and F / s with E = a^d, F = q^d and their row sums s attain n / s and
-1 - n / s, with a uniform dual; so n / (1 + (n - 1) a) for equal distances, (2 / (1 + a))^b for strings of b bits. On a
-product of such spaces mechanisms and duals multiply.
+1 - n / s, with a uniform dual; so n / (1 + (n - 1) a) for equal distances, (2 / (1 + a))^b for strings of b bits.
 
 Source: [fernandes2022], corollaries 20 and 22; the additive part of 22 is misprinted: 1 - n / (1 + (n - 1) q) is right.
 """
@@ -18,11 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from utmost.channels import Channel
 from utmost.design.capacity.certificate import CapacityCertificate
-from utmost.design.capacity.checker import Kind, ProductDual, UniformDual
-from utmost.design.capacity.mechanisms import KernelMechanism, ProductMechanism, UniformMechanism
-from utmost.design.capacity.products import factors
+from utmost.design.capacity.checker import Kind, UniformDual
+from utmost.design.capacity.mechanisms import KernelMechanism, UniformMechanism
 from utmost.design.capacity.profiles import profile
 from utmost.design.capacity.row_sums import BITS
 from utmost.design.capacity.sandwich import lowered, sandwich
@@ -33,30 +30,17 @@ from utmost.spaces import DiscreteMetric, LineMetric
 LINE = "Corollary 20 of [fernandes2022] and its additive twin: the geometric mechanism leaks most on a line"
 EQUAL = "Corollary 22 of [fernandes2022], corrected: randomised response and its dual leak most on equal distances"
 ALIKE = "secrets that see the same distances: alpha^(+-d), divided by its row sum, leaks most"
-PRODUCT = "capacities of products: mechanisms and nonnegative duals of the parts multiply"
 
 
 def closed_form(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     """The certificate of a capacity that has a closed form here, else None. Cost: O(1), or O(n^2) to find none."""
     if isinstance(ptype.space.metric, LineMetric):
         return _line(ptype, kind)
-    parts = factors(ptype)
-    if parts is not None:
-        return _product(ptype, kind, parts)
     if profile(ptype.space) is not None:
         mechanism = UniformMechanism(ptype, 1 if kind == "multiplicative" else -1)
         theorem = EQUAL if isinstance(ptype.space.metric, DiscreteMetric) else ALIKE
         return CapacityCertificate(ptype, kind, mechanism, UniformDual(), theorem=theorem)
     return None
-
-
-def _product(ptype: PrivacyType, kind: Kind, parts: tuple[PrivacyType, ...]) -> CapacityCertificate | None:
-    found = [closed_form(part, kind) for part in parts]
-    known = [certificate for certificate in found if certificate is not None]
-    if len(known) < len(found) or any(isinstance(part.mechanism, Channel) for part in known):
-        return None
-    mechanism = ProductMechanism(tuple(part.mechanism for part in known))  # type: ignore[misc]
-    return CapacityCertificate(ptype, kind, mechanism, ProductDual(tuple(c.dual for c in known)), theorem=PRODUCT)
 
 
 def _line(ptype: PrivacyType, kind: Kind) -> CapacityCertificate:

@@ -16,7 +16,7 @@ from utmost.channels import Channel
 from utmost.design.capacity.kernel import Kernel
 from utmost.design.capacity.profiles import profile, profile_sum
 from utmost.design.capacity.row_sums import row_sums
-from utmost.exact import Array, frozen, is_exact, nearest, to_floats
+from utmost.exact import Array, frozen, is_exact, nearest, one_world, to_floats
 from utmost.privacy import PrivacyType
 
 
@@ -122,7 +122,7 @@ class ProductMechanism(ImplicitMechanism):
         parts: the mechanisms; the last part of the secret moves fastest.
     """
 
-    parts: tuple[ImplicitMechanism, ...]
+    parts: "tuple[Mechanism, ...]"
 
     @property
     def shape(self) -> tuple[int, int]:  # noqa: D102
@@ -131,7 +131,7 @@ class ProductMechanism(ImplicitMechanism):
 
     @property
     def matrix(self) -> Array:  # noqa: D102
-        return frozen(reduce(np.kron, (part.matrix for part in self.parts)))
+        return frozen(reduce(np.kron, one_world(*(part.matrix for part in self.parts))))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ProductMechanism, (self.parts,)

@@ -1,7 +1,7 @@
 """Product spaces: secrets of several parts, at the sum of the distances of their parts."""
 
 from utmost.privacy import PrivacyType
-from utmost.spaces import EuclideanGridMetric, ManhattanGridMetric, counts
+from utmost.spaces import EuclideanGridMetric, ManhattanGridMetric, Space, SumMetric, counts
 
 
 def factors(ptype: PrivacyType) -> tuple[PrivacyType, ...] | None:
@@ -16,8 +16,13 @@ def factors(ptype: PrivacyType) -> tuple[PrivacyType, ...] | None:
     [2, 5]
     """
     metric = ptype.space.metric
-    if isinstance(metric, ManhattanGridMetric):
-        return tuple(PrivacyType(counts(side - 1), ptype.level) for side in (metric.rows, metric.cols))
-    if isinstance(metric, EuclideanGridMetric) and 1 in (metric.rows, metric.cols):
-        return (PrivacyType(counts(metric.size - 1), ptype.level),)
-    return None
+    match metric:
+        case SumMetric():
+            parts = Space(metric.first), Space(metric.second)
+        case ManhattanGridMetric():
+            parts = counts(metric.rows - 1), counts(metric.cols - 1)
+        case EuclideanGridMetric() if 1 in (metric.rows, metric.cols):
+            return (PrivacyType(counts(metric.size - 1), ptype.level),)
+        case _:
+            return None
+    return tuple(PrivacyType(part, ptype.level) for part in parts)

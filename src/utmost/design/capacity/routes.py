@@ -3,16 +3,22 @@
 from collections.abc import Callable
 
 from utmost.design.capacity.certificate import CapacityCertificate
-from utmost.design.capacity.checker import Kind
+from utmost.design.capacity.checker import Kind, ProductDual
 from utmost.design.capacity.classes import Classes
 from utmost.design.capacity.closed_form import closed_form
 from utmost.design.capacity.edge_program import by_edge_program
 from utmost.design.capacity.kernel import Kernel
 from utmost.design.capacity.lattice import bound_on_lattice, on_lattice
 from utmost.design.capacity.magnitude import by_magnitude
+from utmost.design.capacity.mechanisms import ProductMechanism
 from utmost.design.capacity.orbit_program import by_orbits
 from utmost.design.capacity.packing import bound_by_packing, by_packing, packing
+from utmost.design.capacity.products import factors
+from utmost.errors import Unsupported
 from utmost.privacy import PrivacyType
+
+PRODUCT = "capacities of products: mechanisms and nonnegative duals of the parts multiply"
+_NEAR = 1e-9
 
 Route = Callable[[PrivacyType, Kind], CapacityCertificate | None]
 
@@ -41,6 +47,29 @@ def bound_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     return None if found is None else bound_by_packing(ptype, kernel, found)
 
 
+def product_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+    """Mechanisms and nonnegative duals of the parts of a product multiply, and so do the sums that they prove."""
+    parts = factors(ptype)
+    found = [] if parts is None else [shortest(part, kind)[1] for part in parts]
+    if not found or any(c.multipliers is not None or c.gap > _NEAR * float(c.upper) for c in found):
+        return None
+    mechanism, dual = ProductMechanism(tuple(c.mechanism for c in found)), ProductDual(tuple(c.dual for c in found))
+    return CapacityCertificate(ptype, kind, mechanism, dual, theorem=PRODUCT)
+
+
+def shortest(ptype: PrivacyType, kind: Kind) -> tuple[str, CapacityCertificate]:
+    """The first route that reaches the capacity, and its certificate.
+
+    Raises:
+        Unsupported: for a type too large for every route.
+    """
+    for name, route in ROUTES:
+        certificate = route(ptype, kind)
+        if certificate is not None:
+            return name, certificate
+    raise Unsupported("no route reaches the capacity of so large a type", came=f"{ptype.space.size} secrets")
+
+
 def lattice_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     """The additive capacity of a Euclidean lattice with a point in its middle."""
     return on_lattice(ptype) if kind == "additive" else None
@@ -48,6 +77,7 @@ def lattice_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
 
 ROUTES: tuple[tuple[str, Route], ...] = (
     ("closed form", closed_form),
+    ("product", product_route),
     ("closed form", lattice_route),
     ("magnitude", magnitude_route),
     ("packing", packing_route),

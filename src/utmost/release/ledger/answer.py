@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from utmost.errors import NeedsTable
 from utmost.release.gradual.chain import Step
 from utmost.release.gradual.unit import Unit as Lattice
 from utmost.release.gradual.unit import minus
@@ -37,12 +36,7 @@ class Answer:
         Args:
             values: true values by column; needed beyond the loosest level, and not looked at elsewhere.
             below, above: the stored responses at the neighbours of the level.
-
-        Raises:
-            NeedsTable: where values are needed and there are none.
         """
-        if self.step.loose is None and values is None:
-            raise NeedsTable(f"a response at {self.step.to} needs the values", where="view", mend="Call relax.")
         stored = [None if blocks is None else blocks(column) for blocks in (below, above)]
         for block, start in enumerate(range(0, rows, BLOCK)):
             strict, loose = (None if blocks is None else next(blocks) for blocks in stored)

@@ -13,7 +13,7 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import DataChanged, LedgerDamaged
+from utmost.errors import DataChanged
 from utmost.release.ledger.key import Key
 from utmost.release.ledger.numbers import packed
 from utmost.release.ledger.source import Source
@@ -46,20 +46,13 @@ def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, whe
         raise DataChanged(f"the table must have the {rows} rows published", came=source.rows, where=where, mend=mend)
     if hmac.compare_digest(committed, now):
         return
-    step, runs = _run(rows), _runs(rows)
-    names = [*source.columns, "identifiers"]
-    for place in range(0, len(now), _BYTES):
-        if committed[place : place + _BYTES] != now[place : place + _BYTES]:
-            column, run = divmod(place // _BYTES, runs)
-            first, last = run * step + 1, min((run + 1) * step, rows)
-            span = f"row {first}" if first == last else f"rows {first} to {last}"
-            raise DataChanged(
-                "the values must be those that were published",
-                came=f"others in column {names[column]!r}, {span}",
-                where=where,
-                mend=mend,
-            )
-    raise LedgerDamaged("a commitment must have whole digests", where=where)
+    step, names = _run(rows), [*source.columns, "identifiers"]
+    differs = (at for at in range(0, len(now), _BYTES) if committed[at : at + _BYTES] != now[at : at + _BYTES])
+    column, run = divmod(next(differs) // _BYTES, -(-rows // step))
+    first, last = run * step + 1, min((run + 1) * step, rows)
+    span = f"row {first}" if first == last else f"rows {first} to {last}"
+    came = f"others in column {names[column]!r}, {span}"
+    raise DataChanged("the values must be those that were published", came=came, where=where, mend=mend)
 
 
 def _packed_runs(column: Integers) -> list[bytes]:
@@ -78,7 +71,3 @@ def _text_runs(column: NDArray[np.object_]) -> list[bytes]:
 def _run(rows: int) -> int:
     """So many rows to a digest: one where there are few rows, and never more than 1024 digests to a column."""
     return max(1, -(-rows // _MOST_RUNS))
-
-
-def _runs(rows: int) -> int:
-    return -(-rows // _run(rows))

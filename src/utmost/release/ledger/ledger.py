@@ -9,6 +9,7 @@ from utmost.errors import LedgerDamaged, NeedsTable, OutOfRange, Unsupported
 from utmost.exact import Level, Number, exact_integer, level
 from utmost.release.doors import table_of
 from utmost.release.ledger.book import Book, Page
+from utmost.release.ledger.chain import START, check_chain
 from utmost.release.ledger.commitment import commitment
 from utmost.release.ledger.copies import backed_up, restored
 from utmost.release.ledger.event import Event, read_event
@@ -351,7 +352,9 @@ class Ledger:
         """The events, oldest first: all, or those of a release or a dataset."""
 
         def work(page: Page) -> tuple[Event, ...]:
-            events = [read_event(number, body) for number, body, _ in page.rows.events()[: page.state.number]]
+            rows = page.rows.events()
+            check_chain(page.key, 0, START, rows)
+            events = [read_event(number, body) for number, body, _ in rows]
             return tuple(event for event in events if _concerns(event, name, dataset, page.state))
 
         return self._book.read(work)

@@ -27,10 +27,12 @@ class Loss:
     Attributes:
         missing: dataset to levels that its budget must bear.
         closed: releases that must not be relaxed any more.
+        limits: budgets that were set and forgotten: of two, the smaller.
     """
 
     missing: Mapping[str, tuple[Level, ...]]
     closed: tuple[Item, ...]
+    limits: Mapping[str, Level]
 
 
 def loss(common: State, witness: State, ledger: State) -> Loss:
@@ -56,7 +58,17 @@ def loss(common: State, witness: State, ledger: State) -> Loss:
         if spending != common.missing.get(dataset):
             missing.setdefault(dataset, []).extend(spending.levels)
     closed += [item for item, release in witness.releases.items() if _is_closed_since(item, release.relaxable, ledger)]
-    return Loss({dataset: tuple(levels) for dataset, levels in missing.items() if levels}, tuple(dict.fromkeys(closed)))
+    charged = {dataset: tuple(levels) for dataset, levels in missing.items() if levels}
+    return Loss(charged, tuple(dict.fromkeys(closed)), _forgotten_limits(common, witness, ledger))
+
+
+def _forgotten_limits(common: State, witness: State, ledger: State) -> dict[str, Level]:
+    found = {}
+    for dataset, limit in witness.limits.items():
+        mine = ledger.limits.get(dataset)
+        if limit != common.limits.get(dataset) and (mine == common.limits.get(dataset) or mine is None or limit < mine):
+            found[dataset] = limit
+    return found
 
 
 def _is_closed_since(item: Item, relaxable: bool, ledger: State) -> bool:

@@ -6,7 +6,7 @@ evaluated lazily over a fixed tree of levels:
 
 - at epsilon = 2^10 the noise is geometric; from there it is tightened to 2^9, 2^8, ...;
 - between 2^j and 2^(j+1) it is bridged at the middle, then in the half that holds the level, and so on, to the level
-  itself, or to one 2^20th of the octave, between whose ends the level is bridged at last.
+  itself, or to a 4096th of the octave, between whose ends the level is bridged at last.
 
 Each node draws from a keystream of its own, AES-256-CTR under
 
@@ -36,7 +36,7 @@ from utmost.sampling.draw import Method
 from utmost.sampling.keystream import NONCE_BYTES, Keystream
 from utmost.sampling.wide import Integers
 
-_TOP, _HALVINGS = 10, 20
+_TOP, _HALVINGS = 10, 12
 
 Derive = Callable[[str, int, str], bytes]
 """From a column, the number of a block, and the name of a node to a key."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from numpy.typing import NDArray
@@ -95,6 +96,7 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
         "rows": source.rows,
         "id_column": asked.id_column,
         "promise": asked.promise.facts(),
+        "commitment": sha256(committed).hexdigest(),
         "kind": source.kind,
         "request": asked.request,
     }
@@ -141,7 +143,7 @@ def check_values(page: Page, release: Published, now: bytes, source: Source) -> 
     """
     mend = f"Publish changed data as a new version: version={len(page.state.versions(release.name)) + 1}."
     where = f"{release.name!r}, version {release.version}"
-    check_unchanged(Item.of(page, release).commitment, now, source, release.rows, where, mend)
+    check_unchanged(Item.of(page, release).committed, now, source, release.rows, where, mend)
 
 
 def spending_after(state: State, dataset: str, release: Published | None, level: Level) -> Spending:

@@ -60,6 +60,8 @@ def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | Non
         known = book.loss(page)
         if known is None and missing is None:
             raise OutOfRange("somebody must know what is missing", came="no witness", where="resume", mend=_MEND)
+        for dataset, limit in ({} if known is None else known.limits).items():
+            page.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
         page.append("resumed", _facts(reason, page.state, known, said))
 
     book.write(work, quarantined=True)

@@ -30,7 +30,7 @@ class Item:
 
     Attributes:
         name, version, columns, rows, promise: as in `Published`.
-        commitment: to the values.
+        committed: the commitment to the values.
         stored: the release, if it is there.
     """
 
@@ -39,17 +39,21 @@ class Item:
     columns: tuple[str, ...]
     rows: int
     promise: Promise
-    commitment: bytes
+    committed: bytes
     stored: Published | None
 
     @classmethod
     def of(cls, page: Page, release: Published) -> "Item":
-        """A release that is there, with the commitment that was stored."""
-        first = release.responses[min(release.responses, key=lambda level: release.responses[level].event)]
-        commitment = page.rows.part(first.event, 0)
-        if commitment is None:
-            raise LedgerDamaged("a release must have a commitment", where=f"event {first.event}")
-        return cls(release.name, release.version, release.columns, release.rows, release.promise, commitment, release)
+        """A release that is there, with the commitment that was stored.
+
+        Raises:
+            LedgerDamaged: where the commitment is another one.
+        """
+        first = min(response.event for response in release.responses.values())
+        committed = page.rows.part(first, 0)
+        if committed is None or sha256(committed).hexdigest() != release.commitment:
+            raise LedgerDamaged("a commitment must be as it was written", came="another one", where=f"event {first}")
+        return cls(release.name, release.version, release.columns, release.rows, release.promise, committed, release)
 
     @property
     def size(self) -> int:
@@ -126,7 +130,7 @@ def _noise(page: Page, item: Item, step: Step, randomness: Randomness) -> Noise:
     if not page.state.is_derived:
         return DrawnNoise(step, lattice, randomness, "constant" if item.size <= CONSTANT_UP_TO else "table")
     check_apart([] if item.stored is None else item.stored.responses, step.to)
-    about = item.name, str(item.version), str(lattice), sha256(item.commitment).hexdigest()
+    about = item.name, str(item.version), str(lattice), sha256(item.committed).hexdigest()
     return DerivedNoise(step, lattice, lambda *place: page.key.derived("noise", *about, *map(str, place)))
 
 

@@ -43,6 +43,7 @@ class Published:
         rows: how many rows each has.
         id_column: the column of identifiers that are committed to with the values; None where there are none.
         promise: what holds at every level.
+        commitment: the digest of the commitment to the values.
         kind: what kind of table it was.
         responses: level to response.
         relaxable: False once a rollback has lost responses of it, see `folded`.
@@ -55,6 +56,7 @@ class Published:
     rows: int
     id_column: str | None
     promise: Promise
+    commitment: str
     kind: str
     responses: Mapping[Level, Response]
     relaxable: bool = True
@@ -205,6 +207,7 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
         rows=facts["rows"],
         id_column=facts["id_column"],
         promise=Promise.of_facts(facts["promise"]),
+        commitment=facts["commitment"],
         kind=facts["kind"],
         responses={level_of_text(facts["level"]): Response(number, 1, facts["parts"], facts["root"])},
     )

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 from utmost.errors import LedgerDamaged
+from utmost.release.gradual.chain import Step
 from utmost.release.ledger.book import Page
 from utmost.release.ledger.chain import START, check_chain, check_seal
 from utmost.release.ledger.event import Event, read_event
@@ -13,6 +13,7 @@ from utmost.release.ledger.schema import missing_steps
 from utmost.release.ledger.spending import Spending
 from utmost.release.ledger.state import Published, State, folded
 from utmost.release.ledger.vault import checked_parts, level_key, opened
+from utmost.release.stated import level_of_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,23 @@ def verified(key: Key, page: Page) -> Verification:
     state, events = State(0, START), []
     for number, body, mac in chain:
         events.append(read_event(number, body))
+        _check_step(state, events[-1])
         state = folded(state, [(events[-1], mac)])
         _check_limits(state, events[-1])
     _check_places(page, events)
     cells = sum(_check_responses(key, page, state, release) for release in state.releases.values())
     responses = sum(len(release.responses) for release in state.releases.values())
     return Verification(len(chain), responses, cells, {d: state.spending(d) for d in state.datasets})
+
+
+def _check_step(state: State, event: Event) -> None:
+    """A response was drawn from the law that the levels known then ask for."""
+    if event.kind not in ("published", "answered"):
+        return
+    release = state.releases.get((event.facts["name"], event.facts["version"]))
+    step = Step.from_known(() if release is None else release.responses, level_of_text(event.facts["level"]))
+    if step.how != event.facts["how"]:
+        raise LedgerDamaged("a level must follow from those before it", came=step.how, where=f"event {event.number}")
 
 
 def _check_limits(state: State, event: Event) -> None:
@@ -90,6 +102,4 @@ def _check_responses(key: Key, page: Page, state: State, release: Published) -> 
         if found != release.rows * len(release.columns):
             raise LedgerDamaged("a response must have all cells", came=f"{found} cells", where=where)
         cells += found
-    if any(not strict < loose for strict, loose in pairwise(release.levels)):
-        raise LedgerDamaged("levels must be in order", where=where)
     return cells

@@ -1,0 +1,134 @@
+"""Why a mechanism is not the best for everyone: a pair of secrets it blurs, or a consumer it does not serve."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+
+from utmost.channels import Channel, randomized_response
+from utmost.errors import Unsupported
+from utmost.exact import Array, Surd, fractions
+from utmost.geometry.kernels import kernels
+from utmost.geometry.least_loss import exact_loss
+from utmost.geometry.refinement import refutation
+from utmost.geometry.utility_sets import trivial_action
+from utmost.geometry.witnesses import prefers
+from utmost.privacy import PrivacyType
+from utmost.spaces import Consumer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unserved:
+    """A consumer for whom a mechanism is not the best of its type.
+
+    Attributes:
+        channel: the mechanism. better: a mechanism of the type with which the consumer loses less.
+        consumer: prior and loss.
+    """
+
+    channel: Channel
+    better: Channel
+    consumer: Consumer
+
+    def verify(self, ptype: PrivacyType) -> bool:
+        """Whether both mechanisms are of the type, and the consumer prefers the better one."""
+        members = ptype.contains(self.channel) and ptype.contains(self.better)
+        return members and prefers(self.consumer, self.better, self.channel)
+
+
+def blurred_pair(channel: Channel, loss: object, ptype: PrivacyType) -> Unserved | None:
+    """A prior on two secrets for which a mechanism is not optimal, because it tells these two apart less than allowed.
+
+    On two secrets the type has one best mechanism T, of which all others are refinements (corollary 9). Where the
+    restriction of the channel to a pair is not T, the loss is not trivial on the pair, and T extends to the type
+    by letting every other secret behave like one of the two, T is strictly better at a prior where two actions are
+    equally good. On a discrete space with more than two secrets every mechanism blurs some pair, so a loss
+    that is trivial on none, as every strictly monotone one is, has no universally optimal mechanism (theorem 12).
+
+    Args:
+        channel: a member of the type, exact.
+        loss: named, or (n, k), exact.
+        ptype: with rational alpha^d. The search is polynomial: no vertices are listed.
+
+    Returns:
+        None where no pair tells: that says nothing.
+
+    Source: [fernandes2022], theorem 12, corollary 13, and their lemmas 3 and 6.
+
+    >>> from utmost.spaces import discrete, losses
+    >>> fifty = PrivacyType(discrete(50), alpha="1/2")
+    >>> found = blurred_pair(randomized_response(50, alpha="1/2"), losses.binary, fifty)
+    >>> found.verify(fifty), [str(p) for p in found.consumer.prior if p]
+    (True, ['1/2', '1/2'])
+    """
+    if not channel.is_exact:
+        raise Unsupported("pairs are compared in rational arithmetic only", came="float64 entries")
+    table = exact_loss(loss, ptype.space.size)
+    for x, z in combinations(range(ptype.space.size), 2):
+        belief = _tie(table[[x, z]])
+        best = None if belief is None else _two_secret_optimum(ptype, x, z)
+        if belief is None or best is None or _is_as_far_apart(channel, best, x, z):
+            continue
+        for other in (0, 1):
+            better = Channel(best.matrix[[0 if s == x else 1 if s == z else other for s in range(ptype.space.size)]])
+            prior = fractions(np.zeros(ptype.space.size, dtype=np.int64))
+            prior[[x, z]] = belief, 1 - belief
+            found = Unserved(channel, better, Consumer(prior, table))
+            if found.verify(ptype):
+                return found
+    return None
+
+
+def unserved_consumer(channel: Channel, ptype: PrivacyType) -> Unserved | None:
+    """A consumer, of any loss, for whom a mechanism is not the best of its type; None if it is the best for everyone.
+
+    A mechanism that is universally optimal for all losses has every other as a refinement, so all kernels: one that is
+    none has a consumer who prefers it. With two secrets there is one kernel, which serves everyone (theorem 8,
+    corollary 9); with more there is always someone unserved (theorem 11).
+
+    Args:
+        channel: a member of the type, exact.
+        ptype: with rational alpha^d, small enough for its kernels to be listed.
+
+    Source: [fernandes2022], definition 2, theorems 8 and 11.
+
+    >>> from utmost.channels import geometric_channel
+    >>> from utmost.spaces import counts
+    >>> line = PrivacyType(counts(2), alpha="1/2")
+    >>> unserved_consumer(geometric_channel(2, alpha="1/2"), line).verify(line)
+    True
+    """
+    for kernel in kernels(ptype):
+        consumer = refutation(channel, kernel)
+        if consumer is not None:
+            return Unserved(channel, kernel, consumer)
+    return None
+
+
+def _tie(pair: Array) -> Fraction | None:
+    """A probability of the first of two secrets at which the best action changes; None for a trivial loss."""
+    if trivial_action(pair) is not None:
+        return None
+    first = int(min(range(pair.shape[1]), key=lambda w: (pair[1, w], pair[0, w])))  # the best where p is 0
+    best: tuple[Fraction, int] | None = None
+    for w in range(pair.shape[1]):
+        gain, price = pair[0, first] - pair[0, w], pair[1, w] - pair[1, first]
+        if gain > 0:
+            best = min(best or (Fraction(1), w), (price / (gain + price), w))
+    return None if best is None else best[0]
+
+
+def _two_secret_optimum(ptype: PrivacyType, x: int, z: int) -> Channel | None:
+    """T for the distance of two secrets; None where alpha to it is irrational."""
+    length = ptype.space.length(x, z)
+    if isinstance(length, Surd):
+        return None
+    between = ptype.level.scaled(length)
+    return randomized_response(2, alpha=between.alpha_fraction()) if between.is_rational else None
+
+
+def _is_as_far_apart(channel: Channel, best: Channel, x: int, z: int) -> bool:
+    """Whether every outcome that occurs has one of the two ratios of T: then the restriction is T, up to merging."""
+    ratio = best.matrix[0, 0] / best.matrix[1, 0]
+    return all(p == ratio * q or q == ratio * p for p, q in channel.matrix[[x, z]].T)
