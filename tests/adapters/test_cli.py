@@ -225,6 +225,7 @@ COMMANDS = [
     "release",
     "read",
     "design",
+    "capacity",
     "noise",
     "compare",
     "epsilon-for",
