@@ -16,7 +16,7 @@ def check_absent(path: Path) -> None:
     """Check that a file may be written here.
 
     Raises:
-        Unsupported: where something is there already; of a release, it may have been read, and a second one spends again.
+        Unsupported: where something is there already.
     """
     if os.path.lexists(path):
         raise Unsupported(
