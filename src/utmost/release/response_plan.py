@@ -20,7 +20,7 @@ def response_plan(release: Published, level: Level, confidence: Number = "0.95")
 
     >>> from utmost.exact import level
     >>> from utmost.release.ledger.promise import promised
-    >>> release = Published("r", 1, "d", ("n",), 12, False, promised(sensitivity=1, cells=2), "csv", {})
+    >>> release = Published("r", 1, "d", ("n",), 12, None, promised(sensitivity=1, cells=2), "", "csv", {})
     >>> response_plan(release, level(1)).law, response_plan(release, level(1)).radius
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
