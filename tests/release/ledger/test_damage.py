@@ -156,3 +156,29 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path):
         Ledger.open(tmp_path / "x.db", key=KEY)
     with pytest.raises(LedgerError):
         Ledger.open(tmp_path / "nowhere" / "x.db", key=KEY)
+
+
+def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
+    """Under the right key: spending beyond a limit, and a response that was not drawn from the law it should be."""
+    from utmost.release.ledger import publishing
+
+    with Ledger.open(tmp_path / "a.db", key=KEY) as ledger:
+        ledger.budget("r", limit=1)
+        with monkeypatch.context() as patched:
+            patched.setattr(publishing, "check_budget", lambda state, dataset, after: None)
+            ledger.publish("r", TABLE, epsilon=2, **PROMISE)
+        with pytest.raises(LedgerDamaged, match="budget must not be exceeded"):
+            ledger.verify()
+    real = publishing.new_response
+
+    def as_a_view(*arguments, **options):
+        drawn, facts = real(*arguments, **options)
+        return drawn, facts | {"how": "tighten"}
+
+    with Ledger.open(tmp_path / "b.db", key=KEY) as ledger:
+        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        with monkeypatch.context() as patched:
+            patched.setattr(publishing, "new_response", as_a_view)
+            ledger.relax("r", TABLE, epsilon=2)
+        with pytest.raises(LedgerDamaged, match="follow from those before it"):
+            ledger.verify()
