@@ -159,7 +159,7 @@ if TYPE_CHECKING:
     from utmost.noise.gradual import is_lossless
     from utmost.release import gradual, rappor
     from utmost.release.gradual import GradualRelease, ProcessedRelease, TrustRelease
-    from utmost.release.ledger import Ledger
+    from utmost.release.ledger import Ledger, read_sealed
 
 __all__ = [
     "Capacity",
@@ -283,6 +283,7 @@ __all__ = [
     "randomized_response",
     "rappor",
     "read_response",
+    "read_sealed",
     "refinement",
     "refinement_verdict",
     "refutation",
@@ -412,7 +413,10 @@ _LATER = {
         "ProcessedRelease",
         "TrustRelease",
     ),
-    "utmost.release.ledger": ("Ledger",),
+    "utmost.release.ledger": (
+        "Ledger",
+        "read_sealed",
+    ),
 }
 _ROOM = {name: room for room, names in _LATER.items() for name in names}
 
