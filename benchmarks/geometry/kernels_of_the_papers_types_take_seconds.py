@@ -1,17 +1,16 @@
-"""Kernels counted and listed by the compiled walk and by double description, beside lrs in the same run.
+"""Kernels counted and listed by the compiled walk and by double description, beside lrs, cddlib and ppl in one run.
 
 Run: PYTHONPATH=src python benchmarks/geometry/kernels_of_the_papers_types_take_seconds.py
 
-Compilation is done before the clock starts. lrs (Debian package lrslib) gets {lambda >= 0, V lambda = 1} in rationals
-and stops after half a minute; it is skipped where it is not installed. Seconds are wall time on one core.
+Compilation is done before the clock starts. Rivals get {lambda >= 0, V lambda = 1} in rationals; one that needs more
+than half a minute is stopped and asked no more. Seconds are those of computing, on one core, so that a busy machine
+changes little.
 """
 
 import resource
-import shutil
-import subprocess
-import time
 
 import numpy as np
+from rivals import RIVALS, run_apart, timed
 
 from utmost.geometry import vertices
 from utmost.geometry.double_description import kernels_by_double_description
@@ -19,7 +18,6 @@ from utmost.geometry.walk import count_by_walk, walk_kernels
 from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming
 
-LIMIT = 30
 HALF = {"alpha": "1/2"}
 GOALS = {"line of 6": 0.15, "3-bit cube": 2, "6 at equal distance": 2, "line of 7": 20}
 TYPES = {
@@ -36,6 +34,7 @@ TYPES = {
 
 
 def main():
+    rivals = list(RIVALS)
     count_by_walk(vertices(PrivacyType(counts(2), **HALF)))
     for name, (space, at, expected) in TYPES.items():
         listed = vertices(PrivacyType(space, **at))
@@ -44,42 +43,23 @@ def main():
         listing, found = timed(lambda listed=listed: sum(len(haul.supports) for haul in walk_kernels(listed)))
         assert found == expected
         goal = f" (goal {GOALS[name]} s)" if name in GOALS else ""
-        print(
-            f"{name:25} {expected:9,}: counted in {seconds:7.3f} s{goal}, listed in {listing:7.3f} s",
-            end="",
-            flush=True,
-        )
+        print(f"{name:25} {expected:9,}: counted in {seconds:7.3f} s{goal}, listed in {listing:7.3f} s", flush=True)
         if expected < 10**6:
             pure, supports = timed(lambda listed=listed: kernels_by_double_description(listed))
             assert len(supports) == expected
-            print(f", without numba {pure:7.3f} s", end="", flush=True)
-            print(f", lrs {lrs(listed) if listed.is_exact else 'takes rationals only'}", end="")
-        print()
+            print(f"{'':25} without numba: {pure:7.3f} s", flush=True)
+        for rival in list(rivals) if listed.is_exact else []:
+            outcome = run_apart(rival, *rows(listed))
+            print(f"{'':25} {rival.__name__:>13}: {outcome}", flush=True)
+            if outcome.startswith("not"):
+                rivals.remove(rival)
     print(f"largest memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
 
 
-def timed(work):
-    start = time.perf_counter()
-    answer = work()
-    return time.perf_counter() - start, answer
-
-
-def lrs(listed):
-    program = shutil.which("lrs")
-    if program is None:
-        return "not installed"
+def rows(listed):
+    """V lambda = 1 as equations, lambda >= 0."""
     n, m = listed.weights.shape
-    lines = [" ".join(map(str, [-1, *listed.weights[x]])) for x in range(n)]
-    lines += [" ".join(map(str, [0, *row])) for row in np.eye(m, dtype=int)]
-    head = ["H-representation", f"linearity {n} {' '.join(str(k + 1) for k in range(n))}", "begin"]
-    text = "\n".join([*head, f"{n + m} {m + 1} rational", *lines, "end", ""])
-    start = time.perf_counter()
-    try:
-        answer = subprocess.run([program], input=text, capture_output=True, text=True, timeout=LIMIT, check=True)
-    except subprocess.TimeoutExpired:
-        return f"not within {LIMIT} s"
-    found = sum(line.startswith(" 1 ") for line in answer.stdout.splitlines())
-    return f"{found:,} in {time.perf_counter() - start:.3f} s"
+    return [[-1, *listed.weights[x]] for x in range(n)], [[0, *row] for row in np.eye(m, dtype=int).tolist()]
 
 
 if __name__ == "__main__":

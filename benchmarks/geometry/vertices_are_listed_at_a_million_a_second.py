@@ -3,17 +3,14 @@
 Run: PYTHONPATH=src python benchmarks/geometry/vertices_are_listed_at_a_million_a_second.py
 
 Rivals get the easiest form there is, the Lipschitz polytope of the essential pairs in integers; one that needs more
-than half a minute is stopped and asked no more, and one that is not installed is skipped (Debian package lrslib; Python
-packages pycddlib, pplpy).
-"alone" as an argument leaves them out. Seconds are wall time on one core; the memory is the growth of the process
-while the list is streamed.
+than half a minute is stopped and asked no more. "alone" as an argument leaves them out. Seconds are those of computing,
+on one core, so that a busy machine changes little; the memory is the growth of the process while the list is streamed.
 """
 
 import resource
-import shutil
-import subprocess
 import sys
-import time
+
+from rivals import RIVALS, run_apart, timed
 
 from utmost.geometry import count_vertices, vertex_blocks
 from utmost.geometry.distances import Distances
@@ -21,7 +18,6 @@ from utmost.geometry.essential import essential_edges
 from utmost.privacy import PrivacyType
 from utmost.spaces import discrete, grid, hamming
 
-LIMIT = 30
 SPACES = {
     "line of 7": (grid(1, 7), 64),
     "3-bit cube": (hamming(3), 38),
@@ -38,7 +34,7 @@ GOALS = {"5-bit cube": 10, "5 x 5 grid, Manhattan": 10}
 
 
 def main():
-    rivals = [] if sys.argv[1:] == ["alone"] else [lrs, cdd, ppl]
+    rivals = [] if sys.argv[1:] == ["alone"] else list(RIVALS)
     for name, (space, expected) in SPACES.items():
         ptype = PrivacyType(space, alpha="1/2")
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -51,18 +47,12 @@ def main():
             f"{name:22} {expected:11,}: listed in {seconds:7.3f} s{goal}, +{grown:.0f} MiB; counted in {counting:.3f} s"
         )
         for rival in list(rivals):
-            outcome = run_apart(rival, space)
+            outcome = run_apart(rival, [], list(rows(space)))
             print(f"{'':22} {rival.__name__:>11}: {outcome}", flush=True)
             if outcome.startswith("not"):
                 rivals.remove(rival)
     seconds, count = timed(lambda: count_vertices(hamming(6)))
     print(f"6-bit cube {count:,}: counted in {seconds:.1f} s")
-
-
-def timed(work):
-    start = time.perf_counter()
-    answer = work()
-    return time.perf_counter() - start, answer
 
 
 def rows(space):
@@ -75,60 +65,6 @@ def rows(space):
                 if secret:
                     row[secret] += sign
             yield row
-
-
-def lrs(space):
-    table = list(rows(space))
-    text = ["H-representation", "begin", f"{len(table)} {space.size} integer"]
-    text += [*(" ".join(map(str, row)) for row in table), "end", ""]
-    program = shutil.which("lrs")
-    if program is None:
-        raise ImportError("lrs")
-    answer = subprocess.run([program], input="\n".join(text), capture_output=True, text=True, timeout=LIMIT, check=True)
-    return sum(line.startswith(" 1 ") for line in answer.stdout.splitlines())
-
-
-def cdd(space):
-    import cdd.gmp as exact
-
-    matrix = exact.matrix_from_array(list(rows(space)), rep_type=exact.RepType.INEQUALITY)
-    return len(exact.copy_generators(exact.polyhedron_from_matrix(matrix)).array)
-
-
-def ppl(space):
-    from ppl import C_Polyhedron, Constraint_System, Variable
-
-    f = [Variable(x) for x in range(space.size - 1)]
-    system = Constraint_System()
-    for constant, *factors in rows(space):
-        system.insert(sum((a * x for a, x in zip(factors, f, strict=True) if a), 0 * f[0]) + constant >= 0)
-    return sum(point.is_point() for point in C_Polyhedron(system).minimized_generators())
-
-
-def run_apart(rival, space):
-    """In a process of its own, which can be ended."""
-    from multiprocessing import get_context
-
-    answers = get_context("fork").SimpleQueue()
-    worker = get_context("fork").Process(target=_answer, args=(rival, space, answers))
-    start = time.perf_counter()
-    worker.start()
-    worker.join(LIMIT)
-    if worker.is_alive():
-        worker.kill()
-        worker.join()
-        return f"not within {LIMIT} s"
-    found = answers.get() if not answers.empty() else "failed"
-    return f"{found} in {time.perf_counter() - start:.3f} s" if isinstance(found, int) else found
-
-
-def _answer(rival, space, answers):
-    try:
-        answers.put(rival(space))
-    except ImportError:
-        answers.put("not installed")
-    except subprocess.TimeoutExpired:
-        answers.put(f"not within {LIMIT} s")
 
 
 if __name__ == "__main__":

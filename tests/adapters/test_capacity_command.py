@@ -75,6 +75,7 @@ ASKED = {
     "lattice by its magnitude": ["--grid", "4x4", *HALF],
     "lattice by packing": ["--grid", "3x3", *HALF],
     "lattice with a middle": ["--grid", "3x5", "--epsilon", "1/10", "--additive"],
+    "lattice by envelopes": ["--grid", "7x7", "--epsilon", "1/10", "--multiplicative"],
     "Manhattan": ["--manhattan", "3x4", *HALF],
     "one secret": ["--line", 1, "--epsilon", 1],
 }

@@ -95,6 +95,20 @@ def test_other_spaces_round_trip(run, file, tmp_path, space):
     assert run("design", "--check", out)[0] == 0
 
 
+def test_a_picture_of_places_is_drawn(run, tmp_path):
+    """Twice the same bytes; only of a grid, and only in a format of pictures."""
+    pytest.importorskip("matplotlib")
+    asked = ["design", "--prior", "uniform", "--loss", "binary", *HALF]
+    one, two = tmp_path / "one.svg", tmp_path / "two.svg"
+    for path in (one, two):
+        assert run(*asked, "--space", "manhattan:2x3", "--plot", path)[0] == 0
+    assert one.read_bytes() == two.read_bytes()
+    assert b"answers for place 0" in one.read_bytes() or b"<svg" in one.read_bytes()
+    assert run(*asked, "--discrete", 3, "--plot", tmp_path / "no.svg")[0] == 2
+    assert run(*asked, "--space", "manhattan:2x3", "--plot", tmp_path / "no.csv")[0] == 2
+    assert not (tmp_path / "no.svg").exists()
+
+
 def test_a_forged_design_is_refused(run, tmp_path):
     """A loss stated too low, a bound stated too high, a dual that proves less, another remap: each is found."""
     out = tmp_path / "design.json"

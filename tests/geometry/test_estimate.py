@@ -76,6 +76,7 @@ def test_pairs_that_complete_a_set(space, at):
     assert total == comb(n, 2) * kernel_sizes(ptype)[n]
 
 
+@pytest.mark.slow
 def test_one_set_of_the_plane_has_more_completions_than_the_paper_could_list():
     """[fernandes2022], table 6: more than 10 000 kernels on nine points; so many have the same seven vertices."""
     listed = vertices(PrivacyType(grid(3, 3), alpha="1/2"))

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from running import python
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.errors import Infeasible, NotAChannel, OutOfRange, SolverFailed
-from utmost.geometry import refinement, refinement_verdict, refutation
+from utmost.exact import to_floats
+from utmost.geometry import exact_remap, refinement, refinement_verdict, refutation
 from utmost.geometry.remap_program import nearest_remap_exactly
 from utmost.geometry.witnesses import is_remap_between, prefers
 from utmost.programs.whole import Tableau, whole
@@ -109,6 +110,15 @@ def test_larger_pairs(n, m, k, refines):
     verdict = refinement_verdict(B, A)
     assert bool(verdict) == refines
     assert verdict.verify()
+
+
+def test_a_remap_that_is_mended_below_zero_is_none():
+    """What B P misses may be too much to be made up for: then nothing is returned, least of all negative chances."""
+    B = Channel([["1/2", "1/2", 0], [0, "1/2", "1/2"]]).matrix
+    for A, found in (([[1, 0], [0, 1]], False), ([["5/8", "3/8"], ["3/8", "5/8"]], True)):
+        mended = exact_remap._mended(B, Channel(A).matrix, to_floats(B), np.full((3, 2), 0.5), [0, 1], [0, 1])
+        assert (mended is not None) == found
+        assert mended is None or (mended >= 0).all()
 
 
 def test_a_coarsening_of_many_outcomes_is_found():

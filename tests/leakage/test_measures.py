@@ -201,6 +201,10 @@ def test_one_call_reads_what_it_is_given(data):
     assert len(set(lost)) == 1
     assert uncertainty(consumer) == uncertainty(prior, loss) == l_uncertainty(loss).prior(prior)
     assert additive_leakage(C, consumer) == uncertainty(consumer) - lost[0]
+    assert additive_leakage(hyper(C, prior), consumer) == additive_leakage(C, consumer)
+    assert additive_leakage(C, prior, bayes_risk) == additive_leakage(C, prior, measure=bayes_risk)
+    assert vulnerability(C, consumer) == posterior[0]
+    assert vulnerability(consumer) == vulnerability(prior)
     assert additive_leakage(C, prior, measure=bayes_risk) == additive_leakage(C, prior)
     assert multiplicative_leakage(C, prior) == posterior[0] / vulnerability(prior)
     assert multiplicative_leakage(hyper(C, prior)) == posterior[0] / max(prior)
@@ -247,6 +251,8 @@ C2 = Channel([["1/2", "1/2"], ["1/2", "1/2"]])
         (lambda: uncertainty(C2, [1, 0], bayes_vulnerability), OutOfRange, "Call vulnerability instead"),
         (lambda: additive_leakage(C2, [1, 0], [[1], [1]], loss=losses.binary), OutOfRange, "gain and loss"),
         (lambda: additive_leakage(C2, [1, 0], loss=losses.nib, measure=bayes_risk), OutOfRange, "loss and measure"),
+        (lambda: additive_leakage(C2, [1, 0], losses.nib, loss=losses.nib), OutOfRange, "gain and loss"),
+        (lambda: additive_leakage(C2, [1, 0], bayes_risk, measure=bayes_risk), OutOfRange, "gain and measure"),
         (lambda: vulnerability([1, 0], [[1], [1]], [[1], [1]]), OutOfRange, "at most one gain"),
         (lambda: vulnerability([1, 0], [[1]]), NotALoss, "gain must have 2 rows"),
         (lambda: uncertainty([1, 0], [[1]]), NotALoss, "loss must have 2 rows"),

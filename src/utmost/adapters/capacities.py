@@ -17,6 +17,7 @@ from utmost.channels import Channel
 from utmost.design import Bounds
 from utmost.design.capacity import (
     CapacityCertificate,
+    EnvelopeMechanism,
     ImplicitMechanism,
     KernelMechanism,
     LatticeMechanism,
@@ -112,6 +113,8 @@ def _mechanism(mechanism: Channel | ImplicitMechanism) -> dict[str, Any]:
             return {"form": "product", "parts": [_mechanism(part) for part in mechanism.parts]}
         case LatticeMechanism():
             return {"form": "lattice"}
+        case EnvelopeMechanism():
+            return {"form": "envelope", "heights": mechanism.heights.tolist()}
     return {"form": "matrix", "rows": [_texts(row) for row in mechanism.matrix]}
 
 
@@ -123,6 +126,8 @@ def _read_mechanism(ptype: PrivacyType, facts: dict[str, Any]) -> Any:
             return UniformMechanism(ptype, _sign(facts["sign"]))
         case "lattice":
             return LatticeMechanism(ptype)
+        case "envelope":
+            return EnvelopeMechanism(ptype, np.array(facts["heights"], dtype=np.float64))
         case "product":
             parts = factors(ptype) or ()
             return ProductMechanism(

@@ -130,9 +130,7 @@ def _multiplicative(C: Channel, prior: Array, measure: Measure) -> dict[str, Any
     try:
         return _number(measure.multiplicative_leakage(C, prior))
     except NotALoss:
-        if measure.prior(prior) is not None and measure.rises:
-            return None
-        raise
+        return None
 
 
 def _strategy(C: Channel, prior: Array, measure: Measure) -> list[dict[str, Any]] | None:

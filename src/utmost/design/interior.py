@@ -5,6 +5,7 @@ to an exactly private channel, the multipliers to a feasible dual, and the check
 """
 
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +53,9 @@ def interior_certificate(ptype: PrivacyType, consumer: Consumer) -> Certificate:
     costs = np.ascontiguousarray((_floats(consumer.prior)[:, None] * _floats(consumer.loss)).T)
     scale = float(costs.sum(axis=1).max()) or 1.0
     chosen = likely_actions(ptype, consumer)
-    for _ in range(_ROUNDS):
-        found = interior_columns(costs[chosen] / scale, factors, _is_near)
+    for rounds in count():
+        # Only the first round lets columns go: later ones would lose again what pricing has brought in.
+        found = interior_columns(costs[chosen] / scale, factors, _is_near, let_go=rounds == 0)
         used = chosen[found.kept]
         others = np.setdiff1d(np.arange(len(costs)), used)
         slack = _GAP * found.upper / len(factors) + _NOTHING
@@ -61,8 +63,8 @@ def interior_certificate(ptype: PrivacyType, consumer: Consumer) -> Certificate:
         joining = [one.action for one in priced if one.proof is None]
         if not joining:
             return _certified(ptype, consumer, found, used, priced, scale)
-        chosen = np.union1d(used, joining)
-    raise SolverFailed("every action of use must be found", came=f"more after {_ROUNDS} rounds")
+        chosen = np.union1d(used, joining if rounds < _ROUNDS else others)
+    raise AssertionError("the rounds end when every action has joined")
 
 
 def likely_actions(ptype: PrivacyType, consumer: Consumer) -> NDArray[np.intp]:

@@ -138,8 +138,10 @@ def _leak(
     channel: object, prior: object, gain: object, loss: object, measure: Measure | None
 ) -> tuple[object, object, Measure]:
     where, belief, rule = _arguments(channel, prior, gain)
-    if isinstance(rule, Loss) or (isinstance(rule, Measure) and measure is None and loss is None):
-        loss, measure, rule = (rule, measure, None) if isinstance(rule, Loss) else (None, rule, None)
+    if isinstance(rule, Loss | Consumer) and loss is None:
+        loss, rule = rule, None
+    elif isinstance(rule, Measure) and measure is None:
+        measure, rule = rule, None
     given = [name for name, x in (("gain", rule), ("loss", loss), ("measure", measure)) if x is not None]
     if len(given) > 1:
         raise OutOfRange("one of gain, loss and measure can be given", came=" and ".join(given))

@@ -23,7 +23,7 @@ _SHORT_OF = 0.995  # of the way to the boundary
 _CORRECTIONS = 6
 _SPREAD = 10.0  # the first products s z, in units of what the costs differ by
 _FADED, _FADING, _FIRST_DROP = 0.1, 0.97, 5
-_MOST_FRESH = 0.3  # of the multipliers that an entry has: the most that a new row brings
+_MOST_FRESH = 0.01  # of the multipliers that an entry has: the most that a new row brings
 _LEAST_PRODUCT = 1e-10  # of the cost, over all rows: below it rounding decides
 
 
@@ -51,7 +51,9 @@ class Interior:
     steps: int
 
 
-def interior_columns(costs: Floats, factors: Floats, stop: Stop, *, by_entry: bool = True) -> Interior:
+def interior_columns(
+    costs: Floats, factors: Floats, stop: Stop, *, by_entry: bool = True, let_go: bool = False
+) -> Interior:
     """The columns of least total cost that keep the ratios, to within what ``stop(lower, upper)`` asks for.
 
     Args:
@@ -59,6 +61,7 @@ def interior_columns(costs: Floats, factors: Floats, stop: Stop, *, by_entry: bo
         factors: (n, n) the a_ij in [0, 1), 0 where a pair is implied by others; symmetric in where it is 0.
         stop: whether the bounds are good enough.
         by_entry: sum_w v_w[i] = 1 for every i; otherwise there is one column, whose entries sum to 1.
+        let_go: drop columns that fade, to be quicker; the bounds are then those of the columns that were kept.
 
     Raises:
         SolverFailed: when the bounds do not get there.
@@ -73,7 +76,7 @@ def interior_columns(costs: Floats, factors: Floats, stop: Stop, *, by_entry: bo
         lower, upper = at.bounds(at.take_in())
         if stop(lower, upper):
             return at.finished(lower, upper, steps)
-        if steps >= _FIRST_DROP:
+        if let_go and steps >= _FIRST_DROP:
             at.let_go()
         at.move(*_direction(at))
         if not np.isfinite(at.prices).all():
@@ -92,7 +95,7 @@ class _Iterate:
         self.slacks: Floats
         self.multipliers: Floats
         self.prices: Floats
-        self.shares = np.full(len(costs), np.inf)
+        self.first, self.shares = len(costs), np.full(len(costs), np.inf)
 
     @classmethod
     def start(cls, costs: Floats, factors: Floats, sums: Sums) -> "_Iterate":
@@ -150,7 +153,7 @@ class _Iterate:
     def let_go(self) -> None:
         """Columns with a small share of all sums leave; the largest column takes their entries, and stays private."""
         share = self.columns.sum(axis=1) / self.rows.size
-        faded = (share < _FADED / len(self.factors)) & (share < _FADING * self.shares)
+        faded = (share < _FADED / self.first) & (share < _FADING * self.shares)
         self.shares = share
         if len(share) == 1 or not faded.any():
             return

@@ -12,6 +12,7 @@ from utmost.channels import geometric_channel, randomized_response
 from utmost.design import Bounds
 from utmost.design.capacity import (
     CapacityCertificate,
+    EnvelopeMechanism,
     KernelMechanism,
     LatticeMechanism,
     Multipliers,
@@ -36,6 +37,8 @@ FOUND = {
     "lattice": additive_capacity(PrivacyType(grid(3, 5), epsilon=1)),
     "magnitude": multiplicative_capacity(PrivacyType(grid(4, 4), **HALF)),
     "packing": multiplicative_capacity(PrivacyType(grid(3, 3), **HALF)),
+    "envelope": multiplicative_capacity(PrivacyType(grid(7, 7), epsilon="1/10")),
+    "additive envelope": additive_capacity(PrivacyType(grid(8, 8), epsilon="1/10")),
 }
 
 
@@ -66,7 +69,7 @@ def test_a_mechanism_of_the_type_attains_the_lower_bound(name):
     assert matrix.shape == found.mechanism.shape
     assert ptype.contains(found.mechanism)
     own = multiplicative_capacity if found.certificate.kind == "multiplicative" else additive_capacity
-    assert float(own(found.mechanism).value) == pytest.approx(float(found.lower), rel=1e-12)
+    assert float(own(found.mechanism).value) == pytest.approx(float(found.lower), rel=1e-11)
     if found.is_exact:
         assert own(found.mechanism).value == found.value
 
@@ -138,6 +141,21 @@ def test_multipliers_are_looked_at_one_by_one():
     )
     empty = Multipliers(*(np.array([], dtype=np.int64) for _ in range(3)), np.array([], dtype=object))
     assert "feasible" in refused(EQUAL, "multiplicative", certificate.mechanism, certificate.dual, empty)
+
+
+def test_envelopes_of_any_heights_are_private_and_their_rest_is_looked_at():
+    certificate = FOUND["envelope"].certificate
+    ptype, heights = certificate.ptype, certificate.mechanism.heights
+    assert isinstance(certificate.mechanism, EnvelopeMechanism)
+    rough = EnvelopeMechanism(ptype, heights * np.random.default_rng(1).uniform(0.6, 0.9, heights.shape))
+    columns = rough.columns()
+    edges, powers = ptype.space.edges, np.exp(-0.1 * ptype.space.distances)
+    assert (columns[edges[:, 0]] >= powers[tuple(edges.T)][:, None] * columns[edges[:, 1]] * (1 - 1e-14)).all()
+    assert "rest" in refused(ptype, "multiplicative", rough, certificate.dual)
+    assert "more than 1" in refused(ptype, "multiplicative", EnvelopeMechanism(ptype, heights * 1.01), certificate.dual)
+    for bad in (heights[:-1], -heights, heights + 1, heights * np.nan):
+        with pytest.raises(OutOfRange):
+            EnvelopeMechanism(ptype, bad)
 
 
 def test_a_mechanism_that_leaks_less_leaves_a_gap():

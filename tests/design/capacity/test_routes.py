@@ -158,6 +158,20 @@ def test_where_the_packing_is_no_capacity_a_dual_with_multipliers_proves_it():
     assert found.certificate.verify()
 
 
+def test_a_lattice_too_large_for_programs_has_two_bounds_with_a_gap():
+    """At epsilon = 1/2 the packing is no capacity (5 x 5 places: 3.39919511, the packing 3.39923530)."""
+    small = PrivacyType(grid(5, 5), epsilon="1/2")
+    found, bound = dict(ROUTES)["orbits"](small, "multiplicative"), dict(ROUTES)["bound"](small, "multiplicative")
+    assert bound.lower < found.lower
+    assert found.upper < 3.39919512 < 3.3992352 < bound.upper
+    large = PrivacyType(grid(14, 14), epsilon="1/4")
+    for capacity in CAPACITY.values():
+        found = capacity(large)
+        assert found.certificate.verify()
+        assert 0 < found.lower < found.value
+    assert multiplicative_capacity(large).method == "bound"
+
+
 def test_a_bound_is_a_bound_where_the_packing_is_no_capacity():
     found = dict(ROUTES)["bound"](PrivacyType(Space(STRICT), alpha="1/2"), "multiplicative")
     assert found.lower <= 122 / 45 <= found.upper

@@ -14,7 +14,7 @@ from utmost.design import Optimum, optimal_mechanism
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken
 from utmost.exact import level
 from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, LineMetric, check_monotone
+from utmost.spaces import Consumer, EuclideanGridMetric, LineMetric, ManhattanGridMetric, check_monotone
 
 Counts = Annotated[str | None, typer.Option("--counts", metavar="N", help="The secrets are the counts 0..N.")]
 Discrete = Annotated[str | None, typer.Option("--discrete", metavar="K", help="K secrets, all equally far apart.")]
@@ -27,6 +27,9 @@ Theorem = Annotated[bool, typer.Option("--theorem", help="Refuse a loss that The
 Program = Annotated[bool, typer.Option("--program", help="Solve the linear program even where a theorem answers.")]
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write mechanism, remap and certificate as JSON.")]
 Matrix = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the mechanism's matrix as CSV.")]
+Plot = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Draw a grid's prior and the answers for its likeliest place.")
+]
 Check = Annotated[
     Path | None,
     typer.Option(
@@ -50,6 +53,7 @@ def design(
     program: Program = False,
     out: Out = None,
     matrix: Matrix = None,
+    plot: Plot = None,
     check: Check = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -70,7 +74,7 @@ def design(
     consumer = consumer_of(prior, loss, secrets, at)
     found = _optimum(PrivacyType(secrets, at), consumer, theorem=theorem, program=program)
     written = designs.document(found, None if is_file(loss) else loss.strip().lower())
-    _write(found, written, out, matrix)
+    _write(found, written, out, matrix, plot)
     if as_json:
         return print_json(written)
     from utmost.adapters.screens.design import show_design
@@ -88,7 +92,9 @@ def _optimum(ptype: PrivacyType, consumer: Consumer, *, theorem: bool, program: 
         raise
 
 
-def _write(found: Optimum, written: dict[str, object], out: Path | None, matrix: Path | None) -> None:
+def _write(
+    found: Optimum, written: dict[str, object], out: Path | None, matrix: Path | None, plot: Path | None
+) -> None:
     writers: dict[Path, Writer] = {}
     if out is not None:
         writers[out] = lambda file: designs.write(written, file)
@@ -97,8 +103,25 @@ def _write(found: Optimum, written: dict[str, object], out: Path | None, matrix:
             raise OutOfRange("a matrix is written as .csv or .tsv", came=matrix.name, where="--matrix")
         names = ["secret", *map(str, range(found.certificate.consumer.actions))]
         writers[matrix] = lambda file: files.write_rows(names, designs.matrix_text(found.channel), file, matrix)
+    if plot is not None:
+        writers[plot] = _places(found, plot)
     if writers:
         write_together(writers)
+
+
+def _places(found: Optimum, path: Path) -> Writer:
+    """How to draw the prior of a grid, and the answers for its likeliest place."""
+    from utmost.adapters.place_plot import places_figure
+    from utmost.adapters.plots import check_format
+
+    certificate = found.certificate
+    metric, prior = certificate.ptype.space.metric, certificate.consumer.prior
+    if not isinstance(metric, EuclideanGridMetric | ManhattanGridMetric):
+        raise OutOfRange("a picture needs the places of a grid", came=repr(metric), where="--plot")
+    check_format(path)
+    likeliest = int(prior.argmax())
+    maps = {"prior": prior, f"answers for place {likeliest}": found.channel.matrix[likeliest]}
+    return lambda file: places_figure(maps, (metric.rows, metric.cols), likeliest, file, path)
 
 
 def _check(path: Path, *, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""Koufogiannis, Han and Pappas (2015): equations 20 to 47, Algorithm 1, Theorems 9 to 13, Figures 1, 3, 6 and 7."""
+"""Koufogiannis, Han and Pappas (2015): Proposition 7, Theorems 9 to 12, equations 12 to 39 and Algorithm 1."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -10,9 +10,9 @@ import numpy as np
 
 from utmost.adapters.reproduce.comparison import Comparison, corrected, equal, extended, rounded
 from utmost.adapters.reproduce.koufogiannis_applications import applications
-from utmost.design.least_noise import least_noise
+from utmost.adapters.reproduce.koufogiannis_background import background
 from utmost.exact import Level, level
-from utmost.noise import Geometric, Laplace, Staircase, costs
+from utmost.noise import Geometric, Laplace
 from utmost.noise.gradual import (
     Bridge,
     LaplaceRelaxing,
@@ -35,41 +35,13 @@ DIGITS = 11
 
 def koufogiannis() -> Iterator[Comparison]:
     """Every comparison, in the order of the paper."""
-    yield from theorem_9()
+    yield from background()
     yield from theorem_10()
     yield from algorithm_1()
     yield from tightening()
     yield from theorems_11_and_12()
     yield from the_process()
     yield from applications()
-
-
-def theorem_9() -> Iterator[Comparison]:
-    """The least noise when the loss must be bounded by the distance."""
-    squares = [rounded(Laplace(e, 1).moment(2) * float(F(e)) ** 2, DIGITS) for e in ("1/4", "1", "5/2")]
-    yield equal("(12)", "E V^2 times eps^2, Laplace noise", ["2"] * 3, squares, shown=("2", ", ".join(squares)))
-    alphas = [F(1, 10), F(1, 2), F(4, 5)]
-    least = [
-        least_noise(cost, 1, alpha=a).cost == Geometric(alpha=a).moment(power)
-        for a in alphas
-        for cost, power in ((costs.absolute, 1), (costs.squared, 2))
-    ]
-    yield extended(
-        "Theorem 9",
-        "least noise on the integers, by program",
-        "geometric, 6 of 6",
-        f"geometric, {sum(least)} of {len(least)}",
-        "exactly, in rationals: the twin of the theorem",
-    )
-    law = Staircase(1, 1)
-    fall = rounded(law.pdf(law.gamma - 1e-9) / law.pdf(law.gamma + 1e-9), 9)
-    yield equal(
-        "Section 2.3",
-        "the staircase is not Lipschitz private",
-        rounded(exp(1), 9),
-        fall,
-        shown=("discontinuous", f"falls by a factor {fall} at one point"),
-    )
 
 
 def theorem_10() -> Iterator[Comparison]:

@@ -3,6 +3,7 @@
 from utmost.design.capacity.capacity import additive_capacity, multiplicative_capacity
 from utmost.design.capacity.certificate import CapacityCertificate, TypeCapacity
 from utmost.design.capacity.checker import Multipliers, ProductDual, UniformDual
+from utmost.design.capacity.envelope_mechanism import EnvelopeMechanism
 from utmost.design.capacity.lattice_mechanism import LatticeMechanism
 from utmost.design.capacity.mechanisms import (
     ImplicitMechanism,
@@ -15,6 +16,7 @@ from utmost.design.capacity.products import factors
 
 __all__ = [
     "CapacityCertificate",
+    "EnvelopeMechanism",
     "ImplicitMechanism",
     "KernelMechanism",
     "LatticeMechanism",

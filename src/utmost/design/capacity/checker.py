@@ -21,6 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from utmost.channels import Channel
+from utmost.design.capacity.envelope_mechanism import EnvelopeMechanism
 from utmost.design.capacity.kernel import Kernel, power_interval
 from utmost.design.capacity.lattice_mechanism import LatticeMechanism
 from utmost.design.capacity.mechanisms import (
@@ -100,6 +101,8 @@ def attained(ptype: PrivacyType, kind: Kind, mechanism: Mechanism) -> Around:
         return _of_uniform(ptype, kind, mechanism.sign)
     if isinstance(mechanism, LatticeMechanism):
         return _of_lattice(ptype, kind, mechanism)
+    if isinstance(mechanism, EnvelopeMechanism):
+        return _of_envelope(ptype, kind, mechanism)
     assert isinstance(mechanism, KernelMechanism), "there is no other mechanism"
     return _of_kernel(ptype, kind, mechanism)
 
@@ -156,6 +159,15 @@ def _of_kernel(ptype: PrivacyType, kind: Kind, mechanism: KernelMechanism) -> Ar
     totals = [sum((w * p for w, p in zip(weights.tolist(), side, strict=True)), Fraction(0)) for side in sides]
     extra = most if kind == "multiplicative" else least
     return totals[0] + extra[0], totals[1] + extra[1]
+
+
+def _of_envelope(ptype: PrivacyType, kind: Kind, mechanism: EnvelopeMechanism) -> Around:
+    """Columns are private by construction; the rest is looked at. Only the side that proves something is sharp."""
+    facts = mechanism.facts()
+    _check_rest(ptype, 1 - facts.most, 1 - facts.least)
+    if kind == "multiplicative":
+        return facts.largest + 1 - facts.most, Fraction(ptype.space.size)
+    return Fraction(0), facts.smallest + 1 - facts.least
 
 
 def _of_lattice(ptype: PrivacyType, kind: Kind, mechanism: LatticeMechanism) -> Around:

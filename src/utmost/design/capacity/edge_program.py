@@ -24,7 +24,7 @@ from utmost.exact import Array
 from utmost.privacy import PrivacyType
 from utmost.programs import InfeasibleProgram, LinearProgram, LinearSolution, solve, solve_exactly
 
-_MOST_VARIABLES = 6_400
+_MOST_VARIABLES = 2_100
 _MOST_EXACT_VARIABLES = 900
 _ROUNDS = 60
 _BROKEN = 1e-11

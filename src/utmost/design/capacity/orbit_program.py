@@ -23,7 +23,7 @@ from utmost.programs import InfeasibleProgram, LinearProgram, solve, solve_exact
 
 _MOST_SECRETS = 100
 _MOST_EXACT_ROWS = 3_000
-_MOST_ROWS = 60_000
+_MOST_ROWS = 80_000
 _NEAR = 1e-7
 
 

@@ -48,7 +48,8 @@ class VertexCertificate:
     def upper(self) -> Any:
         """No mechanism of the type leaks more than this, by the measure, additively."""
         after = self.dual.sum() / len(self.dual) + self.slack
-        return _gained(self.measure, after, self.measure.prior(self.prior))
+        gained = _gained(self.measure, after, self.measure.prior(self.prior))
+        return gained if isinstance(gained, Fraction) else float(gained)
 
     def verify(self) -> bool:
         """Whether the mechanism is of the type, and the dual above the measure of every vertex.

@@ -34,7 +34,10 @@ from utmost.programs import InfeasibleProgram, LinearProgram, solve, solve_exact
 _MOST_EXACT_CLASSES = 40
 _MOST_CLASSES = 1_000
 _MOST_ENTRIES = 4_000
+_MOST_ROWS = 60_000
 _LARGEST = 1e12
+# exp(-75) is far below the last place of a float next to 1.
+_FAR = 75.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,10 +91,22 @@ def by_packing(ptype: PrivacyType, kind: Kind, kernel: Kernel, found: Packing) -
     return certificate if is_near else None
 
 
-def bound_by_packing(ptype: PrivacyType, kernel: Kernel, found: Packing) -> CapacityCertificate:
-    """Two bounds of the multiplicative capacity: the packing's dual, and its weights scaled down until a rest fits."""
+def bound_by_packing(ptype: PrivacyType, kind: Kind, found: Packing, dual: Array) -> CapacityCertificate:
+    """Two bounds of a capacity: a dual, and the weights of the packing, scaled down until a rest fits."""
     mechanism, _ = sandwich(ptype, found.weights)
-    return CapacityCertificate(ptype, "multiplicative", mechanism, found.dual)
+    return CapacityCertificate(ptype, kind, mechanism, dual)
+
+
+def central_dual(ptype: PrivacyType, kernel: Kernel) -> Array:
+    """z = alpha^r on a secret from which all are within distance r, r least: a dual of the additive capacity.
+
+    It is 0 where it would be too small for a float to tell the capacity from 1.
+    """
+    radii = kernel.kinds.max(axis=1)
+    dual = np.full(kernel.size, Fraction(0), dtype=object)
+    if kernel.level.epsilon_float * float(kernel.lengths[int(radii.min())]) < _FAR:
+        dual[int(radii.argmin())] = Fraction(1)
+    return lowered(ptype, dual)
 
 
 def completion(ptype: PrivacyType, kind: Kind, kernel: Kernel, found: Packing) -> Channel | None:
@@ -103,7 +118,7 @@ def completion(ptype: PrivacyType, kind: Kind, kernel: Kernel, found: Packing) -
     sign = 1 if kind == "multiplicative" else -1
     columns = np.flatnonzero(found.weights > 0)
     known, free = np.flatnonzero(found.dual > 0), np.flatnonzero(found.dual == 0)
-    if len(free) * len(columns) > _MOST_ENTRIES or len(known) == 0:
+    if len(free) * len(columns) > _MOST_ENTRIES or len(free) ** 2 * len(columns) > _MOST_ROWS or len(known) == 0:
         return None
     table = kernel.fractions if found.is_exact else kernel.floats
     powers = table if sign > 0 else 1 / table

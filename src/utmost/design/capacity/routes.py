@@ -1,24 +1,27 @@
 """The routes to the capacities of a type, from the shortest to the longest; each gives a certificate or passes."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from utmost.design.capacity.certificate import CapacityCertificate
 from utmost.design.capacity.checker import Kind, ProductDual
 from utmost.design.capacity.classes import Classes
 from utmost.design.capacity.closed_form import closed_form
 from utmost.design.capacity.edge_program import by_edge_program
+from utmost.design.capacity.envelope import by_envelope
 from utmost.design.capacity.kernel import Kernel
 from utmost.design.capacity.lattice import bound_on_lattice, on_lattice
 from utmost.design.capacity.magnitude import by_magnitude
 from utmost.design.capacity.mechanisms import ProductMechanism
 from utmost.design.capacity.orbit_program import by_orbits
-from utmost.design.capacity.packing import bound_by_packing, by_packing, packing
+from utmost.design.capacity.packing import bound_by_packing, by_packing, central_dual, packing
 from utmost.design.capacity.products import factors
 from utmost.errors import Unsupported
 from utmost.privacy import PrivacyType
 
 PRODUCT = "capacities of products: mechanisms and nonnegative duals of the parts multiply"
 _NEAR = 1e-9
+_SMALL = 36
 
 Route = Callable[[PrivacyType, Kind], CapacityCertificate | None]
 
@@ -32,19 +35,40 @@ def magnitude_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | Non
 
 
 def packing_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
-    """The packing or covering program, where its answer can be completed."""
-    kernel = Kernel.of(ptype)
-    found = packing(ptype, kind, kernel, Classes.of(kernel))
-    return None if found is None else by_packing(ptype, kind, kernel, found)
+    """The packing or covering program, where its answer can be completed to a mechanism."""
+    found = _enclosed(ptype, kind)
+    return found if found is not None and found.gap <= _NEAR * float(found.upper) else None
 
 
 def bound_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
-    """Two bounds with a gap between them, where the type is too large for more."""
-    if kind == "additive":
-        return bound_on_lattice(ptype)
+    """Two bounds with a gap between them, where the type is too large for more: the narrowest that is known."""
+    plain = [bound_on_lattice(ptype)] if kind == "additive" else []
+    found = [c for c in (_enclosed(ptype, kind), _scaled_down(ptype, kind), *plain) if c is not None]
+    return min(found, key=lambda certificate: certificate.gap, default=None)
+
+
+@lru_cache(maxsize=2)
+def _enclosed(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+    """What the packing and its completion prove: of small types exactly, of large ones by envelopes."""
     kernel = Kernel.of(ptype)
     found = packing(ptype, kind, kernel, Classes.of(kernel))
-    return None if found is None else bound_by_packing(ptype, kernel, found)
+    if found is None:
+        return None
+    if found.is_exact or ptype.space.size <= _SMALL:
+        return by_packing(ptype, kind, kernel, found)
+    return by_envelope(ptype, kind, kernel, found)
+
+
+def _scaled_down(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+    kernel = Kernel.of(ptype)
+    classes = Classes.of(kernel)
+    found = packing(ptype, "multiplicative", kernel, classes)
+    if found is None:
+        return None
+    if kind == "multiplicative":
+        return bound_by_packing(ptype, kind, found, found.dual)
+    covering = packing(ptype, "additive", kernel, classes)
+    return bound_by_packing(ptype, kind, found, central_dual(ptype, kernel) if covering is None else covering.dual)
 
 
 def product_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
