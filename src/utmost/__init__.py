@@ -12,6 +12,7 @@ from utmost.channels import (
     abstract_staircase,
     dual_randomized_response,
     exponential_mechanism,
+    fair_channel,
     geometric_channel,
     laplace_channel,
     planar_geometric_channel,
@@ -80,6 +81,7 @@ from utmost.version import __version__
 if TYPE_CHECKING:
     from utmost.design import (
         Certificate,
+        ConstrainedCertificate,
         Constraint,
         CountQuery,
         Optimum,
@@ -165,6 +167,7 @@ __all__ = [
     "Capacity",
     "Certificate",
     "Channel",
+    "ConstrainedCertificate",
     "Constraint",
     "Consumer",
     "CountQuery",
@@ -229,6 +232,7 @@ __all__ = [
     "expected_loss",
     "exponential_mechanism",
     "face_value_loss",
+    "fair_channel",
     "folded_channel",
     "frontier",
     "g_vulnerability",
@@ -323,6 +327,7 @@ __all__ = [
 _LATER = {
     "utmost.design": (
         "Certificate",
+        "ConstrainedCertificate",
         "Constraint",
         "CountQuery",
         "Optimum",
