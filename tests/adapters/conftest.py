@@ -8,7 +8,7 @@ from utmost.adapters.cli import main
 @pytest.fixture
 def run(capsys, monkeypatch):
     """Run a command in this process: (exit code, standard output, standard error)."""
-    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("COLUMNS", "140")
 
     def call(*arguments):
         with pytest.raises(SystemExit) as ended:

@@ -14,7 +14,6 @@ import pytest
 
 from postgres import fresh_database
 from running import utmost_command
-from utmost.adapters.cli import main
 from utmost.release.ledger import Ledger
 
 ROOT = Path(__file__).parents[2]
@@ -23,19 +22,9 @@ UNIT = ["--sensitivity", "1", "--cells", "1"]
 ADMITTED = ["--columns", "admitted", *UNIT, "--name", "admissions"]
 
 
-@pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
-    """Run a command in this process, in a folder of its own: (exit code, standard output, standard error)."""
-    monkeypatch.setenv("COLUMNS", "140")
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return call
 
 
 @pytest.fixture

@@ -8,23 +8,9 @@ import pytest
 
 from running import utmost_command
 from utmost.adapters import channel_file
-from utmost.adapters.cli import main
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.geometry import prefers
 from utmost.spaces import Consumer
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "140")
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return call
 
 
 @pytest.fixture

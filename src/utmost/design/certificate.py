@@ -7,15 +7,15 @@ import numpy as np
 
 from utmost.channels import Remap
 from utmost.design.checker import Bounds, certified_bounds
+from utmost.design.evidence import Evidence
 from utmost.design.multipliers import Multipliers
-from utmost.errors import PromiseBroken
 from utmost.exact import Array, frozen
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Certificate:
+class Certificate(Evidence):
     """Evidence that no private channel serves a consumer better.
 
     Attributes:
@@ -52,24 +52,6 @@ class Certificate:
     def __reduce__(self) -> tuple[Any, ...]:
         return Certificate, tuple(getattr(self, name) for name in self.__slots__)
 
-    @property
-    def lower(self) -> Any:
-        """No private channel loses less than this."""
-        assert self.bounds is not None
-        return self.bounds.lower
-
-    @property
-    def upper(self) -> Any:
-        """The certified channel loses at most this."""
-        assert self.bounds is not None
-        return self.bounds.upper
-
-    @property
-    def gap(self) -> Any:
-        """``upper - lower``: 0 when all is exact."""
-        assert self.bounds is not None
-        return self.bounds.gap
-
     def check(self) -> Bounds:
         """Compute the bounds again from primal and dual alone.
 
@@ -84,14 +66,6 @@ class Certificate:
             dual=self.dual,
             multipliers=self.multipliers,
         )
-
-    def verify(self) -> bool:
-        """Whether primal and dual prove the bounds that the certificate states."""
-        try:
-            proven = self.check()
-        except PromiseBroken:
-            return False
-        return bool(self.lower <= proven.lower and proven.upper <= self.upper)
 
     def with_theorem(self, theorem: str, hypotheses: tuple[str, ...]) -> "Certificate":
         """The same evidence, with the theorem that explains it."""

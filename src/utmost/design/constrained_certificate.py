@@ -9,6 +9,7 @@ import numpy as np
 
 from utmost.design.checker import Bounds, check_private, edge_slacks, matrix_loss
 from utmost.design.constraints import Constraint, Row, constraint_rows
+from utmost.design.evidence import Evidence
 from utmost.errors import PromiseBroken
 from utmost.exact import Array, frozen, round_down
 from utmost.privacy import PrivacyType
@@ -16,7 +17,7 @@ from utmost.spaces import Consumer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ConstrainedCertificate:
+class ConstrainedCertificate(Evidence):
     """Evidence that no private channel that keeps the constraints serves a consumer better.
 
     Attributes:
@@ -52,24 +53,6 @@ class ConstrainedCertificate:
     hypotheses = ()
     remap = None
 
-    @property
-    def lower(self) -> Any:
-        """No private channel with the constraints loses less than this."""
-        assert self.bounds is not None
-        return self.bounds.lower
-
-    @property
-    def upper(self) -> Any:
-        """The certified channel loses at most this."""
-        assert self.bounds is not None
-        return self.bounds.upper
-
-    @property
-    def gap(self) -> Any:
-        """``upper - lower``: 0 when all is exact."""
-        assert self.bounds is not None
-        return self.bounds.gap
-
     def check(self) -> Bounds:
         """Compute the bounds again from primal and dual alone, in rationals.
 
@@ -83,14 +66,6 @@ class ConstrainedCertificate:
         exactly = self.consumer.is_exact and self.ptype.level.is_rational
         upper = matrix_loss(self.consumer, self.matrix, exactly)
         return Bounds(lower if exactly else round_down(lower), upper)
-
-    def verify(self) -> bool:
-        """Whether primal and dual prove the bounds that the certificate states."""
-        try:
-            proven = self.check()
-        except PromiseBroken:
-            return False
-        return bool(self.lower <= proven.lower and proven.upper <= self.upper)
 
 
 def constrained_slacks(

@@ -7,13 +7,13 @@ from typing import Any
 from utmost.design.capacity.checker import Dual, Kind, Multipliers, certified_bounds
 from utmost.design.capacity.mechanisms import Mechanism
 from utmost.design.checker import Bounds
-from utmost.errors import PromiseBroken
+from utmost.design.evidence import Evidence
 from utmost.leakage import Capacity
 from utmost.privacy import PrivacyType
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CapacityCertificate:
+class CapacityCertificate(Evidence):
     """Evidence that the largest leakage of a privacy type lies between two numbers.
 
     Attributes:
@@ -41,24 +41,6 @@ class CapacityCertificate:
     def __reduce__(self) -> tuple[Any, ...]:
         return CapacityCertificate, tuple(getattr(self, name) for name in self.__slots__)
 
-    @property
-    def lower(self) -> Any:
-        """The mechanism leaks at least this: a Fraction, or a float rounded down."""
-        assert self.bounds is not None
-        return self.bounds.lower
-
-    @property
-    def upper(self) -> Any:
-        """No mechanism of the type leaks more than this: a Fraction, or a float rounded up."""
-        assert self.bounds is not None
-        return self.bounds.upper
-
-    @property
-    def gap(self) -> Any:
-        """``upper - lower``: 0 when all is exact."""
-        assert self.bounds is not None
-        return self.bounds.gap
-
     def check(self) -> Bounds:
         """Compute the bounds again from mechanism and dual alone.
 
@@ -66,14 +48,6 @@ class CapacityCertificate:
             PromiseBroken: when the mechanism is not of the type, or the dual is not feasible.
         """
         return certified_bounds(self.ptype, self.kind, self.mechanism, self.dual, self.multipliers)
-
-    def verify(self) -> bool:
-        """Whether mechanism and dual prove the bounds that the certificate states."""
-        try:
-            proven = self.check()
-        except PromiseBroken:
-            return False
-        return bool(self.lower <= proven.lower and proven.upper <= self.upper)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
