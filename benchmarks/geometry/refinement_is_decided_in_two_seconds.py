@@ -42,7 +42,9 @@ def main():
             print(f"{what:33} exact {exactly:5.2f} s, floats {floats:5.2f} s; qif", end="", flush=True)
             for name in WAYS:
                 theirs = by_qif(name, B.to_floats().matrix, A.to_floats().matrix)
-                shown = f"{theirs:.2f} s (x {theirs / floats:.1f})" if theirs else "not done"
+                shown = (
+                    f"{theirs:.2f} s (x {theirs / floats:.1f})" if isinstance(theirs, float) else theirs or "not done"
+                )
                 print(f" {name} {shown}", end="", flush=True)
             print()
 
@@ -57,7 +59,7 @@ def timed(B, A, refines):
 
 
 def by_qif(name, B, A):
-    """Seconds, or None where qif is missing or did not end in time."""
+    """Seconds, the text of an error, or None where qif is missing or did not end in time."""
     here, there = multiprocessing.Pipe()
     process = multiprocessing.Process(target=_qif, args=(name, B, A, there))
     process.start()
@@ -75,7 +77,10 @@ def _qif(name, B, A, pipe):
         pipe.send(None)
         return
     start = time.process_time()
-    WAYS[name](qif.refinement, B, A)
+    try:
+        WAYS[name](qif.refinement, B, A)
+    except RuntimeError as error:
+        return pipe.send(str(error))
     pipe.send(time.process_time() - start)
 
 

@@ -13,17 +13,17 @@ Writer = Callable[[BinaryIO], None]
 
 
 def check_absent(path: Path) -> None:
-    """Check that a release may be written here.
+    """Check that a file may be written here.
 
     Raises:
-        Unsupported: where something is there already: a second release of the same data spends a second time.
+        Unsupported: where something is there already.
     """
     if os.path.lexists(path):
         raise Unsupported(
-            "a release is never written over another file",
+            "nothing is written over another file",
             came="a file that exists",
             where=str(path),
-            mend="Choose another name; a second release of the same data spends its level a second time.",
+            mend="Choose another name. To release the same data a second time is to spend its level a second time.",
         )
 
 

@@ -75,10 +75,10 @@ def kernel_figures() -> Iterator[Comparison]:
     """The kernels that Figures 4, 5 and 8 mark."""
     line, equidistant = PrivacyType(counts(2), alpha=HALF), PrivacyType(discrete(3), alpha=HALF)
     marked = is_kernel(geometric_channel(2, alpha=HALF), line)
-    yield equal("Figure 4", "the geometric mechanism is a kernel", True, marked)
+    yield claim("Figure 4", "the geometric mechanism is a kernel", marked)
     both = [make(3, alpha=HALF) for make in (randomized_response, dual_randomized_response)]
     marked = all(is_kernel(channel, equidistant) for channel in both)
-    yield equal("Figure 5", "R and its dual are kernels", True, marked)
+    yield claim("Figure 5", "R and its dual are kernels", marked)
     yield from figure_8()
 
 
@@ -89,11 +89,11 @@ def figure_8() -> Iterator[Comparison]:
     rows = found.restrict(FIGURE_8_ROWS)
     yield equal("Figure 8", "the kernel", FIGURE_8, matrix_text(rows.matrix))
     yield equal("Figure 8", "its hyper", FIGURE_8_HYPER, hyper_text(rows))
-    yield equal("Figure 8", "it is a kernel", True, is_kernel(found, ptype))
+    yield claim("Figure 8", "it is a kernel", is_kernel(found, ptype))
     same = same_columns(found.restrict(PATH), geometric_channel(3, alpha=HALF))
     yield equal("Figure 8", "its restriction to the path", True, same, shown=("geometric", _said(same, "geometric")))
     best = bool(is_universally_optimal(found, lifted_loss(losses.binary.matrix(4), PATH, 8), ptype))
-    yield equal("Figure 8", "universally optimal for lifted binary loss", True, best)
+    yield claim("Figure 8", "universally optimal for lifted binary loss", best)
     mult, add = multiplicative_capacity(found).value, additive_capacity(found).value
     yield extended("Figure 8", "its capacities", "2 and 2/3", f"{mult} and {add}")
     yield corrected(
@@ -127,6 +127,11 @@ def scaled(columns: list[Array]) -> Channel:
     amounts = solve_columns([list(v) for v in columns], [Fraction(1)] * len(columns[0]))
     assert amounts is not None, "the uniform distribution lies in the span"
     return Channel(np.array(columns, dtype=object).T * np.array(amounts, dtype=object))
+
+
+def claim(place: str, what: str, holds: bool) -> Comparison:
+    """What the paper says, and whether it is so."""
+    return equal(place, what, True, holds, shown=("yes", "yes" if holds else "no"))
 
 
 def same_columns(one: Channel, two: Channel) -> bool:
