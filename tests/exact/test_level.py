@@ -124,7 +124,7 @@ def test_directed_rounding_overflows_outward():
 
 def test_a_level_that_cannot_be_printed_is_refused():
     """Python prints integers of up to 4300 digits; the refusal must be printable, too."""
-    for given in ({"epsilon": "9" * 5000}, {"epsilon": 10**5000}, {"alpha": "1e-5000"}, {"epsilon": "1e-5000"}):
+    for one in ({"epsilon": "9" * 5000}, {"epsilon": 10**5000}, {"alpha": "1e-5000"}, {"epsilon": "1e-5000"}):
         with pytest.raises(NotALevel, match="at most 4000 digits"):
-            level(**given)
+            level(**one)
     assert "too many digits" in str(NotALevel("epsilon must be positive", came=-(10**5000)))
