@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from utmost.adapters import options, plots
+from utmost.adapters import options
 from utmost.adapters.atomic import write_together
+from utmost.adapters.figures import plots
 from utmost.adapters.reports import print_json
 from utmost.errors import OutOfRange
 from utmost.exact import exact

@@ -111,8 +111,8 @@ def _write(
 
 def _places(found: Optimum, path: Path) -> Writer:
     """How to draw the prior of a grid, and the answers for its likeliest place."""
-    from utmost.adapters.place_plot import places_figure
-    from utmost.adapters.plots import check_format
+    from utmost.adapters.figures.places import places_figure
+    from utmost.adapters.figures.plots import check_format
 
     certificate = found.certificate
     metric, prior = certificate.ptype.space.metric, certificate.consumer.prior

@@ -61,7 +61,7 @@ def leakage(
         )
     reports = {title: leakage_report(C, belief, by, along) for title, C in read.items()}
     if plot is not None:
-        from utmost.adapters.hyper_plot import hyper_figure
+        from utmost.adapters.figures.hypers import hyper_figure
 
         write_together({plot: lambda file: hyper_figure(read, belief, along, file, plot)})
     if as_json:

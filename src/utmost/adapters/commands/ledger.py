@@ -26,11 +26,11 @@ def status(
     as_json: options.AsJson = False,
 ) -> None:
     """Show what the ledger holds: its releases, their levels, and what each dataset has spent."""
-    from utmost.adapters import ledger_reports
-    from utmost.adapters.ledgers import Place
+    from utmost.adapters.ledgers import reports
+    from utmost.adapters.ledgers.opening import Place
 
     with Place.of(ledger, key_file, witness).opened() as opened:
-        report = ledger_reports.status_report(opened.status(), opened.releases)
+        report = reports.status_report(opened.status(), opened.releases)
     if as_json:
         return print_json(report)
     from utmost.adapters.screens.ledger import show_status
@@ -46,13 +46,13 @@ def verify(
     as_json: options.AsJson = False,
 ) -> None:
     """Read the whole ledger and recompute all of it; exit code 1 where it is damaged or in quarantine."""
-    from utmost.adapters import ledger_reports
-    from utmost.adapters.ledgers import Place
+    from utmost.adapters.ledgers import reports
+    from utmost.adapters.ledgers.opening import Place
     from utmost.adapters.screens.progress import busy
 
     with Place.of(ledger, key_file, witness).opened() as opened, busy("Verifying"):
         found, quarantine = opened.verify(), opened.status().quarantine
-    report = ledger_reports.verification_report(found) | {"quarantine": quarantine}
+    report = reports.verification_report(found) | {"quarantine": quarantine}
     if as_json:
         print_json(report)
     else:
@@ -73,11 +73,11 @@ def history(
     as_json: options.AsJson = False,
 ) -> None:
     """List what has happened, oldest first."""
-    from utmost.adapters import ledger_reports
-    from utmost.adapters.ledgers import Place
+    from utmost.adapters.ledgers import reports
+    from utmost.adapters.ledgers.opening import Place
 
     with Place.of(ledger, key_file, witness).opened() as opened:
-        events = [ledger_reports.event_report(event) for event in opened.history(name, dataset=dataset)]
+        events = [reports.event_report(event) for event in opened.history(name, dataset=dataset)]
     if as_json:
         return print_json(events)
     from utmost.adapters.screens.ledger import show_history
@@ -97,11 +97,11 @@ def budget(
     as_json: options.AsJson = False,
 ) -> None:
     """Show what a dataset has spent and may still spend, and set its limit."""
-    from utmost.adapters import ledger_reports
-    from utmost.adapters.ledgers import Place
+    from utmost.adapters.ledgers import reports
+    from utmost.adapters.ledgers.opening import Place
 
     with Place.of(ledger, key_file, witness).opened() as opened:
-        report = ledger_reports.budget_report(opened.budget(dataset, limit))
+        report = reports.budget_report(opened.budget(dataset, limit))
     if as_json:
         return print_json(report)
     from utmost.adapters.screens.ledger import show_budget
@@ -118,7 +118,7 @@ def backup(
     as_json: options.AsJson = False,
 ) -> None:
     """Write a consistent copy of the ledger, whatever else is being written. Keep the key apart from it."""
-    from utmost.adapters.ledgers import Place
+    from utmost.adapters.ledgers.opening import Place
     from utmost.adapters.screens.progress import busy
 
     check_absent(copy)
@@ -139,15 +139,15 @@ def restore(
     as_json: options.AsJson = False,
 ) -> None:
     """Make a new ledger from a backup. It shows what it holds, and answers nothing new before it is resumed."""
-    from utmost.adapters import ledger_reports
-    from utmost.adapters.ledgers import Place
+    from utmost.adapters.ledgers import reports
+    from utmost.adapters.ledgers.opening import Place
     from utmost.release.ledger import Ledger
 
     place = Place.of(ledger, key_file, witness)
     if place.path is not None:
         check_absent(place.path)
     with Ledger.restore(copy, place.text, **place.options) as opened:
-        report = ledger_reports.status_report(opened.status(), opened.releases)
+        report = reports.status_report(opened.status(), opened.releases)
     if as_json:
         return print_json(report)
     from utmost.adapters.screens.ledger import show_status
@@ -171,15 +171,15 @@ def resume(
     as_json: options.AsJson = False,
 ) -> None:
     """End a quarantine. What may have been spent since the copy was made is charged, and old releases stay closed."""
-    from utmost.adapters import ledger_reports
-    from utmost.adapters.ledgers import Place
+    from utmost.adapters.ledgers import reports
+    from utmost.adapters.ledgers.opening import Place
 
     charged = dict(_charge(text) for text in missing or [])
     if charged and nothing_missing:
         raise OutOfRange("one of --missing and --nothing-missing can be given", came="both")
     with Place.of(ledger, key_file, witness).opened() as opened:
         opened.resume(reason, missing=charged if charged or nothing_missing else None)
-        report = ledger_reports.status_report(opened.status(), opened.releases)
+        report = reports.status_report(opened.status(), opened.releases)
     if as_json:
         return print_json(report)
     from utmost.adapters.screens.ledger import show_status
@@ -198,7 +198,7 @@ def receipt(
     as_json: options.AsJson = False,
 ) -> None:
     """Print a line to keep elsewhere, by which a ledger that was put back is found out; or check one."""
-    from utmost.adapters.ledgers import Place
+    from utmost.adapters.ledgers.opening import Place
 
     with Place.of(ledger, key_file, witness).opened() as opened:
         if check is not None:

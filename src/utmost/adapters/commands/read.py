@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from utmost.adapters import files, options, plots, sidecar
+from utmost.adapters import files, options, sidecar
 from utmost.adapters.atomic import write_together
 from utmost.adapters.consumers import consumer_of, is_file, prior_file
+from utmost.adapters.figures import plots
 from utmost.adapters.readings import with_readings
 from utmost.adapters.reports import print_json, reading_report
 from utmost.design import Reading, read_response

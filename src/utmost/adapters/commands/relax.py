@@ -29,19 +29,19 @@ def relax(
     All answers of the release together cost the largest level among them. The table must be the one that was published:
     the ledger holds a commitment to its values, and refuses any other. A level that was answered before is repeated.
     """
-    from utmost.adapters import ledger_responses
-    from utmost.adapters.ledgers import Place
+    from utmost.adapters.ledgers import responses
+    from utmost.adapters.ledgers.opening import Place
     from utmost.adapters.screens.progress import busy, counted
 
-    asked = ledger_responses.Asked(name, version, epsilon, alpha, confidence)
-    ledger_responses.check_free(table, out)
+    asked = responses.Asked(name, version, epsilon, alpha, confidence)
+    responses.check_free(table, out)
     with Place.of(ledger, key_file, witness).opened() as opened:
         with busy(f"Checking {table.name}"):
             brought = files.read(table)
         if dry_run:
-            return ledger_responses.show_spending(
+            return responses.show_spending(
                 asked, opened.rehearse(name, epsilon=asked.at, version=version), as_json=as_json
             )
         with counted("Relaxing") as progress:
             answered = opened.relax(name, brought, epsilon=asked.at, version=version, progress=progress)
-        ledger_responses.give(opened, asked, answered, out, as_json=as_json)
+        responses.give(opened, asked, answered, out, as_json=as_json)

@@ -96,8 +96,8 @@ def release(
     if ledger is None:
         _check_unused(kept | {"key_file": key_file, "witness": witness}, "needs --ledger")
         return _release(table, promise | at_once, out, as_json=as_json, dry_run=dry_run)
-    from utmost.adapters.ledger_publishing import publish_in_ledger
-    from utmost.adapters.ledgers import Place
+    from utmost.adapters.ledgers.opening import Place
+    from utmost.adapters.ledgers.publishing import publish_in_ledger
 
     _check_unused({"cost": cost != "absolute", "relaxable": relaxable}, "cannot be chosen with --ledger")
     if name is None:

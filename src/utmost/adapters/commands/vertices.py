@@ -160,7 +160,7 @@ def _show(spelled: str, ptype: PrivacyType, plot: Path | None) -> None:
 
 def draw_type(spelled: str, ptype: PrivacyType, plot: Path) -> None:
     """Draw a type on three or four secrets into a file of its own."""
-    from utmost.adapters.type_plot import check_drawable, type_figure
+    from utmost.adapters.figures.types_of_privacy import check_drawable, type_figure
 
     check_drawable(ptype, plot)
     write_together({plot: lambda file: type_figure(ptype, file, plot, name=spelled)})

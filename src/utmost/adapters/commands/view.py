@@ -27,13 +27,13 @@ def view(
     The response is made from those in the ledger, kept there, and the same each time. Views of one release together
     tell no more than the loosest of them.
     """
-    from utmost.adapters import ledger_responses
-    from utmost.adapters.ledgers import Place
+    from utmost.adapters.ledgers import responses
+    from utmost.adapters.ledgers.opening import Place
     from utmost.adapters.screens.progress import counted
 
-    asked = ledger_responses.Asked(name, version, epsilon, alpha, confidence)
-    ledger_responses.check_free(None, out)
+    asked = responses.Asked(name, version, epsilon, alpha, confidence)
+    responses.check_free(None, out)
     with Place.of(ledger, key_file, witness).opened() as opened:
         with counted("Viewing") as progress:
             seen = opened.view(name, epsilon=asked.at, version=version, progress=progress)
-        ledger_responses.give(opened, asked, seen, out, as_json=as_json)
+        responses.give(opened, asked, seen, out, as_json=as_json)

@@ -9,6 +9,8 @@ import numpy as np
 
 from utmost.adapters.extra import extra
 from utmost.adapters.figures.canvas import write
+from utmost.adapters.figures.simplex import COLOURS, Panel, Points, draw_simplex, in_the_plane
+from utmost.adapters.figures.types_of_privacy import beliefs_of, type_panel
 from utmost.adapters.reproduce.fernandes_figures import (
     FIGURE_1_CHANNEL,
     FIGURE_8_ROWS,
@@ -17,8 +19,6 @@ from utmost.adapters.reproduce.fernandes_figures import (
     kernel_along,
     matrix_of,
 )
-from utmost.adapters.simplex_plot import COLOURS, Panel, Points, draw_simplex, in_the_plane
-from utmost.adapters.type_plot import beliefs_of, type_panel
 from utmost.channels import dual_randomized_response, geometric_channel, randomized_response
 from utmost.leakage import hyper, uncertainty
 from utmost.privacy import PrivacyType

@@ -5,8 +5,7 @@ from fractions import Fraction
 from functools import partial
 from typing import BinaryIO
 
-from utmost.adapters import plots
-from utmost.adapters.figures import fernandes
+from utmost.adapters.figures import fernandes, plots
 from utmost.adapters.figures.mechanism import mechanism
 from utmost.adapters.figures.noise_paths import noise_paths
 from utmost.adapters.figures.relaxing_law import relaxing_law

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from utmost.adapters import plots
+from utmost.adapters.figures import plots
 from utmost.adapters.screens.parts import grid, number, screen
 
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red")

@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.text import Text
 
-from utmost.adapters import plots
+from utmost.adapters.figures import plots
 from utmost.adapters.screens.parts import facts, number, percent, screen
 
 _FAINT = 1e-3

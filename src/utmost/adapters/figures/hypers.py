@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from utmost.adapters.simplex_plot import COLOURS, Panel, Points, Region, simplex_figure
+from utmost.adapters.figures.simplex import COLOURS, Panel, Points, Region, simplex_figure
 from utmost.channels import Channel
 from utmost.exact import Array, to_floats
 from utmost.geometry import vertices

@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from utmost.adapters import files, ledger_responses
-from utmost.adapters.ledger_responses import Asked
-from utmost.adapters.ledgers import Place
+from utmost.adapters import files
+from utmost.adapters.ledgers import responses
+from utmost.adapters.ledgers.opening import Place
+from utmost.adapters.ledgers.responses import Asked
 from utmost.release import rehearse_table
 
 
@@ -28,7 +29,7 @@ def publish_in_ledger(
 
     name, version = promise["name"], promise["version"]
     asked = Asked(name, version, promise["epsilon"], promise["alpha"], confidence)
-    ledger_responses.check_free(table, out)
+    responses.check_free(table, out)
     with busy(f"Checking {table.name}"):
         brought = files.read(table)
     if dry_run:
@@ -36,14 +37,14 @@ def publish_in_ledger(
     with place.opened(new=True) as opened:
         with counted("Publishing") as progress:
             made = opened.publish(table=brought, **promise, progress=progress)
-        ledger_responses.give(opened, asked, made, out, as_json=as_json)
+        responses.give(opened, asked, made, out, as_json=as_json)
 
 
 def _rehearse(place: Place, table: Any, promise: dict[str, Any], asked: Asked, *, as_json: bool) -> None:
     once = {key: value for key, value in promise.items() if key not in ("name", "version", "dataset", "half_step")}
     rehearse_table(table, **once)
     if not place.is_there:
-        return ledger_responses.show_first_spending(asked, promise["dataset"] or asked.name, as_json=as_json)
+        return responses.show_first_spending(asked, promise["dataset"] or asked.name, as_json=as_json)
     with place.opened() as opened:
         after = opened.rehearse(asked.name, epsilon=asked.at, dataset=promise["dataset"], version=asked.version)
-    ledger_responses.show_spending(asked, after, as_json=as_json)
+    responses.show_spending(asked, after, as_json=as_json)

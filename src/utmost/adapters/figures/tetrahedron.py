@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.adapters.simplex_plot import COLOURS
+from utmost.adapters.figures.simplex import COLOURS
 from utmost.exact import Array
 
 _INK, _FAINT = "#333333", "#9a9a9a"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.adapters.plots import _round_step, braille, check_format, figure, terminal
+from utmost.adapters.figures.plots import _round_step, braille, check_format, figure, terminal
 from utmost.errors import OutOfRange
 
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from utmost.adapters.extra import extra
 from utmost.adapters.figures.canvas import write
-from utmost.adapters.plots import check_format
+from utmost.adapters.figures.plots import check_format
+from utmost.adapters.figures.simplex import COLOURS, Panel, Points, Region, simplex_figure
+from utmost.adapters.figures.tetrahedron import Solid, draw_tetrahedron
 from utmost.adapters.privacy_types import secret_names
-from utmost.adapters.simplex_plot import COLOURS, Panel, Points, Region, simplex_figure
-from utmost.adapters.solid_plot import Solid, draw_tetrahedron
 from utmost.channels import Channel
 from utmost.errors import OutOfRange
 from utmost.exact import Array, to_floats

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from utmost.adapters.simplex_plot import Panel, Points, Region, draw_simplex, simplex_figure
+from utmost.adapters.figures.simplex import Panel, Points, Region, draw_simplex, simplex_figure
 from utmost.errors import OutOfRange
 
 THIRDS = [1 / 3, 1 / 3, 1 / 3]

@@ -7,7 +7,7 @@ from typing import Any
 
 from utmost.adapters import files, sidecar
 from utmost.adapters.atomic import write_together
-from utmost.adapters.ledger_reports import budget_report, response_report
+from utmost.adapters.ledgers.reports import budget_report, response_report
 from utmost.adapters.reports import print_json
 from utmost.exact import Level
 from utmost.exact import level as level_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from utmost.adapters.extra import extra
 from utmost.adapters.figures.canvas import write
-from utmost.adapters.plots import check_format
+from utmost.adapters.figures.plots import check_format
 from utmost.errors import OutOfRange
 
 COLOURS = ("#2a78b5", "#d1495b", "#3c8d6e", "#b7791f", "#7d4e9e")

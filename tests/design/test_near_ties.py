@@ -1,0 +1,77 @@
+"""The quick check of privacy finds what the plain one finds, at ties, below the smallest float, at the last digit."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from utmost.channels import geometric_channel
+from utmost.design.checker import check_private
+from utmost.design.levels import alpha_above, alpha_below, alphas_above, alphas_below
+from utmost.design.near_ties import doubtful_ratios
+from utmost.errors import PromiseBroken
+from utmost.privacy import PrivacyType
+from utmost.spaces import counts, discrete, graph, grid
+
+TYPES = [
+    PrivacyType(grid(2, 3), epsilon=1),
+    PrivacyType(counts(5), alpha="1/3"),
+    PrivacyType(discrete(4), epsilon="1/1000000"),
+    PrivacyType(graph([(0, 1, "1/2"), (1, 2, "3/2")]), alpha="1/4"),
+]
+
+
+def is_plainly_private(ptype, matrix):
+    """Every ratio along every essential edge, in rationals."""
+    return all(
+        (matrix[a] >= alpha_above(ptype, x, y) * matrix[b]).all()
+        for x, y in ptype.space.edges.tolist()
+        for a, b in ((x, y), (y, x))
+    )
+
+
+def is_private(ptype, matrix):
+    try:
+        check_private(ptype, matrix)
+    except PromiseBroken:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("ptype", TYPES, ids=lambda t: type(t.space.metric).__name__)
+def test_powers_of_many_pairs_are_those_of_each(ptype):
+    edges = ptype.space.edges
+    assert alphas_above(ptype, edges).tolist() == [alpha_above(ptype, x, y) for x, y in edges.tolist()]
+    assert alphas_below(ptype, edges).tolist() == [alpha_below(ptype, x, y) for x, y in edges.tolist()]
+
+
+@pytest.mark.parametrize("ptype", TYPES, ids=lambda t: type(t.space.metric).__name__)
+def test_it_agrees_with_the_plain_check_near_ties(ptype):
+    """Rows moved by a last digit of 2^-60 around the exact ratio."""
+    rng = np.random.default_rng(1)
+    n, last = ptype.space.size, Fraction(1, 1 << 60)
+    verdicts = set()
+    for _ in range(60):
+        matrix = np.full((n, 2), Fraction(1, 2), dtype=object)
+        x, y = ptype.space.edges[int(rng.integers(len(ptype.space.edges)))].tolist()
+        matrix[x, 0] = alpha_above(ptype, x, y) * matrix[y, 0] + int(rng.integers(-1, 2)) * last
+        matrix[x, 1] = 1 - matrix[x, 0]
+        verdicts.add(is_private(ptype, matrix))
+        assert is_private(ptype, matrix) == is_plainly_private(ptype, matrix)
+    assert False in verdicts
+
+
+@pytest.mark.parametrize("shift", [-1, 0, 1])
+def test_ratios_below_the_smallest_float_are_not_passed_over(shift):
+    ptype = PrivacyType(counts(1), alpha="1/2")
+    tiny = Fraction(1, 1 << 1200)
+    matrix = np.array([[tiny, 1 - tiny], [2 * tiny + shift * tiny / 9, 1 - 2 * tiny - shift * tiny / 9]], dtype=object)
+    assert is_private(ptype, matrix) == (shift <= 0)
+
+
+def test_few_ratios_are_in_doubt_inside_and_all_tight_ones_at_the_boundary():
+    ptype = PrivacyType(counts(9), alpha="1/2")
+    inside = geometric_channel(9, alpha="3/4").matrix
+    assert not list(doubtful_ratios(ptype, inside))
+    tight = geometric_channel(9, alpha="1/2").matrix
+    assert len(list(doubtful_ratios(ptype, tight))) == 9 * 10
