@@ -61,7 +61,10 @@ def _rebuild(kind: type[UtmostError], required: str, came: Any, where: str | Non
 
 def _shorten(value: Any) -> str:
     """The value as shown in a message: strings bare, long ones cut, so that no message is a data dump."""
-    text = value if isinstance(value, str) else repr(value)
+    try:
+        text = value if isinstance(value, str) else repr(value)
+    except ValueError:  # Python prints no integer of more than 4300 digits
+        return f"{type(value).__name__} of too many digits to print"
     return text if len(text) <= 120 else f"{text[:117]}..."
 
 

@@ -243,3 +243,11 @@ def test_a_release_travels_whole():
     release = release_table(TABLE, columns="admitted", **SILENT)
     again = pickle.loads(pickle.dumps(release))
     assert (again.table, again.sidecar) == (release.table, release.sidecar)
+
+
+@pytest.mark.parametrize(
+    "id_column", [5, ["row"], np.array(["row", "n"]), object()], ids=lambda value: type(value).__name__
+)
+def test_an_identifier_must_be_named_by_text(id_column):
+    with pytest.raises(OutOfRange, match="named by text"):
+        release_table({"row": [1], "n": [2]}, columns="n", epsilon=1, sensitivity=1, cells=1, id_column=id_column)

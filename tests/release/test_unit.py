@@ -3,6 +3,7 @@
 import pickle
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,7 +53,7 @@ def test_cells_must_be_a_positive_whole_number(cells):
         Unit(1, cells)
 
 
-@pytest.mark.parametrize("neighbours", ["replace", "", None, 1])
+@pytest.mark.parametrize("neighbours", ["replace", "", None, 1, np.array(["add-remove", "x"])])
 def test_an_unknown_relation_is_refused(neighbours):
     with pytest.raises(OutOfRange, match="add-remove"):
         Unit(1, 1, neighbours)

@@ -15,6 +15,10 @@ from utmost.exact.rounding import nearest, round_up
 # The smallest positive float is 2^-1074; 54 more bits place even that one.
 _BITS_OF_ANY_FLOAT = 1128
 
+# Python prints integers of up to 4300 digits, and a level must be printed wherever it is stated.
+_DIGITS = 4000
+_TOO_LONG = 10**_DIGITS
+
 
 @total_ordering
 @dataclass(frozen=True, slots=True)
@@ -166,9 +170,12 @@ def level(epsilon: Number | Level | None = None, alpha: Number | None = None) ->
 
 def _number(value: Number, name: str) -> Fraction:
     try:
-        return exact(value, name)
+        number = exact(value, name)
     except NotANumber as error:
         raise NotALevel(error.required, came=error.came, mend=error.mend) from None
+    if max(abs(number.numerator), number.denominator) >= _TOO_LONG:
+        raise NotALevel(f"{name} must be written in at most {_DIGITS} digits", came="more")
+    return number
 
 
 def _exponent(power: Fraction) -> str:

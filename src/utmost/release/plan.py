@@ -96,6 +96,6 @@ def plan_release(
 
 
 def _domain(value: str) -> Domain:
-    if value == "integers" or value == "reals":
+    if isinstance(value, str) and value in ("integers", "reals"):
         return value  # type: ignore[return-value]
     raise OutOfRange('domain must be "integers" or "reals"', came=value)

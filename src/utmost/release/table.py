@@ -194,6 +194,8 @@ def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_colu
     chosen = (columns,) if isinstance(columns, str) else tuple(columns) if hasattr(columns, "__iter__") else ()
     if not chosen or not all(isinstance(name, str) and name for name in chosen):
         raise OutOfRange("columns must name at least one column", came=columns, mend='Pass columns=["n"], say.')
+    if id_column is not None and not isinstance(id_column, str):
+        raise OutOfRange("the identifier must be named by text", came=type(id_column).__name__, where="id_column")
     for name in (*chosen, *(() if id_column is None else (id_column,))):
         if name not in names:
             raise BadTable(

@@ -92,7 +92,7 @@ def _cells(value: Number) -> int:
 
 def _neighbours(value: str) -> Neighbours:
     for name in get_args(Neighbours):
-        if value == name:
+        if isinstance(value, str) and value == name:
             return name  # type: ignore[no-any-return]
     raise OutOfRange(
         'neighbours must be "add-remove" or "change-one"',
