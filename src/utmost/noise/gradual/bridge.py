@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from utmost.errors import OutOfRange
-from utmost.exact import Level
+from utmost.exact import Interval, Level
 from utmost.noise.gradual.quantity import Quantity
 from utmost.noise.gradual.tightening import staying
 from utmost.noise.gradual.world import World, plain
@@ -60,7 +60,7 @@ class Bridge:
     @property
     def home(self) -> Quantity:
         """Probability of K = 0 by the atom of W'."""
-        return self._quantity(lambda a, m, b: (b / m) * (1 - a * m) * (a - m) / ((1 - a * b) * (a - b)))
+        return self._quantity(lambda a, m, b: _share(b, m) * (1 - a * m) * (a - m) / ((1 - a * b) * (a - b)))
 
     @property
     def across(self) -> Quantity:
@@ -113,7 +113,13 @@ def _across(a: Any, m: Any, b: Any) -> Any:
 
 
 def _rest(a: Any, m: Any, b: Any) -> Any:
-    return a * (1 - m * b) * (m - b) * (1 - a * m) / (m * (1 - m * m) * (1 - a * b) * (a - b))
+    return a * (1 - m * b) * (1 - _share(b, m)) * (1 - a * m) / ((1 - m * m) * (1 - a * b) * (a - b))
+
+
+def _share(b: Any, m: Any) -> Any:
+    """b/m, without dividing where b is 0: an m of e^-10000 would need as many digits to be told from 0."""
+    is_zero = b.low == b.high == 0 if isinstance(b, Interval) else b == 0
+    return b if is_zero else b / m
 
 
 def _idle(a: Any, m: Any, b: Any) -> Any:

@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from utmost.errors import OutOfRange
 from utmost.exact import Level
 from utmost.release.ledger.spending import Spending
 from utmost.release.ledger.state import State
-
-_LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +69,3 @@ class Status:
             state.is_sealed,
             state.is_derived,
         )
-
-
-def check_name(name: object, what: str) -> str:
-    """A name of a release, a dataset or a request: some text on one line.
-
-    Raises:
-        OutOfRange: for anything else.
-
-    >>> check_name("admissions 1973", "name")
-    'admissions 1973'
-    """
-    if isinstance(name, str) and 0 < len(name) <= _LONGEST and name.isprintable() and name == name.strip():
-        return name
-    raise OutOfRange(
-        f"{what} must be printable text of 1 to {_LONGEST} characters, without spaces at its ends",
-        came=repr(name),
-    )

@@ -13,8 +13,9 @@ from utmost.release.ledger.chain import START, check_chain
 from utmost.release.ledger.commitment import commitment
 from utmost.release.ledger.copies import backed_up, restored
 from utmost.release.ledger.event import Event, read_event
-from utmost.release.ledger.facts import Budget, Status, check_name
+from utmost.release.ledger.facts import Budget, Status
 from utmost.release.ledger.key import given_key
+from utmost.release.ledger.names import check_name
 from utmost.release.ledger.opening import Place, opened_book
 from utmost.release.ledger.promise import promised
 from utmost.release.ledger.publishing import (
@@ -286,7 +287,7 @@ class Ledger:
 
         def work(page: Page) -> Budget:
             versions = page.state.versions(name)
-            wanted = max(versions, default=1) if version is None else version
+            wanted = max(versions, default=1) if version is None else exact_integer(version, "version")
             found = page.state.releases.get((name, wanted))
             group = check_name(dataset if dataset is not None else name, "dataset") if found is None else found.dataset
             after = spending_after(page.state, group, found, at)
@@ -309,6 +310,7 @@ class Ledger:
         if (name is None) == (dataset is None):
             raise OutOfRange("exactly one of name and dataset must be given", came=(name, dataset), where="spent")
         if dataset is not None:
+            check_name(dataset, "dataset")
             return self._look(lambda state: state.spending(dataset)).level
         assert name is not None
         return self._look(

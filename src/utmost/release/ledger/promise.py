@@ -81,7 +81,7 @@ def promised(
     4
     """
     unit = Unit(sensitivity, cells, neighbours)
-    if domain not in ("integers", "reals"):
+    if not isinstance(domain, str) or domain not in ("integers", "reals"):
         raise OutOfRange('domain must be "integers" or "reals"', came=domain)
     if domain == "integers" and grid is not None:
         raise OutOfRange("whole numbers have no grid", came=grid, mend='Leave out grid=, or pass domain="reals".')

@@ -7,9 +7,9 @@ from hashlib import sha256
 from utmost.errors import KeyRefused, OutOfRange, Quarantined
 from utmost.exact import Level, Number, level
 from utmost.release.ledger.book import Book, Page
-from utmost.release.ledger.facts import check_name
 from utmost.release.ledger.key import Key
 from utmost.release.ledger.loss import Loss
+from utmost.release.ledger.names import check_name
 from utmost.release.ledger.state import State
 from utmost.release.statement import level_text
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from utmost.errors import LedgerDamaged, UnknownRelease
-from utmost.exact import Level
+from utmost.exact import Level, exact_integer
 from utmost.release.ledger.event import Event
+from utmost.release.ledger.names import check_name
 from utmost.release.ledger.promise import Promise
 from utmost.release.ledger.spending import Spending
 from utmost.release.stated import level_of_text
@@ -101,7 +102,12 @@ class State:
     requests: Mapping[str, tuple[Item, Level]] = field(default_factory=dict)
 
     def versions(self, name: str) -> list[int]:
-        """The versions of a release, in order: 1, 2, ..."""
+        """The versions of a release, in order: 1, 2, ...
+
+        Raises:
+            OutOfRange: for what is no name.
+        """
+        check_name(name, "name")
         count = 0
         while (name, count + 1) in self.releases:
             count += 1
@@ -112,8 +118,10 @@ class State:
 
         Raises:
             UnknownRelease: where there is none.
+            OutOfRange, NotANumber: for what is no name, or no version.
         """
-        wanted = version if version is not None else max(self.versions(name), default=1)
+        newest = max(self.versions(name), default=1)
+        wanted = newest if version is None else exact_integer(version, "version")
         found = self.releases.get((name, wanted))
         if found is None:
             known = sorted({known for known, _ in self.releases})
