@@ -125,3 +125,23 @@ def test_threads_come_and_go_without_their_connections(ledger):
         with ThreadPoolExecutor(3) as pool:
             assert all(pool.map(lambda _: ledger.view("r", epsilon=1), range(6)))
     assert 1 <= len(ledger._book.store._own()) <= 4
+
+
+def test_a_reader_whose_snapshot_is_older_than_the_witness_cries_no_wolf(tmp_path, monkeypatch):
+    """A writer commits and tells the witness between a reader's snapshot and its look at the witness."""
+    from utmost.release.ledger.witness import Witness
+
+    place, witness = fresh_database(), tmp_path / "w"
+    with Ledger.open(place, key=KEY, witness=witness) as reader, Ledger.open(place, key=KEY, witness=witness) as writer:
+        writer.publish("r", TABLE, epsilon=1, **PROMISE)
+        real, looks = Witness.last, []
+
+        def late(self):
+            looks.append(self)
+            if len(looks) == 1:
+                writer.relax("r", TABLE, epsilon=2)
+            return real(self)
+
+        monkeypatch.setattr(Witness, "last", late)
+        assert reader.status().quarantine is None
+        assert len(reader.history()) == 3

@@ -128,8 +128,12 @@ class Book:
             state_of(self.key, self.witness.rows())
 
     def quarantine(self) -> str | None:
-        """Why nothing new may be said, or None."""
-        return self.read(self.why)
+        """Why nothing new may be said, or None.
+
+        A reader's snapshot may be older than the witness; among the writers the witness is never ahead. So an alarm is
+        looked at again as a writer.
+        """
+        return self.read(self.why) and self.write(self.why, quarantined=True)
 
     def loss(self, page: Page) -> Loss | None:
         """What the witness knows and the ledger does not; None where there is no witness to tell."""
