@@ -2,10 +2,13 @@
 
 import multiprocessing
 import os
+import sys
+from pathlib import Path
 
 import pytest
 
 from reliability import workers
+from running import SOURCES
 from utmost.release.ledger import Ledger
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -50,10 +53,12 @@ def test_workers_forked_with_an_open_ledger(store, monkeypatch):
 
 
 @pytest.mark.slow
-def test_spark_executors_draw_noise_of_their_own():
+def test_spark_executors_draw_noise_of_their_own(monkeypatch):
     pyspark = pytest.importorskip("pyspark.sql")
     from streams import drawn_elsewhere
 
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(SOURCES), str(Path(__file__).parents[1])]))
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     spark = pyspark.SparkSession.builder.master("local[4]").config("spark.ui.enabled", "false").getOrCreate()
     try:
         words = spark.sparkContext.parallelize(range(64), 64).map(drawn_elsewhere).collect()
