@@ -4,57 +4,69 @@ Exit codes: 0 done; 1 refused by the data or a promise would break; 2 misuse.
 """
 
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from utmost.adapters.commands.capacity import capacity
-from utmost.adapters.commands.compare import compare
-from utmost.adapters.commands.design import design
-from utmost.adapters.commands.epsilon_for import epsilon_for
-from utmost.adapters.commands.kernels import kernels
-from utmost.adapters.commands.leakage import leakage
-from utmost.adapters.commands.ledger import app as ledger
-from utmost.adapters.commands.noise import noise
-from utmost.adapters.commands.read import read
-from utmost.adapters.commands.refine import refine
-from utmost.adapters.commands.relax import relax
-from utmost.adapters.commands.release import release
-from utmost.adapters.commands.reproduce import reproduce
-from utmost.adapters.commands.universal import universal
-from utmost.adapters.commands.vertices import vertices
-from utmost.adapters.commands.view import view
 from utmost.errors import NotALevel, NotANumber, OutOfRange, Unsupported, UtmostError
 from utmost.version import __version__
 
-_MISUSE = (NotALevel, NotANumber, OutOfRange, Unsupported)
+COMMANDS = {
+    "release": "Publish a table with the least noise its level allows.",
+    "relax": "Answer a release of a ledger again, at a larger level.",
+    "view": "Show a release at any level that has been answered.",
+    "ledger": "Look after a ledger: check it, budget it, copy it.",
+    "noise": "Describe the optimal noise, its error bars and its gain.",
+    "compare": "Draw how much more Laplace noise costs, by epsilon.",
+    "epsilon-for": "Find the least epsilon for a wanted error bar.",
+    "read": "Turn a released count into the best answer for you.",
+    "design": "Find the best private mechanism for a consumer.",
+    "leakage": "Say what a channel leaks, by any measure.",
+    "refine": "Say which of two channels is better for everyone.",
+    "capacity": "Find the most that any mechanism of a type leaks.",
+    "vertices": "List or count the extreme posteriors of a type.",
+    "kernels": "List or count the mechanisms that make all others.",
+    "universal": "Decide whether one mechanism is best for every prior.",
+    "reproduce": "Compute a paper's figures and numbers beside its own.",
+}
+"""Every command and what it does, in the order in which people meet them; its file is read when it is called."""
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for command in (
-    release,
-    relax,
-    view,
-    noise,
-    compare,
-    epsilon_for,
-    read,
-    design,
-    leakage,
-    refine,
-    capacity,
-    vertices,
-    kernels,
-    universal,
-    reproduce,
-):
-    app.command()(command)
-app.add_typer(ledger, name="ledger")
+_MISUSE = (NotALevel, NotANumber, OutOfRange, Unsupported)
+_MANNER: dict[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
+class _Commands(TyperGroup):
+    """The commands by their names, each imported only when it is called: help is quick, and so is every command."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*COMMANDS]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return command_named(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def command_named(name: str) -> Any:
+    """The command as typer runs it, from the file of its name."""
+    module = import_module(f"utmost.adapters.commands.{name.replace('-', '_')}")
+    group = getattr(module, "app", None)
+    if group is None:
+        group = typer.Typer(**_MANNER)
+        group.command(name)(getattr(module, name.replace("-", "_")))
+    return typer.main.get_command(group)
+
+
+app = typer.Typer(no_args_is_help=True, cls=_Commands, **_MANNER)
 
 
 def _version(wanted: bool) -> None:

@@ -11,7 +11,11 @@ from utmost.adapters.reports import print_json
 from utmost.errors import OutOfRange
 
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Look after a ledger: check it, budget it, copy it."
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Look after a ledger: check it, budget it, copy it.",
 )
 
 Dataset = Annotated[str | None, typer.Option("--dataset", metavar="NAME", help="The dataset.")]
