@@ -48,7 +48,7 @@ def social_graph(file: BinaryIO, kind: str, edges: Edges, owner: str, title: str
             )  # fmt: skip
     axes.set_title(title, loc="left", fontsize=11)
     axes.set_axis_off()
-    axes.set_aspect("equal")
+    axes.set_aspect("equal", adjustable="datalim")
     axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2, markerscale=0.6)
     bare(axes)
     write(figure, file, kind)
