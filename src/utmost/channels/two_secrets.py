@@ -1,5 +1,7 @@
 """The one mechanism for two secrets that is best for everyone."""
 
+from fractions import Fraction
+
 import numpy as np
 
 from utmost.channels.channel import Channel, stochastic
@@ -31,10 +33,11 @@ def two_secret_optimum(
     far = distance if isinstance(distance, Surd) else exact(distance, "distance")
     if not far > 0:
         raise OutOfRange("the distance of two secrets must be positive", came=distance, where="two_secret_optimum")
+    a: Fraction | float
     if isinstance(far, Surd):
         a = float(np.exp(-at.epsilon_float * float(far)))
     else:
         scaled = at.scaled(far)
-        a = scaled.alpha_fraction() if scaled.is_rational else scaled.alpha  # type: ignore[assignment]
+        a = scaled.alpha_fraction() if scaled.is_rational else scaled.alpha
     likely, unlikely = 1 / (1 + a), a / (1 + a)
     return stochastic(np.array([[likely, unlikely], [unlikely, likely]], dtype=type(likely)))

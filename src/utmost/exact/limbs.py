@@ -1,6 +1,7 @@
 """Integer matrices as sums of float64 matrices of small integers, and their products, exactly."""
 
 from fractions import Fraction
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +29,12 @@ def by_integers(rows: Array) -> tuple[Array, Array]:
 
 def numerators(rationals: Array) -> Array:
     """The numerators of Fractions, as Python integers."""
-    return np.asarray(np.frompyfunc(Fraction.numerator.fget, 1, 1)(rationals))  # type: ignore[attr-defined]
+    return np.asarray(np.frompyfunc(attrgetter("numerator"), 1, 1)(rationals))
 
 
 def denominators(rationals: Array) -> Array:
     """The denominators of Fractions, as Python integers."""
-    return np.asarray(np.frompyfunc(Fraction.denominator.fget, 1, 1)(rationals))  # type: ignore[attr-defined]
+    return np.asarray(np.frompyfunc(attrgetter("denominator"), 1, 1)(rationals))
 
 
 def over(integers: Array, shared: list[int]) -> Array:

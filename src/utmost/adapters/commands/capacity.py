@@ -1,5 +1,6 @@
 """`utmost capacity`: the most that any mechanism of a privacy type leaks, with the mechanism and the proof."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -76,8 +77,11 @@ def _capacities(secrets: Any, epsilon: str | None, alpha: str | None, kinds: lis
     from utmost.privacy import PrivacyType
 
     ptype = PrivacyType(secrets, level(epsilon, alpha))
-    ways = {"multiplicative": multiplicative_capacity, "additive": additive_capacity}
-    return [ways[kind](ptype) for kind in kinds]  # type: ignore[misc]
+    ways: dict[str, Callable[[Any], Any]] = {
+        "multiplicative": multiplicative_capacity,
+        "additive": additive_capacity,
+    }
+    return [ways[kind](ptype) for kind in kinds]
 
 
 def _report(found: "list[TypeCapacity]", shown: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from utmost.adapters.reproduce.comparison import Comparison, corrected, equal, extended
 from utmost.design.capacity import additive_capacity, multiplicative_capacity
+from utmost.exact import level
 from utmost.geometry import Vertices, count_kernels, count_vertices, estimate_kernels, vertices
 from utmost.geometry.pair_completions import PairCompletions
 from utmost.leakage import Capacity
@@ -124,8 +125,8 @@ def beyond(long: bool) -> Iterator[Comparison]:
     yield extended("Table 7", "5 bits: vertices", 395_094, count_vertices(hamming(5)))
     if long:
         yield extended("Table 7", "6 bits: vertices", 33_433_683_534, count_vertices(hamming(6)))
-    levels = [{"alpha": HALF}, {"epsilon": 1}, {"epsilon": "1/2"}, {"epsilon": "1/10"}]
-    found = [count_kernels(PrivacyType(counts(4), **level)) for level in levels]  # type: ignore[arg-type]
+    levels = [level(alpha=HALF), level(epsilon=1), level(epsilon="1/2"), level(epsilon="1/10")]
+    found = [count_kernels(PrivacyType(counts(4), each)) for each in levels]
     yield extended(
         "Table 4",
         "line of 5: kernels at eps = ln 2, 1, 1/2, 1/10",
