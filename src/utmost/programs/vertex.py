@@ -15,6 +15,7 @@ from utmost.programs.program import solve
 from utmost.programs.simplex import State, Tableau, carried_on, rationals_array
 
 _ROUNDS = 12
+# Of a program whose residuals are magnified: what it finds is a basis only, and is made exact afterwards.
 _MAGNIFIED_TOLERANCE = 1e-7
 _FAR = Fraction(10**9)
 

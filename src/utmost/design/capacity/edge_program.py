@@ -27,6 +27,7 @@ from utmost.programs import InfeasibleProgram, LinearProgram, LinearSolution, so
 _MOST_VARIABLES = 2_100
 _MOST_EXACT_VARIABLES = 900
 _ROUNDS = 60
+# A float solution breaks a row by rounding up to about this; taking in more rows would not end. Repair mends the rest.
 _BROKEN = 1e-11
 
 Rows = NDArray[np.int64]

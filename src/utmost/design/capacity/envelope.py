@@ -26,6 +26,7 @@ from utmost.programs import InfeasibleProgram, LinearProgram, solve
 _MOST_ENTRIES = 2_500
 _MOST_WORK = 1e9
 _ROUNDS = 25
+# Above the rounding of a product of floats; what is below it is mended in rationals before anything is certified.
 _BROKEN = 1e-13
 Floats = NDArray[np.float64]
 

@@ -24,6 +24,7 @@ from utmost.programs import InfeasibleProgram, LinearProgram, solve, solve_exact
 _MOST_SECRETS = 100
 _MOST_EXACT_ROWS = 3_000
 _MOST_ROWS = 80_000
+# The solver's own accuracy: a proven gap that is wider says that it failed, and another route is tried.
 _NEAR = 1e-7
 
 
