@@ -1,4 +1,4 @@
-"""Provably optimal differential privacy: the least noise a level allows, drawn exactly, with the evidence."""
+"""Provably optimal differential privacy: each cell's least noise at its level, drawn exactly, with the evidence."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -43,6 +43,27 @@ def test_every_page_is_found_from_an_index():
     assert sorted(pages - linked - {index.resolve() for index in indexes}) == []
 
 
+def test_every_claim_names_tests_and_benchmarks_that_are_there():
+    """`tests/...py::name` and `benchmarks/...py` in the table of claims exist, each test by its name."""
+    claims = (ROOT / "docs/reference/claims.md").read_text(encoding="utf-8")
+    named = re.findall(r"\b((?:tests|benchmarks|docs)/[\w/.-]+\.(?:py|md))(?:::(\w+))?", claims)
+    assert len(named) > 20
+    for path, test in named:
+        text = (ROOT / path).read_text(encoding="utf-8")
+        assert not test or f"\ndef {test}(" in text, f"{path}::{test}"
+
+
+def test_every_link_into_a_page_names_one_of_its_headings():
+    """The part after # is the heading in small letters, its spaces as hyphens and without punctuation."""
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        for target, anchor in re.findall(r"\]\(([^):#]*)#([^)]+)\)", page.read_text(encoding="utf-8")):
+            headings = re.findall(
+                r"^#+ (.*)$", (page.parent / target if target else page).read_text("utf-8"), re.MULTILINE
+            )
+            slugs = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+            assert anchor in slugs, f"{page.name}: {target}#{anchor}"
+
+
 def test_every_relative_link_leads_somewhere():
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples/README.md", *(ROOT / "docs").rglob("*.md")]
     for page in pages:

@@ -14,13 +14,13 @@ from utmost.errors import NotALevel, NotANumber, OutOfRange, Unsupported, Utmost
 from utmost.version import __version__
 
 COMMANDS = {
-    "release": "Publish a table with the least noise its level allows.",
+    "release": "Publish a table, each cell with the least noise at its share.",
     "relax": "Answer a release of a ledger again, at a larger level.",
     "view": "Show a release at any level that has been answered.",
     "ledger": "Look after a ledger: check it, budget it, copy it.",
-    "noise": "Describe the optimal noise, its error bars and its gain.",
+    "noise": "Describe the least noise for one cell, and its error bars.",
     "compare": "Draw how much more Laplace noise costs, by epsilon.",
-    "epsilon-for": "Find the least epsilon for a wanted error bar.",
+    "epsilon-for": "Find the least epsilon, to three digits, for an error bar.",
     "read": "Turn a released count into the best answer for you.",
     "design": "Find the best private mechanism for a consumer.",
     "leakage": "Say what a channel leaks, by any measure.",
@@ -28,7 +28,7 @@ COMMANDS = {
     "capacity": "Find the most that any mechanism of a type leaks.",
     "vertices": "List or count the extreme posteriors of a type.",
     "kernels": "List or count the mechanisms that make all others.",
-    "universal": "Decide whether one mechanism is best for every prior.",
+    "universal": "Decide whether one mechanism is best for a loss and all priors.",
     "reproduce": "Compute a paper's figures and numbers beside its own.",
 }
 """Every command and what it does, in the order in which people meet them; its file is read when it is called."""
@@ -81,7 +81,7 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Provably optimal differential privacy: the least noise a level allows, drawn exactly."""
+    """Provably optimal differential privacy: each cell's least noise at its level, drawn exactly."""
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The best private channel for one consumer, with the evidence."""
+"""The best private channel for one consumer, exactly or to a proven gap, with the evidence."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ _NEGLIGIBLE = 1e-250
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Optimum:
-    """An optimal channel for a consumer, its loss, and why nothing private is better.
+    """An optimal channel for a consumer, its loss, and why nothing private is better by more than the gap.
 
     Attributes:
         certificate: primal, dual and bounds; ``certificate.verify()`` checks them again.
@@ -100,7 +100,9 @@ def optimal_mechanism(
     exactly: bool | None = None,
     constraints: Sequence[Constraint | str] = (),
 ) -> Optimum:
-    """The channel of a privacy type that has the least expected loss for a consumer who takes its outcomes as actions.
+    """The channel of a type with the least expected loss for a consumer who takes its outcomes as actions.
+
+    The least exactly, or to the gap between ``loss`` and ``lower`` that its certificate proves.
 
     On counts the geometric mechanism followed by the consumer's Bayes remap is tried first. It is optimal for every
     monotone loss, and for every unimodal loss with ordered modes (`hypotheses`); for any other loss the dual decides

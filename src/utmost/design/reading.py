@@ -36,7 +36,7 @@ class Reading:
 
 
 def read_response(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidence: Number = "0.95") -> Reading:
-    """The best answer to a response with geometric noise, clamped or not, for a consumer of counts 0..n.
+    """The answer of least posterior loss to a response with geometric noise, clamped or not, for counts 0..n.
 
     The posterior of count i is proportional to p_i alpha^|i - z|, where a response z outside 0..n tells what the
     nearest end tells. Of another law on the integers, a discrete staircase say, the response must not be clamped; its

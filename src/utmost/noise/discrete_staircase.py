@@ -1,4 +1,4 @@
-r"""The staircase law on the integers: the least additive noise for integer queries of any sensitivity."""
+r"""The staircase law on the integers: the least additive noise for one integer query of any sensitivity."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-r"""The least noise for a level, a sensitivity and a cost, and what it gains over the usual noise."""
+r"""The least noise for one number, a level, a sensitivity and a cost, and what it gains over the usual noise."""
 
 from typing import Literal
 
@@ -24,10 +24,11 @@ def optimal_noise(
     *,
     alpha: Number | None = None,
 ) -> Geometric | DiscreteStaircase | Staircase:
-    """The epsilon-DP law of additive noise with the least expected cost.
+    """The law of least expected cost among all noise that is added to one number, whatever it is, and keeps epsilon.
 
     On the integers it is the geometric law for sensitivity 1, whatever the cost, else a staircase with its optimal
-    step; on the reals a staircase with its optimal gamma. ``theorem`` of the law says by which theorem.
+    step; on the reals a staircase with its optimal gamma. ``theorem`` of the law says by which theorem. For several
+    numbers that one individual changes together, independent noise of this law is not the least.
 
     Args:
         epsilon: the privacy level, or alpha = exp(-epsilon) instead.

@@ -1,4 +1,4 @@
-r"""The staircase law on the reals: the least additive noise for real queries."""
+r"""The staircase law on the reals: the least additive noise for one real query."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction

@@ -36,7 +36,9 @@ def epsilon_for(
 
     The error bar is read off the very plan that `release_table` would follow, so it is met and not only nearly met.
     The optimal staircase makes the error bar jump up where its step changes, so where there are few steps every
-    decimal from the lower bound on is tried; elsewhere the search bisects.
+    decimal from the lower bound on is tried. Elsewhere the search bisects: the answer meets the radius, and is the
+    least if the error bar never rises with epsilon. So it is for geometric and Laplace noise; for staircases on the
+    reals, or of more than a thousand steps, it is not proved.
 
     Args:
         radius: the wanted distance between released and true cell, >= 0; > 0 on the reals.

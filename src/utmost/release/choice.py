@@ -1,4 +1,4 @@
-"""Which law a release uses: the least noise for one release, or the least that can be relaxed without loss."""
+"""Which law a release uses in each cell: the least noise, or the least here that can be relaxed without loss."""
 
 from fractions import Fraction
 
@@ -9,7 +9,7 @@ from utmost.noise.costs import Cost
 
 
 def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, domain: str) -> Law:
-    """The law with the least expected cost of all additive noise at this level."""
+    """The law with the least expected cost of all noise that can be added to one cell at this level."""
     if domain == "integers":
         units = _units(sensitivity)
         return Geometric(level, units) if units == 1 else DiscreteStaircase(level, units, cost)

@@ -78,7 +78,8 @@ def release_table(
     """Noise every cell of the chosen columns, so that the whole table costs one level.
 
     If one individual changes at most ``cells`` of the released cells, each by at most ``sensitivity``, independent
-    noise of level epsilon/cells on every cell makes the table epsilon-private. Everything is checked before the first
+    noise of level epsilon/cells on every cell makes the table epsilon-private. That noise is the least for each cell at
+    its share; for the table as a whole this is claimed for ``cells`` 1 only. Everything is checked before the first
     draw: a table with one bad cell is not released at all, and nothing is spent.
 
     Args:

@@ -45,7 +45,7 @@ def capacity(
     check: Check = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the most that any mechanism of a privacy type leaks, and prove it.
+    """Find the most that any mechanism of a privacy type leaks, or two bounds of it, and prove them.
 
     A capacity is exact where all is rational; elsewhere it is a float that no mechanism exceeds, beside what the
     mechanism found is sure to leak. Both are checked apart from how they were found.

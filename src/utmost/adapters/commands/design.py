@@ -1,4 +1,4 @@
-"""`utmost design`: the best private mechanism for a consumer, with the certificate that none is better."""
+"""`utmost design`: the best private mechanism for a consumer, exactly or to a proven gap, with the certificate."""
 
 from pathlib import Path
 from typing import Annotated
@@ -57,7 +57,7 @@ def design(
     check: Check = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the best private mechanism for a consumer, and prove it.
+    """Find the best private mechanism for a consumer, and prove how near the best it is.
 
     On counts it is the geometric mechanism, remapped, wherever a theorem or the dual says so; elsewhere a vertex of the
     consumer's linear program, or a point near its optimum where that program is large. The two bounds are checked apart

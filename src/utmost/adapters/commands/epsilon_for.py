@@ -1,4 +1,4 @@
-"""`utmost epsilon-for`: the least epsilon whose error bar is as short as wanted."""
+"""`utmost epsilon-for`: the least epsilon of three digits whose error bar is as short as wanted."""
 
 from typing import Annotated, Any
 
@@ -21,7 +21,7 @@ def epsilon_for(
     relaxable: options.Relaxable = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the least epsilon for a wanted error bar.
+    """Find the least epsilon, to three digits, for a wanted error bar.
 
     The answer is the least number of three digits at which `utmost release` states an error bar as short as that.
     """

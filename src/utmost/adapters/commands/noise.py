@@ -1,4 +1,4 @@
-"""`utmost noise`: the optimal law for a level and a sensitivity."""
+"""`utmost noise`: the least noise for one cell, by its level and sensitivity."""
 
 from utmost.adapters import options
 from utmost.adapters.reports import law_report, print_json
@@ -15,7 +15,7 @@ def noise(
     domain: options.Domain = "integers",
     as_json: options.AsJson = False,
 ) -> None:
-    """Describe the optimal noise, its error bars and its gain."""
+    """Describe the least noise for one cell at a level, its error bars, and its gain over the usual noise."""
     goal = cost_named(cost)
     law = optimal_noise(level(epsilon, alpha), sensitivity, goal, domain)  # type: ignore[arg-type]
     report = law_report(law, goal)

@@ -1,4 +1,4 @@
-"""`utmost release`: publish a table with the least noise that its level allows."""
+"""`utmost release`: publish a table, each cell with the least noise that its share of the level allows."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -74,7 +74,7 @@ def release(
     as_json: options.AsJson = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Publish a table with the least noise its level allows.
+    """Publish a table, each cell with the least noise that its share of the level allows.
 
     Every cell of the released columns is noised once, exactly, so that the whole table costs epsilon for any one
     individual. The statement beside the table says what was promised. Nothing is written where anything is wrong.

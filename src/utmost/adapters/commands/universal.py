@@ -50,7 +50,7 @@ def universal(
     check: Check = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Decide whether some mechanism is the best for every prior, with proof either way.
+    """Decide whether some mechanism is the best for a loss and every prior, with proof either way.
 
     If there is none: the least regret that any mechanism has, exactly, and the priors that conflict. With --mechanism:
     whether that one is the best for every prior, or a prior and a better one. alpha must be rational; 1/2 if left out.

@@ -21,7 +21,7 @@ class GradualRelease:
 
     Each cell has noise of its own, geometric on the integers, or geometric on a fine grid (Laplace noise) on the reals.
     The noise at several levels has the joint law of one Markov process, so that answers at levels l_1, ..., l_m are
-    together private at the largest of them, and the answer at each is as accurate as if it were the only one.
+    together private at the largest of them, and the answer at each has the law that it would have as the only one.
 
     Args:
         values: an integer or real number, a list or array of any shape, or a table {column: values}. It is copied.
@@ -29,8 +29,8 @@ class GradualRelease:
         cells: how many values one individual can change. Each cell then gets a share 1/cells of the level.
         grid: for reals, the width of the grid, a power of two. If left out it is chosen by the sensitivity alone, and
             costs less than a millionth of the accuracy up to epsilon 16.
-        half_step: half-step staircase noise, for sensitivities above 1: less noise than geometric noise, and as
-            lossless to relax. The loss is counted per cell then, not by the l1 distance.
+        half_step: half-step staircase noise, for odd sensitivities above 1: less noise than geometric noise up to a
+            level of 2.5 a cell, and as lossless to relax. The loss is counted per cell then, not by the l1 distance.
         randomness: the operating system's if left out; a seeded source is refused.
         method: "constant" or "table", as for `sample`.
 

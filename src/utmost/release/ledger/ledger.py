@@ -145,8 +145,8 @@ class Ledger:
             columns, sensitivity, cells, neighbours, domain, grid, id_column: as for `release_table`. The identifiers
                 are committed to, with the order of the rows.
             epsilon, alpha: what the whole release may spend, one of the two.
-            half_step: for sensitivities above 1, half-step staircase noise, which is less than geometric noise and as
-                lossless to relax.
+            half_step: for odd sensitivities above 1, half-step staircase noise, which is less than geometric noise up
+                to a level of 2.5 a cell and as lossless to relax.
             dataset: whose budget is spent; the release's own name if left out. All releases of a dataset add up.
             version: of the data. A release whose data have changed is published anew as the next version, which adds
                 up; nothing else begins a version.
