@@ -1,4 +1,4 @@
-"""Consumers meet channels: remaps, optimal mechanisms, and the certificates that nothing private is better."""
+"""Consumers meet channels: remaps, optimal mechanisms, and certificates of how near the best they are."""
 
 from utmost.design.additive import face_value_of_noise, folded_channel, folded_responses
 from utmost.design.beyond_oblivious import (

@@ -16,7 +16,7 @@ from utmost.spaces import Consumer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Certificate(Evidence):
-    """Evidence that no private channel serves a consumer better.
+    """Evidence that no private channel serves a consumer better by more than the gap between two bounds.
 
     Attributes:
         ptype: the privacy type.

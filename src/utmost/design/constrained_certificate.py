@@ -18,7 +18,7 @@ from utmost.spaces import Consumer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConstrainedCertificate(Evidence):
-    """Evidence that no private channel that keeps the constraints serves a consumer better.
+    """Evidence that no private channel with the constraints serves a consumer better by more than a gap.
 
     Attributes:
         ptype: the privacy type.

@@ -28,7 +28,7 @@ def optimal_noise(
 
     On the integers it is the geometric law for sensitivity 1, whatever the cost, else a staircase with its optimal
     step; on the reals a staircase with its optimal gamma. ``theorem`` of the law says by which theorem. For several
-    numbers that one individual changes together, independent noise of this law is not the least.
+    numbers that one individual changes together, independent noise of this law need not be the least.
 
     Args:
         epsilon: the privacy level, or alpha = exp(-epsilon) instead.

@@ -40,7 +40,7 @@ class _Many(Protocol):
 
 
 def sample(law: Law, shape: Shape = (), *, randomness: Randomness | None = None, method: Method | None = None) -> Any:
-    """Independent draws of a law, exact: no float stands between the random bits and what is drawn.
+    """Independent draws of a law, exact for random bits: no float stands between them and what is drawn.
 
     Args:
         law: `Geometric` or `DiscreteStaircase`, drawn as integers; or `Laplace` or `Staircase`, drawn as floats that

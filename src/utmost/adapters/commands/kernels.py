@@ -64,7 +64,7 @@ def kernels(
     """Count or list the kernels of a privacy type: every mechanism is a mixture of them, post-processed.
 
     A kernel is a set of independent vertices with the uniform distribution inside its hull. How many there are depends
-    on the level (alpha = 1/2 if left out), which is decided exactly.
+    on the level (alpha = 1/2 if left out); it is exact for rational alpha.
     """
     spelled, ptype = type_asked(
         {
