@@ -11,6 +11,8 @@ from goodness import LEVEL, chi_square, kolmogorov_smirnov
 from utmost.errors import OutOfRange, Unsupported
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 from utmost.sampling import SystemRandomness, draw, sample
+from utmost.sampling.marked import CONSTANT, TABLE, ManyMarked
+from utmost.sampling.two_sided import signs
 from utmost.testing import SeededRandomness
 
 INTEGER_LAWS = [
@@ -233,6 +235,23 @@ def timed(draws, rounds):
         times[i] = perf_counter_ns() - start
         noise[i] = abs(x)
     return noise, times
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "plan", "low", "high"),
+    [
+        (1, CONSTANT, 1e-9, 1e-8),
+        ("1e-15", CONSTANT, 1e-8, 1e-7),
+        (1, TABLE, 1 / 6500, 1 / 5500),
+        ("1e-15", TABLE, 1 / 85, 1 / 75),
+    ],
+)
+def test_a_second_look_is_as_rare_as_the_theory_page_says(epsilon, plan, low, high):
+    """The cells left over, of the top part and of all groups of digits: one look more for a draw that meets any."""
+    ratio = Geometric(epsilon=epsilon).profile.level.alpha_interval
+    marked = ManyMarked(ratio, signs(ratio), plan)
+    stages = [marked._top, *(digits for _, digits in marked._groups)]
+    assert low < sum(1 - stage._whole / 2**stage._word_bits for stage in stages) < high
 
 
 @pytest.mark.slow

@@ -72,8 +72,8 @@ def kernels(ptype: PrivacyType) -> Kernels:
 
     A kernel is a set of linearly independent vertices with the uniform distribution strictly inside its hull; as a
     channel, its columns are those vertices, scaled. Equivalently: the vertices of {lambda >= 0: V lambda = uniform}.
-    For rational alpha whether a coefficient is zero is decided exactly, also where kernels degenerate (alpha = 1/2). For
-    rational epsilon it is taken for zero wrongly with a chance below 2^-60, by a random residue in place of alpha.
+    For rational alpha it is decided exactly whether a coefficient is zero, also where kernels degenerate (alpha = 1/2).
+    For rational epsilon it is taken for zero wrongly with a chance below 2^-60, by a random residue in place of alpha.
 
     Source: [fernandes2022], definition 5. Cost: see `walk_kernels` (with the extra ``utmost[geometry]``) and
     `kernels_by_double_description`.
