@@ -79,7 +79,7 @@ def release_table(
 
     If one individual changes at most ``cells`` of the released cells, each by at most ``sensitivity``, independent
     noise of level epsilon/cells on every cell makes the table epsilon-private. That noise is the least for each cell at
-    its share; for the table as a whole this is claimed for ``cells`` 1 only. Everything is checked before the first
+    its share, and for the table as a whole where ``cells`` is 1 under add-remove. Everything is checked before any
     draw: a table with one bad cell is not released at all, and nothing is spent.
 
     Args:
