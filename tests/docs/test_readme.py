@@ -1,7 +1,10 @@
 """The README's two commands: each on a line of its own, in one form, and doing what they say."""
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 from running import utmost_command
@@ -41,6 +44,18 @@ def test_every_page_is_found_from_an_index():
     }
     pages = {page.resolve() for page in docs.rglob("*.md")} - {docs / "index.md"}
     assert sorted(pages - linked - {index.resolve() for index in indexes}) == []
+
+
+def test_the_tutorial_says_what_two_cells_cost():
+    """Its table of three ways to noise an applicant's two cells holds the figures that its command prints."""
+    program = "benchmarks/release/per_cell_noise_is_not_the_least_for_two_cells.py"
+    tutorial = (ROOT / "docs/tutorial/first-release.md").read_text(encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    ended = subprocess.run([sys.executable, program], cwd=ROOT, env=environment, capture_output=True, text=True)
+    printed = re.findall(r"([\d.]+), ± (\d+) +([\d.]+), ± (\d+)", ended.stdout)
+    shown = re.findall(r"\| ([\d.]+) \| ([\d.]+) \| ± (\d+) \| ± (\d+) \|", tutorial)
+    assert [(f"{float(a):.2f}", f"{float(c):.2f}", b, d) for a, b, c, d in printed] == shown
+    assert len(shown) == 3
 
 
 def test_every_claim_names_tests_and_benchmarks_that_are_there():
