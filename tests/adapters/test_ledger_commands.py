@@ -297,5 +297,5 @@ def test_commands_start_quickly_and_work_in_a_process_of_their_own(tmp_path):
     assert ended.returncode == 0, ended.stderr
     ended = utmost_command("ledger", "verify", "--ledger", "r.db", "--json", cwd=tmp_path)
     assert json.loads(ended.stdout)["responses"] == 1
-    with Ledger.open(tmp_path / "r.db") as ledger:
+    with Ledger.open(tmp_path / "r.db", create=True) as ledger:
         assert ledger.verify().events == 2
