@@ -57,7 +57,8 @@ SELECT c.relname,
          CASE WHEN c.oid IS DISTINCT FROM pg_catalog.to_regclass(pg_catalog.quote_ident(c.relname))
               THEN 'another table hides it' END,
          CASE WHEN (SELECT s FROM pg_catalog.unnest(pg_catalog.current_schemas(true)) WITH ORDINALITY AS u(s, n)
-                     WHERE pg_catalog.left(s::text, 7) <> 'pg_temp' ORDER BY n LIMIT 1) <> 'pg_catalog' THEN 'a search path' END)
+                     WHERE pg_catalog.left(s::text, 7) <> 'pg_temp' ORDER BY n LIMIT 1) <> 'pg_catalog'
+              THEN 'a search path' END)
   FROM pg_catalog.pg_class c
  WHERE c.relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = pg_catalog.current_schema())
    AND c.relname IN ('utmost_schema', 'utmost_events', 'utmost_head', 'utmost_parts')
