@@ -88,7 +88,7 @@ def test_a_ledger_that_cannot_be_made(tmp_path):
         before, seen = failing({"write", "open", "sync"}, FULL, first, 10**9)
         with Disk(before), suppress(LedgerUnavailable):
             Ledger.open(place, create=True).close()
-        with Ledger.open(place) as ledger:
+        with Ledger.open(place, create=True) as ledger:
             assert calls(ledger)
         if seen[0] <= first:
             return

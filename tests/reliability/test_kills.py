@@ -129,13 +129,13 @@ def survive_statement_kills(place, options, points):
 
 
 def test_kills_around_every_statement(postgresql):
-    record = survive_statement_kills(*postgresql, range(0, 60, 3))
+    record = survive_statement_kills(*postgresql, range(0, 200, 10))
     assert record.answers
 
 
 @pytest.mark.slow
 def test_two_hundred_kills_around_statements(postgresql):
-    survive_statement_kills(*postgresql, [k % 97 for k in range(201)])
+    survive_statement_kills(*postgresql, [k % 197 for k in range(201)])
 
 
 def test_an_answer_that_was_never_received_is_the_one_that_is_given(tmp_path):

@@ -40,8 +40,8 @@ def test_workers_draw_noise_of_their_own(tmp_path, method):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_workers_forked_with_an_open_ledger(store, monkeypatch):
     """As a server forks its workers after it has read its configuration, opened its ledger and drawn something."""
-    place, _ = store
-    with Ledger.open(place, create=True, key=bytes(32)) as ledger:
+    place, options = store
+    with Ledger.open(place, create=True, **options | {"key": bytes(32)}) as ledger:
         ledger.publish("first", workers.VALUES, columns=["n"], sensitivity=1, cells=1, epsilon=workers.WIDE)
         monkeypatch.setattr(workers, "opened", ledger)
         with multiprocessing.get_context("fork").Pool(4) as pool:

@@ -18,7 +18,8 @@ PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
 SQLITE = {
     "a trigger that swallows events": "CREATE TRIGGER t BEFORE INSERT ON utmost_events BEGIN SELECT RAISE(IGNORE); END",
     "a trigger on the head": "CREATE TRIGGER t BEFORE DELETE ON utmost_head BEGIN SELECT RAISE(IGNORE); END",
-    "a view in the place of a table": "ALTER TABLE utmost_parts RENAME TO kept; CREATE VIEW utmost_parts AS SELECT * FROM kept",
+    "a view in the place of a table": "ALTER TABLE utmost_parts RENAME TO kept; "
+    "CREATE VIEW utmost_parts AS SELECT * FROM kept",
     "a column more": "ALTER TABLE utmost_events ADD COLUMN more TEXT",
     "an index more": "CREATE INDEX i ON utmost_events (mac)",
     "another table": "CREATE TABLE other (a)",
@@ -32,7 +33,8 @@ POSTGRES = {
     "row security": "ALTER TABLE utmost_events ENABLE ROW LEVEL SECURITY",
     "a policy": "CREATE POLICY p ON utmost_parts USING (false)",
     "a table that is not logged": "ALTER TABLE utmost_parts SET UNLOGGED",
-    "a view in the place of a table": "ALTER TABLE utmost_head RENAME TO kept; CREATE VIEW utmost_head AS SELECT * FROM kept",
+    "a view in the place of a table": "ALTER TABLE utmost_head RENAME TO kept; "
+    "CREATE VIEW utmost_head AS SELECT * FROM kept",
     "a child table": "CREATE TABLE child () INHERITS (utmost_events)",
     "a column more": "ALTER TABLE utmost_events ADD COLUMN more text",
     "a default": "ALTER TABLE utmost_head ALTER COLUMN number SET DEFAULT 1",

@@ -148,3 +148,12 @@ def test_a_reader_whose_snapshot_is_older_than_the_witness_cries_no_wolf(tmp_pat
         monkeypatch.setattr(Witness, "held", late)
         assert reader.status().quarantine is None
         assert len(reader.history()) == 3
+
+
+def test_a_commit_is_on_the_disk_whatever_the_server_is_set_to():
+    """A role or an address may ask for commits that are reported before they are written."""
+    with Ledger.open(f"{fresh_database()}%20-csynchronous_commit%3Doff", create=True, key=KEY, witness=False) as ledger:
+        (connection,) = ledger._book.store._own()
+        assert connection.execute("SHOW synchronous_commit").fetchone() == ("on",)
+        reset = "SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit'"
+        assert connection.execute(reset).fetchone() == ("off",), "the address asks for it"

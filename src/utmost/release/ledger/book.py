@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
-from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, Quarantined
+from utmost.errors import KeyRefused, LedgerDamaged, LedgerError, LedgerUnavailable, Quarantined
 from utmost.release.ledger.chain import START, check_chain, check_seal, mac, seal
 from utmost.release.ledger.event import Event, read_event, written
 from utmost.release.ledger.key import Key
@@ -152,7 +152,7 @@ class Book:
             if self.witness is not None and settled:
                 self.witness.settle(settled)
         except LedgerUnavailable as error:
-            raise error if draft is None else kept(error) from None
+            raise kept(error) if draft is not None or self._has_pending() else error from None
         self._seen = state
         return made
 
@@ -286,6 +286,13 @@ class Book:
             page.rows.write(pending, seal(self.key, pending[-1][0], pending[-1][2]), parts)
             page.state = folded(page.state, [(read_event(number, body), mac) for number, body, mac in pending])
         return pending, False
+
+    def _has_pending(self) -> bool:
+        """Whether the witness, as far as it can be read, holds something that was drawn and said to nobody."""
+        try:
+            return self.witness is not None and bool(self.witness.held().pending)
+        except LedgerError:
+            return False
 
     def _quarantined(self, reason: str) -> Quarantined:
         return Quarantined("the ledger must not be in quarantine", came=reason, where=self.store.place, mend=_MEND)
