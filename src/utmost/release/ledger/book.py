@@ -256,7 +256,7 @@ class Book:
         if self.witness is None or last is None:
             return []
         if page.rows.mac(last[0]) == last[1]:
-            return page.rows.events(last[0])
+            return page.rows.events(last[0] - 1) if page.state.number > last[0] else []
         if any(self.witness.mac(number) != page.rows.mac(number) for number in page.repeated):
             raise self._quarantined("its witness has seen another history")
         return []
@@ -275,9 +275,8 @@ class Book:
         if apart is not None:
             page.reason = page.reason or apart
             return [], True
-        mine = page.rows.events(0 if held.last is None else held.last[0])
-        if mine:
-            self.witness.settle(mine)
+        if held.last is None or held.last[0] < page.state.number:
+            self.witness.settle(page.rows.events(0 if held.last is None else held.last[0] - 1))
             held = self.witness.held()
         pending = list(held.pending)
         if pending:

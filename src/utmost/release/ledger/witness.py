@@ -119,23 +119,24 @@ class Witness:
             raise kept(error) if reached and self._may_hold(rows[-1]) else error from None
 
     def settle(self, rows: list[Row]) -> None:
-        """The store holds these events, which follow those that are settled or are among them: they may be said.
+        """The store holds these events: they may be said.
 
-        What is pending under their numbers, or after others in its place, is dropped: it was said to nobody.
+        They are pending here; or the first of them is settled, so that they are seen to follow it; or there are none
+        here at all. What is pending under their numbers, or after others in its place, is dropped: nobody was told.
 
         Raises:
-            Quarantined: where another event is settled in the place of one of them.
+            Quarantined: where they are not of the history that is held here.
         """
 
         def work(connection: sqlite3.Connection) -> None:
-            last = _last(connection)
-            for row in rows:
-                found = _at(connection, row[0]) if last is not None and row[0] <= last[0] else None
-                if found is not None and found != row:
-                    raise self._another()
+            settled = [_at(connection, row[0]) for row in rows]
             pending = {row[0]: row for row in _rows(connection, "utmost_pending")}
+            follow = settled[0] is not None or _last(connection) is None
+            for row, found in zip(rows, settled, strict=True):
+                if (found or (pending.get(row[0]) if not follow else row)) != row:
+                    raise self._another()
             connection.executemany("INSERT OR IGNORE INTO utmost_witness VALUES (?, ?, ?)", rows)
-            end = max((row[0] for row in rows), default=0)
+            end = rows[-1][0]
             if any(pending.get(row[0], row) != row for row in rows):
                 end = max(pending)
             connection.execute("DELETE FROM utmost_pending WHERE number <= ?", (end,))
