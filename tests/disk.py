@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 IO_ERROR_WRITE, IO_ERROR_SYNC, IO_ERROR_DELETE, FULL = 10 | 3 << 8, 10 | 4 << 8, 10 | 10 << 8, 13
-_MAIN_JOURNAL, _CREATE = 0x800, 0x4
+_MAIN, _MAIN_JOURNAL = 0x100, 0x800
 SECTOR = 512
 
 
@@ -117,7 +117,8 @@ class Disk:
 
     def _open(self, vfs, name, file, flags, out):
         path = cast(name, c_char_p).value.decode() if name else ""
-        new = bool(path) and flags & _CREATE and not os.path.exists(path)
+        # A ledger makes its own files, empty, before SQLite opens them.
+        new = bool(path) and (not os.path.exists(path) or (flags & _MAIN and not os.path.getsize(path)))
         if new and (code := self.before(Operation("open", path, directory=bool(flags & _MAIN_JOURNAL)))):
             return code
         code = self._base_open(vfs, name, file, flags, out)

@@ -32,7 +32,7 @@ def in_memory(table):
 
 def in_a_ledger(folder, table):
     """The seconds of each call, and the bytes of the file."""
-    with Ledger.open(folder / "l.db") as ledger:
+    with Ledger.open(folder / "l.db", create=True) as ledger:
         calls = {
             "publish": lambda: ledger.publish("r", table, **UNIT, epsilon="1/2"),
             "relax": lambda: ledger.relax("r", table, epsilon=2),

@@ -31,7 +31,7 @@ def new(ledger, client, count):
 
 def client(place, number, ask, lasting, send):
     """Ask for so many seconds; say how often one was answered."""
-    with Ledger.open(place, key=KEY) as ledger:
+    with Ledger.open(place, create=True, key=KEY) as ledger:
         count, until = 0, time.monotonic() + lasting
         while time.monotonic() < until:
             ask(ledger, number, count)
@@ -60,7 +60,7 @@ def main():
     lasting = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
     with tempfile.TemporaryDirectory() as folder:
         for store, place in (("SQLite", Path(folder) / "l.db"), ("PostgreSQL", fresh_database())):
-            with Ledger.open(place, key=KEY) as ledger:
+            with Ledger.open(place, create=True, key=KEY) as ledger:
                 for number in range(RELEASES):
                     ledger.publish(f"r{number}", TABLE, columns=["n"], sensitivity=1, cells=1, epsilon=1)
             for what, ask in (("a level that is stored", stored), ("a new level each time", new)):

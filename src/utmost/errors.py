@@ -16,7 +16,7 @@
     ├── Infeasible      no object satisfies what was asked
     ├── SolverFailed    a program was not solved; no best effort is returned
     ├── BudgetExceeded  a release would spend more than its budget
-    ├── LedgerError     a ledger refuses; nothing has been spent
+    ├── LedgerError     a ledger refuses; no answer was given
     │   ├── UnknownRelease    no release of this name and version is in the ledger
     │   ├── AlreadyPublished  the release is there, and was asked for with other arguments
     │   ├── DataChanged       the values are not those that were published

@@ -30,7 +30,10 @@ def in_a_folder_of_its_own(monkeypatch, tmp_path):
 @pytest.fixture
 def published(run):
     """A ledger with one release at 1/2; its options."""
-    assert run("release", BERKELEY, *ADMITTED, "--epsilon", "1/2", "--ledger", "r.db", "--out", "half.csv")[0] == 0
+    assert (
+        run("release", BERKELEY, *ADMITTED, "--epsilon", "1/2", "--ledger", "r.db", "--create", "--out", "half.csv")[0]
+        == 0
+    )
     return ["--ledger", "r.db"]
 
 
@@ -92,7 +95,12 @@ def test_parquet_goes_in_and_out(run):
     table = pa.table({"who": ["a", "b"], "n": pa.array([3, 5], pa.int64())})
     pq.write_table(table, "t.parquet")
     where = ["--ledger", "r.db", "--name", "p"]
-    assert run("release", "t.parquet", "--columns", "n", *UNIT, *where, "--epsilon", "1", "--out", "o.parquet")[0] == 0
+    assert (
+        run(
+            "release", "t.parquet", "--columns", "n", *UNIT, *where, "--create", "--epsilon", "1", "--out", "o.parquet"
+        )[0]
+        == 0
+    )
     assert run("relax", "t.parquet", *where, "--epsilon", "90", "--out", "r.parquet")[0] == 0
     assert pq.read_table("r.parquet").to_pydict() == table.to_pydict()
     code, out, _ = run("view", *where, "--epsilon", "90")
@@ -109,7 +117,7 @@ def test_dry_runs_draw_write_and_spend_nothing(run, published, tmp_path):
     more = ["release", BERKELEY, "--columns", "applicants", *UNIT, "--name", "b", "--dataset", "admissions"]
     report = said(run, *more, "--epsilon", "1", *published, "--dry-run")
     assert report["after"] == {"dataset": "admissions", "limit": None, "spent": "3/2", "remaining": None}
-    report = said(run, *more, "--epsilon", "1", "--ledger", "new.db", "--dry-run")
+    report = said(run, *more, "--epsilon", "1", "--ledger", "new.db", "--create", "--dry-run")
     assert (report["new_ledger"], report["after"]["spent"]) == (True, "1")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
@@ -209,7 +217,7 @@ def test_new_versions_of_the_data_add_up(run, published):
 
 def test_half_steps(run):
     release = ["release", BERKELEY, "--columns", "admitted", "--sensitivity", "5", "--cells", "1", "--half-step"]
-    found = said(run, *release, "--ledger", "r.db", "--name", "h", "--epsilon", "1")["statement"]
+    found = said(run, *release, "--ledger", "r.db", "--create", "--name", "h", "--epsilon", "1")["statement"]
     assert (found["law"], found["parameters"]["step"]) == ("DiscreteStaircase", 3)
 
 
@@ -265,15 +273,30 @@ def test_a_key_of_another_ledger_is_refused(run, published, monkeypatch):
     assert run("ledger", "status", *published)[0] == 0
 
 
+def test_a_ledger_is_made_only_where_one_is_asked_for(run):
+    """A misspelt place is no second ledger, also in a rehearsal."""
+    for more in ([], ["--dry-run"]):
+        code, _, err = run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", "mispelt.db", *more)
+        assert code == 1
+        assert "--create" in err
+    assert list(Path().iterdir()) == []
+
+
 def test_a_ledger_on_a_server(run, monkeypatch):
-    monkeypatch.setenv("UTMOST_LEDGER_KEY", "cd" * 32)
+    """Its key is in a file, and its witness beside the key."""
+    Path("curator.key").write_text("cd" * 32)
+    Path("curator.key").chmod(0o600)
+    monkeypatch.setenv("UTMOST_LEDGER_KEY_FILE", "curator.key")
     monkeypatch.setenv("UTMOST_LEDGER", fresh_database())
     assert run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--out", "one.csv")[0] == 2, "--ledger must be said"
     where = os.environ["UTMOST_LEDGER"]
-    assert run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", where, "--out", "one.csv")[0] == 0
+    assert (
+        run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", where, "--create", "--out", "one.csv")[0] == 0
+    )
     assert run("relax", BERKELEY, "--name", "admissions", "--epsilon", "2", "--out", "two.csv")[0] == 0
     assert answers(run("view", "--name", "admissions", "--level", "1")[1]) == answers(Path("one.csv").read_text())
     assert said(run, "ledger", "verify")["responses"] == 2
+    assert len(list(Path().glob("curator.key.*.witness"))) == 1
 
 
 def test_the_bar_of_a_large_table(run, monkeypatch):
@@ -288,14 +311,16 @@ def test_the_bar_of_a_large_table(run, monkeypatch):
     monkeypatch.setattr(progress, "screen", lambda stderr: console)
     np.savetxt("big.csv", np.arange(200_000), fmt="%d", header="n", comments="")
     where = ["--ledger", "r.db", "--name", "big", "--out", "o.csv"]
-    assert run("release", "big.csv", "--columns", "n", *UNIT, "--epsilon", "1", *where)[0] == 0
+    assert run("release", "big.csv", "--columns", "n", *UNIT, "--epsilon", "1", *where, "--create")[0] == 0
     assert "Publishing" in text.getvalue()
 
 
 def test_commands_start_quickly_and_work_in_a_process_of_their_own(tmp_path):
-    ended = utmost_command("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", "r.db", cwd=tmp_path)
+    ended = utmost_command(
+        "release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", "r.db", "--create", cwd=tmp_path
+    )
     assert ended.returncode == 0, ended.stderr
     ended = utmost_command("ledger", "verify", "--ledger", "r.db", "--json", cwd=tmp_path)
     assert json.loads(ended.stdout)["responses"] == 1
-    with Ledger.open(tmp_path / "r.db") as ledger:
+    with Ledger.open(tmp_path / "r.db", create=True) as ledger:
         assert ledger.verify().events == 2

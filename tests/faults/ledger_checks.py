@@ -34,7 +34,7 @@ def refused(call, *arguments, **options):
 
 def noise_in_a_ledger(folder, order=(0, 2, 1), **options):
     """Noise of many cells at each of `LEVELS`, from a ledger asked in this order."""
-    with Ledger.open(folder / "noise.db", **options) as ledger:
+    with Ledger.open(folder / "noise.db", create=True, **options) as ledger:
         made = [ledger.publish("r", many(), **UNIT, epsilon=LEVELS[order[0]])["n"]]
         made += [ledger.relax("r", many(), epsilon=LEVELS[i])["n"] for i in order[1:]]
     noise = np.empty((3, N), np.int64)
@@ -56,7 +56,7 @@ def joint_law(folder):
 
 def changed_data_refused(folder):
     """One value changed, two rows swapped, a row more, a row less: none of them is relaxed."""
-    with Ledger.open(folder / "l.db") as ledger:
+    with Ledger.open(folder / "l.db", create=True) as ledger:
         ledger.publish("r", {"n": [5, 6, 7]}, **UNIT, epsilon=1)
         tables = ([5, 6, 8], [6, 5, 7], [5, 6, 7, 7], [5, 6])
         return all(refused(ledger.relax, "r", {"n": n}, epsilon=2) for n in tables)
@@ -65,7 +65,7 @@ def changed_data_refused(folder):
 def changed_data_get_noise_of_their_own(folder):
     """Two versions of a release do not share their noise, derived or not."""
     for derived in (False, True):
-        with Ledger.open(folder / f"{derived}.db", derived=derived) as ledger:
+        with Ledger.open(folder / f"{derived}.db", create=True, derived=derived) as ledger:
             first = ledger.publish("r", many(), **UNIT, epsilon="1/2")["n"] - many()["n"]
             changed = many(1)
             second = ledger.publish("r", changed, **UNIT, epsilon="1/2", version=2)["n"] - changed["n"]
@@ -77,14 +77,14 @@ def changed_data_get_noise_of_their_own(folder):
 
 def answers_are_durable(folder):
     """What was answered is in the file, for whoever opens it next."""
-    with Ledger.open(folder / "l.db") as ledger:
+    with Ledger.open(folder / "l.db", create=True) as ledger:
         given = ledger.publish("r", {"n": [5, 6, 7]}, **UNIT, epsilon=1)["n"]
     with Ledger.open(folder / "l.db") as ledger:
         return not refused(ledger.view, "r", epsilon=1) and list(ledger.view("r", epsilon=1)["n"]) == list(given)
 
 
 def same_answer_again(folder):
-    with Ledger.open(folder / "l.db") as ledger:
+    with Ledger.open(folder / "l.db", create=True) as ledger:
         first = ledger.publish("r", many(), **UNIT, epsilon=1)["n"]
         between = ledger.view("r", epsilon="1/2")["n"]
         ledger.relax("r", many(), epsilon=2)
@@ -93,7 +93,7 @@ def same_answer_again(folder):
 
 
 def budgets_hold(folder):
-    with Ledger.open(folder / "l.db") as ledger:
+    with Ledger.open(folder / "l.db", create=True) as ledger:
         ledger.budget("d", 2)
         ledger.publish("r", {"n": [5]}, **UNIT, epsilon=1, dataset="d")
         return (
@@ -105,7 +105,7 @@ def budgets_hold(folder):
 
 def an_older_ledger_says_nothing_new(folder):
     place = folder / "l.db"
-    with Ledger.open(place) as ledger:
+    with Ledger.open(place, create=True) as ledger:
         ledger.publish("r", {"n": [5]}, **UNIT, epsilon=1)
         shutil.copy(place, folder / "old.db")
         ledger.relax("r", {"n": [5]}, epsilon=3)
@@ -117,7 +117,7 @@ def an_older_ledger_says_nothing_new(folder):
 def edits_are_told(folder):
     """A limit raised by hand in the file is found out, with the chain or with its seal."""
     place = folder / "l.db"
-    with Ledger.open(place) as ledger:
+    with Ledger.open(place, create=True) as ledger:
         ledger.budget("d", 1)
     connection = sqlite3.connect(place)
     connection.execute("UPDATE utmost_events SET body = CAST(REPLACE(body, '\"1\"', '\"9\"') AS BLOB) WHERE number = 2")
@@ -128,7 +128,7 @@ def edits_are_told(folder):
 
 def edited_responses_are_told(folder):
     place = folder / "l.db"
-    with Ledger.open(place, sealed=False) as ledger:
+    with Ledger.open(place, create=True, sealed=False) as ledger:
         ledger.publish("r", {"n": [5]}, **UNIT, epsilon=1)
         ledger.relax("r", {"n": [5]}, epsilon=2)
     connection = sqlite3.connect(place)
@@ -141,7 +141,7 @@ def edited_responses_are_told(folder):
 
 def a_level_key_opens_its_level_alone(folder):
     place = folder / "l.db"
-    with Ledger.open(place) as ledger:
+    with Ledger.open(place, create=True) as ledger:
         strict = ledger.publish("r", many(), **UNIT, epsilon="1/2")["n"]
         ledger.relax("r", many(), epsilon=4)
         ledger.publish("s", many(), **UNIT, epsilon="1/2")
@@ -153,7 +153,7 @@ def a_level_key_opens_its_level_alone(folder):
 def no_value_is_stored(folder):
     """Neither the values nor the noise stand in the files, in the ways in which they might."""
     value, place = 777_333_555_111, folder / "l.db"
-    with Ledger.open(place, sealed=False) as ledger:
+    with Ledger.open(place, create=True, sealed=False) as ledger:
         released = int(ledger.publish("r", {"n": [value] * 64}, **UNIT, epsilon="1/1000")["n"][0])
     content = b"".join(path.read_bytes() for path in folder.iterdir())
     needles = [str(value).encode(), value.to_bytes(8, "little"), value.to_bytes(8, "big")]

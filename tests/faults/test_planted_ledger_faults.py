@@ -12,7 +12,7 @@ from utmost.release.ledger import ledger as front
 from utmost.release.ledger.key import Key
 from utmost.release.ledger.noise import DrawnNoise
 from utmost.release.ledger.sqlite_store import SqliteStore
-from utmost.release.ledger.witness import Witness
+from utmost.release.ledger.witness import Held, Witness
 from utmost.sampling import draw, gradual, wide
 
 
@@ -93,9 +93,11 @@ def budgets_not_counted(plant):
 
 
 def a_blind_witness(plant):
-    plant.setattr(Witness, "see", lambda self, rows: None)
+    plant.setattr(Witness, "intend", lambda self, after, rows, parts: None)
+    plant.setattr(Witness, "settle", lambda self, rows: None)
+    plant.setattr(Witness, "held", lambda self: Held(None, ()))
     plant.setattr(book.Book, "check_writable", lambda self, page: None)
-    plant.setattr(book.Book, "why", lambda self, page: None, raising=False)
+    plant.setattr(book.Book, "_apart", staticmethod(lambda page, last: None))
 
 
 def the_chain_not_checked(plant):

@@ -53,7 +53,7 @@ def random_request(rng, items=ITEMS):
 def work(place, options, seed, say, requests=None, items=ITEMS):
     """Ask at random, for ever or so many times; say (item, level, values) of each answer."""
     rng = random.Random(seed)
-    with Ledger.open(place, **options) as ledger:
+    with Ledger.open(place, create=True, **options) as ledger:
         say(OPENED)
         while requests is None or requests > 0:
             requests = None if requests is None else requests - 1

@@ -11,9 +11,9 @@ _KEY = bytes(range(32))
 
 
 @pytest.fixture
-def postgresql():
+def postgresql(tmp_path):
     """The address of an empty database, and the options to open a ledger there."""
-    return postgres.fresh_database(), {"key": _KEY}
+    return postgres.fresh_database(), {"key": _KEY, "witness": str(tmp_path / "witness")}
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

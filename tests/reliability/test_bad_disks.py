@@ -47,7 +47,7 @@ def survive_failures(tmp_path, failure, times, points):
     kinds, code = FAILURES[failure]
     for first in points:
         place = tmp_path / f"{first}.db"
-        with Ledger.open(place) as ledger:
+        with Ledger.open(place, create=True) as ledger:
             before, seen = failing(kinds, code, first, times)
             given = []
             with Disk(before), suppress(LedgerUnavailable):
@@ -87,8 +87,8 @@ def test_a_ledger_that_cannot_be_made(tmp_path):
         place = tmp_path / f"{first}.db"
         before, seen = failing({"write", "open", "sync"}, FULL, first, 10**9)
         with Disk(before), suppress(LedgerUnavailable):
-            Ledger.open(place).close()
-        with Ledger.open(place) as ledger:
+            Ledger.open(place, create=True).close()
+        with Ledger.open(place, create=True) as ledger:
             assert calls(ledger)
         if seen[0] <= first:
             return
@@ -98,7 +98,7 @@ def test_a_ledger_that_cannot_be_made(tmp_path):
 def test_a_locked_ledger_says_so(tmp_path):
     """Another program holds the file: a typed error in time, and the same answers afterwards."""
     place = tmp_path / "l.db"
-    with Ledger.open(place, timeout=0.2) as ledger:
+    with Ledger.open(place, create=True, timeout=0.2) as ledger:
         first = ask(ledger, 0, first_level(0), "publish")
         other = sqlite3.connect(place, isolation_level=None)
         other.execute("BEGIN EXCLUSIVE")
@@ -124,14 +124,14 @@ def test_what_is_no_ledger_is_refused_and_left_alone(tmp_path, spoiled):
         other.close()
     before = place.read_bytes() if place.is_file() else None
     with pytest.raises(UtmostError):
-        Ledger.open(place)
+        Ledger.open(place, create=True)
     assert (place.read_bytes() if place.is_file() else None) == before
 
 
 def test_a_file_that_may_only_be_read(tmp_path):
     """Views of what is stored may be had or not; nothing new is answered, and nothing is lost."""
     place = tmp_path / "l.db"
-    with Ledger.open(place) as ledger:
+    with Ledger.open(place, create=True) as ledger:
         first = ask(ledger, 0, first_level(0), "publish")
     place.chmod(0o400)
     # A superuser may write whatever the mode says.
@@ -146,7 +146,7 @@ def test_a_file_that_may_only_be_read(tmp_path):
 def test_the_server_goes_away(postgresql, postgres_server):
     """The server is stopped and started in the middle of a ledger's life."""
     place, options = postgresql[0], postgresql[1] | {"timeout": 2}
-    with Ledger.open(place, **options) as ledger:
+    with Ledger.open(place, create=True, **options) as ledger:
         first = ask(ledger, 0, first_level(0), "publish")
         postgres_server.stop()
         with pytest.raises(LedgerUnavailable):
@@ -164,7 +164,7 @@ def test_the_server_crashes_again_and_again(postgresql, postgres_server):
     place, options = postgresql
     given = {}
     for level in ("1/4", "1/2", "1", "2", "4"):
-        with Ledger.open(place, **options) as ledger:
+        with Ledger.open(place, create=True, **options) as ledger:
             given[level] = ask(ledger, 0, level, "publish" if level == "1/4" else "relax")
         postgres_server.stop("immediate")
         postgres_server.start()

@@ -111,7 +111,7 @@ UNHEARD = [("name", []), ("name", {}), ("version", []), ("version", {}), ("versi
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory):
     """A ledger with one release; no test may change it."""
-    with Ledger.open(tmp_path_factory.mktemp("bad") / "l.db") as opened:
+    with Ledger.open(tmp_path_factory.mktemp("bad") / "l.db", create=True) as opened:
         opened.publish("r", **CALL)
         yield opened
 
@@ -186,7 +186,7 @@ def test_there_are_two_hundred_of_them():
     "table", [{"n": []}, pd.DataFrame({"n": pd.Series([], dtype="int64")})], ids=["dict", "pandas"]
 )
 def test_empty_tables_are_released_or_refused_whole(tmp_path, table):
-    with Ledger.open(tmp_path / "l.db") as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         ledger.publish("r", table, columns=["n"], sensitivity=1, cells=1, epsilon=1)
         assert len(ledger.view("r", epsilon="1/2")["n"]) == 0
         assert len(ledger.relax("r", table, epsilon=2)["n"]) == 0
@@ -238,7 +238,7 @@ def fuzz(ledger, rng, calls):
 
 
 def test_fuzzed_calls(tmp_path):
-    with Ledger.open(tmp_path / "l.db") as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         assert fuzz(ledger, random.Random(12), 400) > 200
 
 
@@ -249,7 +249,7 @@ def test_a_million_fuzzed_calls(tmp_path):
     refused = 0
     for seed in range(-(-calls // 1000)):
         place = tmp_path / f"{seed}.db"
-        with Ledger.open(place) as ledger:
+        with Ledger.open(place, create=True) as ledger:
             refused += fuzz(ledger, random.Random(seed), min(1000, calls))
         for path in tmp_path.glob(f"{seed}.db*"):
             path.unlink()
@@ -327,7 +327,7 @@ def fuzz_commands(monkeypatch, folder, rng, count):
 
 def test_fuzzed_commands(monkeypatch, tmp_path):
     fuzz_commands(monkeypatch, tmp_path, random.Random(4), 60)
-    with Ledger.open(tmp_path / "l.db") as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         assert ledger.verify()
 
 

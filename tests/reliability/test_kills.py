@@ -22,7 +22,7 @@ watched = pytest.mark.skipif(library() is None, reason="SQLite is built into Pyt
 def survive_random_kills(place, options, kills, seed, longest=0.15):
     """Kill so many processes, one to eight at a time, then ask for everything again."""
     rng, record, done = random.Random(seed), Record(), 0
-    Ledger.open(place, **options).close()
+    Ledger.open(place, create=True, **options).close()
     while done < kills:
         writers = min(rng.randint(1, 8), kills - done)
         record.take(killed_at_random(place, options, rng, writers, longest, items=max(12, kills // 2)))
@@ -60,7 +60,7 @@ def die_at(point):
 def survive_exact_kills(place, options, points):
     """A process for each point: it dies at that operation of the disk, wherever this is in a transaction."""
     record, children = Record(), Children()
-    Ledger.open(place, **options).close()
+    Ledger.open(place, create=True, **options).close()
     for seed, point in enumerate(points):
 
         def job(say, point=point, seed=seed):
@@ -113,7 +113,7 @@ def die_at_statement(point):
 
 def survive_statement_kills(place, options, points):
     record, children = Record(), Children()
-    Ledger.open(place, **options).close()
+    Ledger.open(place, create=True, **options).close()
     for seed, point in enumerate(points):
 
         def job(say, point=point, seed=seed):
@@ -129,13 +129,13 @@ def survive_statement_kills(place, options, points):
 
 
 def test_kills_around_every_statement(postgresql):
-    record = survive_statement_kills(*postgresql, range(0, 60, 3))
+    record = survive_statement_kills(*postgresql, range(0, 200, 10))
     assert record.answers
 
 
 @pytest.mark.slow
 def test_two_hundred_kills_around_statements(postgresql):
-    survive_statement_kills(*postgresql, [k % 97 for k in range(201)])
+    survive_statement_kills(*postgresql, [k % 197 for k in range(201)])
 
 
 def test_an_answer_that_was_never_received_is_the_one_that_is_given(tmp_path):
@@ -144,7 +144,7 @@ def test_an_answer_that_was_never_received_is_the_one_that_is_given(tmp_path):
     children = Children()
 
     def job(say):
-        with Ledger.open(place) as ledger:
+        with Ledger.open(place, create=True) as ledger:
             ask(ledger, 0, first_level(0), "publish")
             os.kill(os.getpid(), signal.SIGKILL)
 

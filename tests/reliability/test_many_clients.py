@@ -18,7 +18,7 @@ CLIENTS = 16
 def insist(place, options, seed, requests, items, say):
     """Ask so many times; ask again what was answered, as a client does whose line is bad."""
     rng = random.Random(seed)
-    with Ledger.open(place, **options) as ledger:
+    with Ledger.open(place, create=True, **options) as ledger:
         for _ in range(requests):
             item, level, how = random_request(rng, items)
             for _ in range(rng.choice([1, 1, 2, 3])):
@@ -30,7 +30,7 @@ def insist(place, options, seed, requests, items, say):
 
 def ask_together(place, options, requests, items):
     """All clients at once; returns what they were told, after checking that nobody was told anything else."""
-    Ledger.open(place, **options).close()
+    Ledger.open(place, create=True, **options).close()
     children, record = Children(), Record()
     for seed in range(CLIENTS):
         children.start(lambda say, seed=seed: insist(place, options, seed, requests, items, say))

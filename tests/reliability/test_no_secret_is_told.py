@@ -46,7 +46,7 @@ def raised(call, *arguments, **options):
 
 @pytest.fixture
 def ledger(tmp_path):
-    with Ledger.open(tmp_path / "l.db", key=SECRET) as opened:
+    with Ledger.open(tmp_path / "l.db", create=True, key=SECRET) as opened:
         opened.publish("r", TABLE, **UNIT, epsilon="1/2")
         yield opened
 
@@ -96,13 +96,13 @@ def test_a_damaged_ledger(tmp_path, ledger):
     content = bytearray(place.read_bytes())
     content[content.index(b'"published"') + 2] ^= 1
     place.write_bytes(content)
-    check_silent(shown(raised(lambda: Ledger.open(place, key=SECRET).verify())))
+    check_silent(shown(raised(lambda: Ledger.open(place, create=True, key=SECRET).verify())))
 
 
 def test_keys_that_are_refused(tmp_path, monkeypatch):
     """A key in a variable or a file that is wrong, too short, misspelt or open to others is not shown either."""
     place = tmp_path / "l.db"
-    Ledger.open(place, key=bytes(32)).close()
+    Ledger.open(place, create=True, key=bytes(32)).close()
     file = tmp_path / "key"
     for written, mode in (
         (SECRET.hex(), 0o600),

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(library() is None, reason="SQLite is built into 
 def recorded_life(folder, requests, seed):
     """A ledger at work: the operations of the disk, and after how many of them each answer was given."""
     operations, given, rng = [], [], random.Random(seed)
-    with recording(operations), Ledger.open(folder / "l.db") as ledger:
+    with recording(operations), Ledger.open(folder / "l.db", create=True) as ledger:
         given.append((len(operations), None))
         for _ in range(requests):
             item, level, how = random_request(rng, items=5)
@@ -40,7 +40,7 @@ def check_after_cut(operations, given, seed, folder, key):
     shutil.copy(key, folder / key.name)
     record = Record()
     record.take([line for at, line in given if at <= len(operations) and line is not None])
-    with Ledger.open(folder / "l.db") as ledger:
+    with Ledger.open(folder / "l.db", create=True) as ledger:
         record.check(ledger)
         assert ledger.status().quarantine is None or not record.answers
     return len(record.answers)

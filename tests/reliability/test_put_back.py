@@ -26,7 +26,7 @@ def lived_on(tmp_path, seed, **options):
     """A ledger, a copy of it from some moment (a plain file copy or a backup), and what was said before and since."""
     rng = random.Random(seed)
     place, copy = tmp_path / f"{seed}.db", tmp_path / f"{seed}.copy"
-    with Ledger.open(place, **options) as ledger:
+    with Ledger.open(place, create=True, **options) as ledger:
         ask(ledger, 0, first_level(0), "publish")
         before = live(ledger, rng, rng.randint(0, 12))
         before[0, first_level(0)] = ask(ledger, 0, first_level(0), "view")
@@ -64,7 +64,7 @@ def says_nothing_new(ledger, before, since):
 def check_put_back(tmp_path, seed):
     """With the witness still there, a ledger that is put back is quarantined until it is resumed, and then charged."""
     place, copy, before, since, _, _ = lived_on(tmp_path, seed)
-    with Ledger.open(place) as ledger:
+    with Ledger.open(place, create=True) as ledger:
         spent = ledger.budget("all").spent
     shutil.copy(copy, place)
     with Ledger.open(place) as ledger:
@@ -97,7 +97,7 @@ def test_where_the_witness_is_put_back_too_a_receipt_tells(tmp_path, seed):
     """Everything is put back together: only what was kept elsewhere can tell."""
     place, copy, before, since, old, new = lived_on(tmp_path, seed, witness=False)
     shutil.copy(copy, place)
-    with Ledger.open(place, witness=False) as ledger:
+    with Ledger.open(place, create=True, witness=False) as ledger:
         ledger.check(old)
         with pytest.raises(Quarantined):
             ledger.check(new)
@@ -131,7 +131,7 @@ def test_a_database_put_back_is_found_out(tmp_path, postgresql, seed):
 
     (place, options), rng = postgresql, random.Random(seed)
     options = options | {"witness": str(tmp_path / "witness")}
-    with Ledger.open(place, **options) as ledger:
+    with Ledger.open(place, create=True, **options) as ledger:
         ask(ledger, 0, "1/4", "publish")
         before = {(0, "1/4"): ask(ledger, 0, "1/4", "view")}
         with psycopg.connect(place) as connection:
@@ -151,7 +151,7 @@ def test_a_restored_backup_is_in_quarantine(tmp_path):
     key = f"{place}.key"
     with Ledger.restore(copy, tmp_path / "new.db", key=key) as ledger:
         assert says_nothing_new(ledger, before, since)
-    with Ledger.open(tmp_path / "new.db", key=key) as ledger:
+    with Ledger.open(tmp_path / "new.db", create=True, key=key) as ledger:
         assert says_nothing_new(ledger, before, since)
 
 
@@ -160,7 +160,7 @@ def test_derived_noise_repeats_itself(tmp_path, seed):
     """No witness, no receipt, no memory: the ledger that was put back draws the very noise that it drew before."""
     rng = random.Random(seed)
     place, copy = tmp_path / "l.db", tmp_path / "copy"
-    with Ledger.open(place, witness=False, derived=True) as ledger:
+    with Ledger.open(place, create=True, witness=False, derived=True) as ledger:
         ask(ledger, 0, first_level(0), "publish")
         shutil.copy(place, copy)
         asked = [(0, "4", "relax"), (0, "2", "view"), (1, first_level(1), "publish"), (1, "4", "relax")]
@@ -175,7 +175,7 @@ def test_derived_noise_repeats_itself(tmp_path, seed):
 
 
 def test_the_receipt_of_another_ledger_is_refused(tmp_path):
-    with Ledger.open(tmp_path / "a.db") as one, Ledger.open(tmp_path / "b.db") as other:
+    with Ledger.open(tmp_path / "a.db", create=True) as one, Ledger.open(tmp_path / "b.db", create=True) as other:
         ask(one, 0, first_level(0), "publish")
         with pytest.raises(UtmostError):
             other.check(one.receipt())

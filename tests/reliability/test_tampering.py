@@ -15,7 +15,7 @@ from utmost.release.ledger import Ledger
 def whole(tmp_path_factory):
     """A ledger with some releases, its bytes, and all that it says."""
     place = tmp_path_factory.mktemp("whole") / "l.db"
-    with Ledger.open(place) as ledger:
+    with Ledger.open(place, create=True) as ledger:
         for item in range(3):
             ask(ledger, item, first_level(item), "publish")
             ask(ledger, item, "4", "relax")
@@ -60,7 +60,7 @@ def harm(content, rng):
 def found_out(place, said):
     """Whether the harm is told by a typed error, or has changed nothing that the ledger says."""
     try:
-        with Ledger.open(place) as ledger:
+        with Ledger.open(place, create=True) as ledger:
             ledger.verify()
             assert everything(ledger) == said, "silently changed"
         return False
@@ -169,7 +169,7 @@ def test_edits_are_told_without_a_witness_too(tmp_path, whole):
             connection.execute(statement)
         connection.commit()
         connection.close()
-        with pytest.raises(UtmostError), Ledger.open(copy, key=f"{place}.key", witness=False) as ledger:
+        with pytest.raises(UtmostError), Ledger.open(copy, create=True, key=f"{place}.key", witness=False) as ledger:
             ledger.verify()
 
 
@@ -184,7 +184,7 @@ def test_edited_rows_on_a_server(postgresql, edit):
     import psycopg
 
     place, options = postgresql
-    with Ledger.open(place, **options) as ledger:
+    with Ledger.open(place, create=True, **options) as ledger:
         for item in range(3):
             ask(ledger, item, first_level(item), "publish")
             ask(ledger, item, "4", "relax")

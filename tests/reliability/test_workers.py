@@ -24,7 +24,7 @@ def test_workers_draw_noise_of_their_own(tmp_path, method):
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"there is no {method} here")
     place = str(tmp_path / "l.db")
-    with Ledger.open(place, key=bytes(32)) as ledger:
+    with Ledger.open(place, create=True, key=bytes(32)) as ledger:
         mine = [
             list(
                 ledger.publish("mine", workers.VALUES, columns=["n"], sensitivity=1, cells=1, epsilon=workers.WIDE)["n"]
@@ -40,8 +40,8 @@ def test_workers_draw_noise_of_their_own(tmp_path, method):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_workers_forked_with_an_open_ledger(store, monkeypatch):
     """As a server forks its workers after it has read its configuration, opened its ledger and drawn something."""
-    place, _ = store
-    with Ledger.open(place, key=bytes(32)) as ledger:
+    place, options = store
+    with Ledger.open(place, create=True, **options | {"key": bytes(32)}) as ledger:
         ledger.publish("first", workers.VALUES, columns=["n"], sensitivity=1, cells=1, epsilon=workers.WIDE)
         monkeypatch.setattr(workers, "opened", ledger)
         with multiprocessing.get_context("fork").Pool(4) as pool:

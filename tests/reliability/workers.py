@@ -13,5 +13,5 @@ opened = None
 def publish(arguments):
     """One release of its own; the noise."""
     place, number = arguments
-    ledger = opened if opened is not None else Ledger.open(place, key=bytes(32))
+    ledger = opened if opened is not None else Ledger.open(place, create=True, key=bytes(32))
     return list(ledger.publish(f"w{number}", VALUES, columns=["n"], sensitivity=1, cells=1, epsilon=WIDE)["n"])

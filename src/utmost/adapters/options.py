@@ -87,7 +87,11 @@ KeyFile = Annotated[
 ]
 WitnessFile = Annotated[
     Path | None,
-    typer.Option("--witness", metavar="FILE", help="The witness file; else PLACE.witness beside an SQLite ledger."),
+    typer.Option(
+        "--witness",
+        metavar="FILE",
+        help="The witness file; else PLACE.witness beside an SQLite ledger, or a file beside the key.",
+    ),
 ]
 DataVersion = Annotated[
     int | None, typer.Option("--data-version", metavar="N", help="Which version of the data; the newest if left out.")

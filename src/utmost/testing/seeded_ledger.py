@@ -14,6 +14,7 @@ def seeded_ledger(
     place: str | Path,
     seed: int | str | bytes,
     *,
+    create: bool = True,
     key: bytes | str | Path | None = _KEY,
     witness: str | Path | bool | None = False,
     sealed: bool = True,
@@ -22,7 +23,7 @@ def seeded_ledger(
     """A `Ledger` with bits from a seed, and a key that everyone knows. It is not private.
 
     Args:
-        place, key, witness, sealed, timeout: as for `Ledger.open`.
+        place, create, key, witness, sealed, timeout: as for `Ledger.open`.
         seed: an int, text or bytes.
 
     >>> from tempfile import TemporaryDirectory
@@ -32,5 +33,7 @@ def seeded_ledger(
     >>> published(7) == published(7)
     True
     """
-    book = opened_book(place, key=given_key(key), witness=witness, sealed=sealed, derived=False, timeout=timeout)
+    book = opened_book(
+        place, create=create, key=given_key(key), witness=witness, sealed=sealed, derived=False, timeout=timeout
+    )
     return Ledger(book, SeededRandomness(seed))

@@ -20,7 +20,7 @@ def reopened(place, tmp_path):
     opened = []
 
     def again(**options):
-        opened.append(Ledger.open(place, **{"key": KEY, "witness": tmp_path / "witness"} | options))
+        opened.append(Ledger.open(place, create=True, **{"key": KEY, "witness": tmp_path / "witness"} | options))
         return opened[-1]
 
     yield again

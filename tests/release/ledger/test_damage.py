@@ -98,7 +98,7 @@ def logical(path):
 def original(tmp_path_factory):
     """A ledger of some sixty kilobytes."""
     path = tmp_path_factory.mktemp("damage") / "l.db"
-    with Ledger.open(path, key=KEY, witness=False) as ledger:
+    with Ledger.open(path, create=True, key=KEY, witness=False) as ledger:
         filled(ledger)
     return path
 
@@ -109,7 +109,7 @@ def damaged(original, tmp_path, content):
     shutil.copy(f"{original}", path)
     path.write_bytes(content)
     try:
-        with Ledger.open(path, key=KEY, witness=False) as ledger:
+        with Ledger.open(path, create=True, key=KEY, witness=False) as ledger:
             ledger.verify()
     except LedgerError:
         return True
@@ -153,16 +153,16 @@ def test_every_pair_of_swapped_pages_is_found(original, tmp_path):
 def test_a_file_that_is_no_ledger_is_refused(tmp_path):
     (tmp_path / "x.db").write_text("department,admitted\nA,601\n" * 100)
     with pytest.raises(LedgerDamaged, match="SQLite"):
-        Ledger.open(tmp_path / "x.db", key=KEY)
+        Ledger.open(tmp_path / "x.db", create=True, key=KEY)
     with pytest.raises(LedgerError):
-        Ledger.open(tmp_path / "nowhere" / "x.db", key=KEY)
+        Ledger.open(tmp_path / "nowhere" / "x.db", create=True, key=KEY)
 
 
 def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
     """Under the right key: spending beyond a limit, and a response that was not drawn from the law it should be."""
     from utmost.release.ledger import publishing
 
-    with Ledger.open(tmp_path / "a.db", key=KEY) as ledger:
+    with Ledger.open(tmp_path / "a.db", create=True, key=KEY) as ledger:
         ledger.budget("r", limit=1)
         with monkeypatch.context() as patched:
             patched.setattr(publishing, "check_budget", lambda state, dataset, after: None)
@@ -175,7 +175,7 @@ def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
         drawn, facts = real(*arguments, **options)
         return drawn, facts | {"how": "tighten"}
 
-    with Ledger.open(tmp_path / "b.db", key=KEY) as ledger:
+    with Ledger.open(tmp_path / "b.db", create=True, key=KEY) as ledger:
         ledger.publish("r", TABLE, epsilon=1, **PROMISE)
         with monkeypatch.context() as patched:
             patched.setattr(publishing, "new_response", as_a_view)

@@ -18,16 +18,16 @@ PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
 
 
 def test_a_new_ledger_makes_a_key_file_that_is_its_owners_alone(tmp_path):
-    with Ledger.open(tmp_path / "l.db") as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         first = ledger.publish("r", TABLE, epsilon=1, **PROMISE)
     assert (tmp_path / "l.db.key").stat().st_mode & 0o777 == 0o600
-    with Ledger.open(f"sqlite:///{tmp_path}/l.db") as ledger:
+    with Ledger.open(f"sqlite:///{tmp_path}/l.db", create=True) as ledger:
         assert ledger.publish("r", TABLE, epsilon=1, **PROMISE) == first
 
 
 def test_without_its_key_a_ledger_is_not_opened(tmp_path):
     """Nor is a key made for it: a new key would be another ledger's."""
-    Ledger.open(tmp_path / "l.db").close()
+    Ledger.open(tmp_path / "l.db", create=True).close()
     (tmp_path / "l.db.key").rename(tmp_path / "kept")
     with pytest.raises(KeyRefused, match="must be there"):
         Ledger.open(tmp_path / "l.db")
@@ -39,7 +39,7 @@ def test_without_its_key_a_ledger_is_not_opened(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="access is not told by mode bits")
 def test_a_key_file_that_others_can_read_is_refused(tmp_path):
-    Ledger.open(tmp_path / "l.db").close()
+    Ledger.open(tmp_path / "l.db", create=True).close()
     (tmp_path / "l.db.key").chmod(0o640)
     with pytest.raises(KeyRefused, match="chmod 600"):
         Ledger.open(tmp_path / "l.db")
@@ -47,7 +47,7 @@ def test_a_key_file_that_others_can_read_is_refused(tmp_path):
 
 def test_the_environment_gives_the_key(tmp_path, monkeypatch):
     monkeypatch.setenv("UTMOST_LEDGER_KEY", KEY.hex())
-    Ledger.open(tmp_path / "l.db").close()
+    Ledger.open(tmp_path / "l.db", create=True).close()
     assert not (tmp_path / "l.db.key").exists()
     monkeypatch.delenv("UTMOST_LEDGER_KEY")
     (tmp_path / "k").write_text(KEY.hex())
@@ -59,7 +59,7 @@ def test_the_environment_gives_the_key(tmp_path, monkeypatch):
 @pytest.mark.parametrize("key", [b"short", 7, "no/such/file", "", b""])
 def test_what_is_no_key_is_refused(tmp_path, key):
     with pytest.raises(KeyRefused):
-        Ledger.open(tmp_path / "l.db", key=key)
+        Ledger.open(tmp_path / "l.db", create=True, key=key)
     assert not (tmp_path / "l.db.key").exists()
 
 
@@ -68,7 +68,7 @@ def test_a_key_file_must_be_hexadecimal_and_long(tmp_path):
         (tmp_path / "k").write_text(text)
         (tmp_path / "k").chmod(0o600)
         with pytest.raises(KeyRefused) as caught:
-            Ledger.open(tmp_path / "l.db", key=tmp_path / "k")
+            Ledger.open(tmp_path / "l.db", create=True, key=tmp_path / "k")
         assert text not in str(caught.value)
 
 
@@ -82,7 +82,7 @@ def test_a_server_needs_a_key_that_is_given(monkeypatch):
 def test_the_key_is_shown_nowhere(tmp_path, caplog):
     """Not in reprs, errors, logs, tracebacks with locals, pickles, nor in the files of the ledger."""
     caplog.set_level(logging.DEBUG)
-    with Ledger.open(tmp_path / "l.db", witness=tmp_path / "w") as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True, witness=tmp_path / "w") as ledger:
         ledger.publish("r", {"n": [987654321]}, epsilon=1, **PROMISE)
         ledger.backup(tmp_path / "b.db")
         shown = [repr(ledger), repr(ledger._book.key), repr(ledger.status()), repr(ledger.history()), ledger.receipt()]
@@ -112,7 +112,7 @@ def test_derived_keys_tell_nothing_of_each_other():
 
 def test_a_levels_key_opens_that_level_alone(tmp_path):
     """And reads, from a backup, what the ledger says at that level."""
-    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
         ledger.relax("r", TABLE, epsilon=2)
         ledger.publish("r", {"n": [1]}, version=2, epsilon=1, **PROMISE)
@@ -135,7 +135,7 @@ def test_a_levels_key_opens_that_level_alone(tmp_path):
 
 def test_an_open_ledger_can_be_read_without_a_key_and_not_written(tmp_path):
     """Responses are in the clear, and still bound by the chain."""
-    with Ledger.open(tmp_path / "l.db", key=KEY, sealed=False) as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY, sealed=False) as ledger:
         ledger.publish("r", TABLE, epsilon=1, **PROMISE)
         with pytest.raises(Unsupported):
             ledger.level_key("r", epsilon=1)

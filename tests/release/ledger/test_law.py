@@ -50,7 +50,7 @@ def conditional(step, noise):
 def test_every_order_has_the_joint_law_in_rationals(tmp_path, order):
     """The product of the laws that the history records is the joint law: equal as rationals for each of 5^3 noises."""
     asked = [LEVELS[at] for at in order]
-    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         answered(ledger, asked, [5, 7])
         known, steps = [], []
         for event in ledger.history("r"):
@@ -102,7 +102,7 @@ def test_stored_responses_have_the_joint_law(tmp_path, order, derived):
     """What comes out of the store, minus the values, has the joint law; also where noise is derived from the key."""
     levels = [level("1/2"), level(alpha="1/2"), level(2)]
     values = np.arange(N) % 100
-    with Ledger.open(tmp_path / "l.db", key=KEY, derived=derived) as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY, derived=derived) as ledger:
         made = answered(ledger, [levels[at] for at in order], values)
     assert fits(np.array([made[one] - values for one in levels]), levels)
 
@@ -114,7 +114,7 @@ def test_derived_noise_does_not_hang_on_the_order(tmp_path):
     outcomes = []
     for number, order in enumerate(permutations(range(4))):
         if number % 8 == 0:
-            with Ledger.open(tmp_path / f"{number}.db", key=KEY, derived=True) as ledger:
+            with Ledger.open(tmp_path / f"{number}.db", create=True, key=KEY, derived=True) as ledger:
                 outcomes.append(answered(ledger, [levels[at] for at in order], values))
     for other in outcomes[1:]:
         assert all((other[one] == outcomes[0][one]).all() for one in levels)
@@ -124,21 +124,21 @@ def test_derived_noise_hangs_on_key_name_values_and_version(tmp_path):
     """One change, and the noise is another's."""
     values = np.arange(200)
     promise = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": "1/4"}
-    with Ledger.open(tmp_path / "a.db", key=KEY, derived=True) as ledger:
+    with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
         noise = ledger.publish("r", {"n": values}, **promise)["n"] - values
         others = [
             ledger.publish("s", {"n": values}, **promise)["n"] - values,
             ledger.publish("r", {"n": values}, version=2, **promise)["n"] - values,
         ]
     for number, (key, changed) in enumerate([(bytes(32), values), (KEY, values + (values == 3))]):
-        with Ledger.open(tmp_path / f"{number}.db", key=key, derived=True) as ledger:
+        with Ledger.open(tmp_path / f"{number}.db", create=True, key=key, derived=True) as ledger:
             others.append(ledger.publish("r", {"n": changed}, **promise)["n"] - changed)
     assert all(np.mean(noise == other) < 0.5 for other in others)
 
 
 def test_derived_noise_refuses_what_it_cannot_answer(tmp_path):
     """Two levels in one last cell of the tree, and levels beyond its root."""
-    with Ledger.open(tmp_path / "a.db", key=KEY, derived=True) as ledger:
+    with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
         ledger.publish("r", {"n": [1]}, columns="n", sensitivity=1, cells=1, epsilon="1/3")
         with pytest.raises(Unsupported, match="close"):
             ledger.relax("r", {"n": [1]}, epsilon=Fraction(1, 3) + Fraction(1, 10**6))
@@ -149,7 +149,7 @@ def test_derived_noise_refuses_what_it_cannot_answer(tmp_path):
 
 def test_derived_noise_is_the_same_in_every_version_of_the_library(tmp_path):
     """Derived once and for all: were the draws to change, a relaxed release would no longer have the joint law."""
-    with Ledger.open(tmp_path / "a.db", key=KEY, derived=True) as ledger:
+    with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
         made = answered(ledger, [level("1/10"), level("1/3"), level(alpha="1/2")], [0] * 12)
     assert [one.tolist() for one in made.values()] == FROZEN
 
@@ -185,7 +185,7 @@ def test_larger_sensitivities_keep_their_law(tmp_path, half_step):
 def test_reals_live_on_a_declared_grid(tmp_path):
     """Released reals are multiples of the grid at every level, and near the values where epsilon is large."""
     values = [0.3, -7.25, 1e6]
-    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         made = answered(ledger, [level(1), level(40), level(2)], values, sensitivity="5/2", domain="reals", grid="1/8")
         assert ledger.radius("r", epsilon=40, confidence="0.999") < 1
         assert all((one * 8 == np.floor(one * 8)).all() for one in made.values())
@@ -195,7 +195,7 @@ def test_reals_live_on_a_declared_grid(tmp_path):
 def test_integers_of_any_size(tmp_path):
     """Beyond 64 bits nothing wraps, at any level and in any order."""
     values = [10**30, -(10**25), 3, 2**63 - 1, -(2**63)]
-    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         made = answered(ledger, [level(2), level("1/100"), level(60), level(1)], values)
     assert [int(one) for one in made[level(60)]] == values
     assert all(abs(int(a) - b) < 10**4 for one in made.values() for a, b in zip(one, values, strict=True))

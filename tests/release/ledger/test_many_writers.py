@@ -40,7 +40,7 @@ CLIENT = """
 import sys
 from utmost.release.ledger import Ledger
 place, witness, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
-with Ledger.open(place, key=bytes(range(32)), witness=witness) as ledger:
+with Ledger.open(place, create=True, key=bytes(range(32)), witness=witness) as ledger:
     for name in sorted("abcdef", key=lambda name: hash((name, number))):
         table = {"n": [1, 2, 3]}
         ledger.publish(name, table, columns="n", sensitivity=1, cells=1, epsilon=1, dataset="d")
@@ -55,7 +55,7 @@ def test_processes_get_one_answer(place, tmp_path):
         lines = [sorted(run.result().stdout.splitlines()) for run in runs]
     assert len(lines[0]) == 6
     assert all(one == lines[0] for one in lines)
-    with Ledger.open(place, key=KEY, witness=tmp_path / "witness") as ledger:
+    with Ledger.open(place, create=True, key=KEY, witness=tmp_path / "witness") as ledger:
         assert ledger.spent(dataset="d") == level(6)
         assert ledger.status().quarantine is None
         assert ledger.verify().responses == 12
@@ -66,7 +66,7 @@ import os, sys
 from utmost.release.ledger import Ledger
 place, witness = sys.argv[1], sys.argv[2]
 say = lambda noise: os.write(1, f"{noise}\\n".encode())
-ledger = Ledger.open(place, key=bytes(range(32)), witness=witness)
+ledger = Ledger.open(place, key=bytes(range(32)), witness=witness, create=True)
 table = {"n": [0] * 40}
 ledger.publish("r", table, columns="n", sensitivity=1, cells=1, epsilon="1/10")
 children = []
@@ -97,7 +97,7 @@ def test_a_locked_ledger_says_so(tmp_path):
     """A writer that holds on is waited for, and then named; the same call succeeds once it is gone."""
     import sqlite3
 
-    with Ledger.open(tmp_path / "l.db", key=KEY, timeout=0.05) as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY, timeout=0.05) as ledger:
         holder = sqlite3.connect(tmp_path / "l.db", isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
         with pytest.raises(LedgerUnavailable, match="locked"):
@@ -111,7 +111,7 @@ def test_a_locked_ledger_says_so(tmp_path):
 def test_a_server_out_of_reach_says_so(tmp_path):
     """The message names no password."""
     with pytest.raises(LedgerUnavailable) as caught:
-        Ledger.open("postgresql://me:hushhush@localhost:1/none", key=KEY, timeout=0.1)
+        Ledger.open("postgresql://me:hushhush@localhost:1/none", create=True, key=KEY, timeout=0.1)
     assert "hushhush" not in str(caught.value)
     assert "hushhush" not in repr(caught.value.__cause__)
 
@@ -120,7 +120,7 @@ def test_a_ledger_is_not_copied(tmp_path):
     import copy
     import pickle
 
-    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         for call in (lambda: pickle.dumps(ledger), lambda: copy.copy(ledger), lambda: copy.deepcopy(ledger)):
             with pytest.raises(Unsupported, match="copied"):
                 call()

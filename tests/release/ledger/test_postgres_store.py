@@ -15,7 +15,7 @@ PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
 
 @pytest.fixture
 def ledger():
-    with Ledger.open(fresh_database(), key=KEY, timeout=5) as ledger:
+    with Ledger.open(fresh_database(), create=True, key=KEY, witness=False, timeout=5) as ledger:
         yield ledger
 
 
@@ -48,7 +48,7 @@ def test_a_collision_is_done_again(ledger, monkeypatch, failure):
 
 
 def test_a_collision_that_does_not_end_is_a_typed_error(monkeypatch):
-    with Ledger.open(fresh_database(), key=KEY, timeout=0.05) as ledger:
+    with Ledger.open(fresh_database(), create=True, key=KEY, witness=False, timeout=0.05) as ledger:
 
         def colliding(connection, work):
             raise psycopg.errors.SerializationFailure("could not serialize access")
@@ -65,12 +65,12 @@ def test_another_writer_is_waited_for_only_so_long():
     from utmost.release.ledger.postgres_store import _LOCK
 
     one, other = fresh_database(), fresh_database()
-    Ledger.open(one, key=KEY).close()
+    Ledger.open(one, create=True, key=KEY, witness=False).close()
     with psycopg.connect(one, autocommit=True) as holder:
         holder.execute(_LOCK)
-        with Ledger.open(one, key=KEY, timeout=0.1) as ledger, pytest.raises(LedgerUnavailable):
+        with Ledger.open(one, key=KEY, witness=False, timeout=0.1) as ledger, pytest.raises(LedgerUnavailable):
             ledger.publish("r", TABLE, epsilon=1, **PROMISE)
-        with Ledger.open(other, key=KEY, timeout=5) as ledger:
+        with Ledger.open(other, create=True, key=KEY, witness=False, timeout=5) as ledger:
             assert ledger.publish("r", TABLE, epsilon=1, **PROMISE)
 
 
@@ -86,7 +86,7 @@ def test_a_server_ledger_needs_a_key(monkeypatch):
     monkeypatch.delenv("UTMOST_LEDGER_KEY", raising=False)
     monkeypatch.delenv("UTMOST_LEDGER_KEY_FILE", raising=False)
     with pytest.raises(KeyRefused, match="UTMOST_LEDGER_KEY"):
-        Ledger.open(fresh_database())
+        Ledger.open(fresh_database(), create=True)
 
 
 def test_the_password_is_not_in_the_place():
@@ -132,9 +132,12 @@ def test_a_reader_whose_snapshot_is_older_than_the_witness_cries_no_wolf(tmp_pat
     from utmost.release.ledger.witness import Witness
 
     place, witness = fresh_database(), tmp_path / "w"
-    with Ledger.open(place, key=KEY, witness=witness) as reader, Ledger.open(place, key=KEY, witness=witness) as writer:
+    with (
+        Ledger.open(place, create=True, key=KEY, witness=witness) as reader,
+        Ledger.open(place, key=KEY, witness=witness) as writer,
+    ):
         writer.publish("r", TABLE, epsilon=1, **PROMISE)
-        real, looks = Witness.last, []
+        real, looks = Witness.held, []
 
         def late(self):
             looks.append(self)
@@ -142,6 +145,15 @@ def test_a_reader_whose_snapshot_is_older_than_the_witness_cries_no_wolf(tmp_pat
                 writer.relax("r", TABLE, epsilon=2)
             return real(self)
 
-        monkeypatch.setattr(Witness, "last", late)
+        monkeypatch.setattr(Witness, "held", late)
         assert reader.status().quarantine is None
         assert len(reader.history()) == 3
+
+
+def test_a_commit_is_on_the_disk_whatever_the_server_is_set_to():
+    """A role or an address may ask for commits that are reported before they are written."""
+    with Ledger.open(f"{fresh_database()}%20-csynchronous_commit%3Doff", create=True, key=KEY, witness=False) as ledger:
+        (connection,) = ledger._book.store._own()
+        assert connection.execute("SHOW synchronous_commit").fetchone() == ("on",)
+        reset = "SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit'"
+        assert connection.execute(reset).fetchone() == ("off",), "the address asks for it"

@@ -161,4 +161,4 @@ def test_one_dataset_has_one_relation(ledger):
 
 def test_a_seeded_source_is_refused(tmp_path):
     with pytest.raises(PromiseBroken):
-        Ledger.open(tmp_path / "releases.db", randomness=SeededRandomness(1))
+        Ledger.open(tmp_path / "releases.db", create=True, randomness=SeededRandomness(1))

@@ -19,7 +19,7 @@ PLAIN = {"who": ["a", "b", "c"], "n": [10, 20, 30], "m": [1, 2, 3]}
 
 @pytest.fixture
 def ledger(tmp_path):
-    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         yield ledger
 
 

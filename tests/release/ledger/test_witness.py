@@ -20,14 +20,15 @@ def here(tmp_path):
 
 
 def opened(here, **options):
-    return Ledger.open(here / "l.db", **{"key": KEY, "witness": here / "w"} | options)
+    return Ledger.open(here / "l.db", create=True, **{"key": KEY, "witness": here / "w"} | options)
 
 
 def put_back(here, after, keep="old.db"):
-    """A ledger with one release, copied; then ``after``; then the copy is put back over it."""
+    """A ledger with one release, copied with its witness; then ``after``; then the copy is put back over it."""
     with opened(here) as ledger:
         ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
         shutil.copy(here / "l.db", here / keep)
+        shutil.copy(here / "w", here / "old.w")
         after(ledger)
     shutil.copy(here / keep, here / "l.db")
 
@@ -93,7 +94,7 @@ def test_a_budget_that_was_set_and_lost_is_set_again(here):
         ledger.budget("t", limit=1)
 
     put_back(here, after)
-    with opened(here, witness=False) as ledger:
+    with opened(here, witness=here / "old.w") as ledger:
         ledger.budget("s", limit=3)
         ledger.budget("t", limit="1/3")
     with opened(here) as ledger:
@@ -102,12 +103,14 @@ def test_a_budget_that_was_set_and_lost_is_set_again(here):
 
 
 def test_two_histories_are_charged_with_both(here):
-    """A copy that was written to without its witness, and the original: two continuations of one response."""
+    """A copy that was written to with a copy of its witness, and the original: two continuations of one response."""
     put_back(here, lambda ledger: ledger.relax("r", TABLE, epsilon=2), keep="copy.db")
-    with opened(here, witness=False) as copy:
+    with opened(here, witness=here / "old.w") as copy:
         copy.relax("r", TABLE, epsilon=3)
     with opened(here) as ledger:
         assert "another history" in ledger.status().quarantine
+        with pytest.raises(Quarantined):
+            ledger.view("r", epsilon=3)
         ledger.resume("two copies were in use")
         # 3 is in the books; 2 and the common 1/2 are charged.
         assert ledger.spent(dataset="r") == level("11/2")
@@ -179,7 +182,7 @@ def test_receipts_tell_a_rollback(here):
 
 
 def test_the_witness_is_told_before_anything_is_said(here, monkeypatch):
-    """A process that dies between commit and witness has said nothing; whoever says it, tells the witness first."""
+    """A process that dies between commit and witness has said nothing; whoever says it, settles it first."""
     from utmost.release.ledger.witness import Witness
 
     def fail(self, rows):
@@ -187,7 +190,7 @@ def test_the_witness_is_told_before_anything_is_said(here, monkeypatch):
 
     with opened(here) as ledger:
         with monkeypatch.context() as patched:
-            patched.setattr(Witness, "see", fail)
+            patched.setattr(Witness, "settle", fail)
             with pytest.raises(OSError, match="died"):
                 ledger.publish("r", TABLE, epsilon=1, **PROMISE)
             with pytest.raises(OSError, match="died"):
@@ -215,9 +218,9 @@ def test_a_damaged_witness_is_found(here):
 
 
 def test_a_witness_of_another_ledger_is_refused(here):
-    with Ledger.open(here / "other.db", key=KEY, witness=here / "w"):
+    with Ledger.open(here / "other.db", create=True, key=KEY, witness=here / "w"):
         pass
-    with opened(here, witness=False) as ledger:
+    with opened(here, witness=here / "own") as ledger:
         ledger.publish("r", TABLE, epsilon=1, **PROMISE)
     with opened(here) as ledger:
         with pytest.raises(Quarantined):
@@ -234,7 +237,7 @@ def test_a_backup_restores_everything_and_is_found_out(place, reopened, ledger, 
         ledger.backup(tmp_path / "backup.db")
     ledger.relax("r", TABLE, epsilon=2)
     with pytest.raises(OutOfRange, match="where there is none"):
-        Ledger.restore(tmp_path / "backup.db", place, key=KEY)
+        Ledger.restore(tmp_path / "backup.db", place, key=KEY, witness=tmp_path / "witness")
     with Ledger.restore(tmp_path / "backup.db", tmp_path / "new.db", key=KEY, witness=tmp_path / "witness") as other:
         assert other.status().quarantine == "it was restored from a backup"
         assert other.view("r", epsilon="1/2") == {"n": first["n"]}

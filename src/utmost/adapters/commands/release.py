@@ -46,6 +46,9 @@ NewVersion = Annotated[
         "--data-version", metavar="N", help="With --ledger: 2, 3, ... for data that have changed; it adds up."
     ),
 ]
+Create = Annotated[
+    bool, typer.Option("--create", help="With --ledger: make the ledger where there is none, with its key and witness.")
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Check everything, show what would be spent, draw nothing.")]
 
 
@@ -64,6 +67,7 @@ def release(
     id_column: IdColumn = None,
     grid: Grid = None,
     ledger: Ledger = None,
+    create: Create = False,
     name: Name = None,
     dataset: Dataset = None,
     version: NewVersion = None,
@@ -94,7 +98,7 @@ def release(
     at_once = {"cost": cost, "relaxable": relaxable, "confidence": confidence}
     kept = {"name": name, "dataset": dataset, "version": version, "half_step": half_step}
     if ledger is None:
-        _check_unused(kept | {"key_file": key_file, "witness": witness}, "needs --ledger")
+        _check_unused(kept | {"create": create, "key_file": key_file, "witness": witness}, "needs --ledger")
         return _release(table, promise | at_once, out, as_json=as_json, dry_run=dry_run)
     from utmost.adapters.ledgers.opening import Place
     from utmost.adapters.ledgers.publishing import publish_in_ledger
@@ -103,7 +107,7 @@ def release(
     if name is None:
         raise OutOfRange("a release in a ledger needs a name", came="none", where="--name")
     place = Place.of(ledger, key_file, witness)
-    publish_in_ledger(place, table, promise | kept, confidence, out, as_json=as_json, dry_run=dry_run)
+    publish_in_ledger(place, table, promise | kept, confidence, out, create=create, as_json=as_json, dry_run=dry_run)
 
 
 def _release(table: Path, promise: dict[str, Any], out: Path | None, *, as_json: bool, dry_run: bool) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from utmost.errors import LedgerUnavailable, OutOfRange
+from utmost.errors import OutOfRange
 
 _SERVERS = ("postgresql", "postgres")
 
@@ -49,35 +49,19 @@ class Place:
         return self.path is None or self.path.exists()
 
     @contextmanager
-    def opened(self, *, new: bool = False) -> Iterator[Any]:
+    def opened(self, *, create: bool = False) -> Iterator[Any]:
         """The ledger, closed again afterwards.
 
         Args:
-            new: make a ledger where there is none.
+            create: make a ledger where there is none.
 
         Raises:
             LedgerUnavailable: where there is none.
         """
         from utmost.release.ledger import Ledger
 
-        if not new:
-            self.check_there()
-        with Ledger.open(self.text, **self.options) as ledger:
+        with Ledger.open(self.text, create=create, **self.options) as ledger:
             yield ledger
-
-    def check_there(self) -> None:
-        """Check that there is a ledger: a misspelt name must not make a new one.
-
-        Raises:
-            LedgerUnavailable: where there is none.
-        """
-        if not self.is_there:
-            raise LedgerUnavailable(
-                "there must be a ledger",
-                came="no such file",
-                where=str(self.path),
-                mend="Mend the name; `utmost release --ledger` makes a new ledger.",
-            )
 
     @property
     def options(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ def publish_in_ledger(
     confidence: str,
     out: Path | None,
     *,
+    create: bool,
     as_json: bool,
     dry_run: bool,
 ) -> None:
@@ -24,6 +25,7 @@ def publish_in_ledger(
 
     Args:
         promise: what `Ledger.publish` takes, the name among it.
+        create: whether the ledger may be made.
     """
     from utmost.adapters.screens.progress import busy, counted
 
@@ -33,17 +35,17 @@ def publish_in_ledger(
     with busy(f"Checking {table.name}"):
         brought = files.read(table)
     if dry_run:
-        return _rehearse(place, brought, promise, asked, as_json=as_json)
-    with place.opened(new=True) as opened:
+        return _rehearse(place, brought, promise, asked, create=create, as_json=as_json)
+    with place.opened(create=create) as opened:
         with counted("Publishing") as progress:
             made = opened.publish(table=brought, **promise, progress=progress)
         responses.give(opened, asked, made, out, as_json=as_json)
 
 
-def _rehearse(place: Place, table: Any, promise: dict[str, Any], asked: Asked, *, as_json: bool) -> None:
+def _rehearse(place: Place, table: Any, promise: dict[str, Any], asked: Asked, *, create: bool, as_json: bool) -> None:
     once = {key: value for key, value in promise.items() if key not in ("name", "version", "dataset", "half_step")}
     rehearse_table(table, **once)
-    if not place.is_there:
+    if create and not place.is_there:
         return responses.show_first_spending(asked, promise["dataset"] or asked.name, as_json=as_json)
     with place.opened() as opened:
         after = opened.rehearse(asked.name, epsilon=asked.at, dataset=promise["dataset"], version=asked.version)

@@ -15,7 +15,7 @@ from typing import Any
 
 from utmost.errors import LedgerDamaged, Unsupported
 
-FORMAT = 1
+FORMAT = 2
 
 KINDS = ("opened", "published", "answered", "budgeted", "quarantined", "resumed")
 """A ledger is made; a release is published; it is answered at one level more; a budget is set; a quarantine
@@ -23,7 +23,13 @@ begins; it ends."""
 
 Facts = Mapping[str, Any]
 
-UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {}
+
+def _said_nothing_of_a_witness(facts: Facts) -> Facts:
+    """Format 2 says in the first event whether a witness is kept."""
+    return {**facts, "witness": None} if "identity" in facts else facts
+
+
+UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _said_nothing_of_a_witness}
 """From a format to the next: the facts of an event as the next format would have written them."""
 
 
@@ -48,7 +54,7 @@ def written(event: Event) -> bytes:
     """The event as it is stored: JSON with its names in order and no spaces.
 
     >>> written(Event(1, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "d", "limit": "1"}))
-    b'{"facts":{"dataset":"d","limit":"1"},"format":1,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
+    b'{"facts":{"dataset":"d","limit":"1"},"format":2,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
     """
     body = {"format": FORMAT, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")

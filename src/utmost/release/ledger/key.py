@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 from utmost.errors import KeyRefused, Unsupported
-from utmost.release.ledger.durable import sync_directory
+from utmost.release.ledger.durable import OWNER_ONLY, owner_only, sync_directory
 
 KEY_BYTES = 32
 KEY_VARIABLE, FILE_VARIABLE = "UTMOST_LEDGER_KEY", "UTMOST_LEDGER_KEY_FILE"
@@ -78,6 +78,12 @@ def given_key(key: object) -> Given:
     return KeyRefused("a key must be bytes or the path of a key file", came=type(key).__name__, where="key")
 
 
+def key_path(given: Given) -> Path | None:
+    """The key file that was given, or that of the environment; None where the key is in no file."""
+    found = given if given is not None else _of_environment()
+    return found if isinstance(found, Path) else None
+
+
 def found_key(given: Given, beside: Path | None, *, fresh: bool) -> Key:
     """The key that was given, or that of the environment, or that of the file beside the ledger.
 
@@ -110,7 +116,8 @@ def make_key_file(path: Path) -> None:
     """
     draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "w") as file:
+            owner_only(file.fileno())
             file.write(secrets.token_hex(KEY_BYTES) + "\n")
             file.flush()
             os.fsync(file.fileno())

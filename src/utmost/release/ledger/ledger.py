@@ -51,8 +51,9 @@ class Ledger:
     responses of a release have one joint law, in whatever order they were asked for, and are together private at the
     largest of their levels.
 
-    Each call is one transaction: checked, drawn, durable, then returned. The same request gets the same answer, from
-    any thread or process. A call that raises has spent nothing.
+    Each call is one transaction: checked, drawn, held by the witness, durable, then returned. The same request gets
+    the same answer, from any thread or process. A call that raises has spent nothing; where it was cut off after its
+    answer was drawn, the message says so, and the same call gives that answer.
 
     Promise: a dataset's releases together keep the level `spent`, the sum of their largest levels. Choose each level
     from responses, budgets and costs; a level chosen by looking at the true error is not covered.
@@ -61,7 +62,7 @@ class Ledger:
 
     >>> from tempfile import TemporaryDirectory
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
-    >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db") as ledger:
+    >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     strict = ledger.publish("admissions", table, columns=["admitted"], epsilon="1/4", sensitivity=1, cells=1)
     ...     loose = ledger.relax("admissions", table, epsilon=1)
     ...     between = ledger.view("admissions", epsilon="1/2")
@@ -81,6 +82,7 @@ class Ledger:
         cls,
         place: Place,
         *,
+        create: bool = False,
         key: bytes | Place | None = None,
         witness: Place | bool | None = None,
         sealed: bool = True,
@@ -88,16 +90,17 @@ class Ledger:
         timeout: float = 60.0,
         randomness: Randomness | None = None,
     ) -> "Ledger":
-        """Open a ledger, or make one where there is none.
+        """Open a ledger; with ``create=True`` make one where there is none.
 
         Args:
             place: a path, "sqlite:///path", or "postgresql://user@host/database".
+            create: whether a ledger may be made. Without it a misspelt place is an error, and no second ledger.
             key: 32 bytes or more, or the path of a key file. If left out, the environment's ``UTMOST_LEDGER_KEY``
                 (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``; else, for SQLite, the file of the same name with ``.key``
                 behind it, which is made with mode 0600 when the ledger is made.
             witness: the path of the witness file. If left out, for SQLite, the file of the same name with ``.witness``
-                behind it, which tells when the ledger's file alone is put back; keep it elsewhere to know more. False
-                for none.
+                behind it, which tells when the ledger's file alone is put back; for PostgreSQL, a file beside the key
+                file. Keep it where the store cannot reach it. False, for a new ledger, for none: it stays so.
             sealed: for a new ledger, whether responses are encrypted, each level under its own key.
             derived: for a new ledger, whether noise is derived from the key, so that a ledger that is put back to an
                 earlier state repeats what it said. The key must then be kept as the data are.
@@ -107,12 +110,15 @@ class Ledger:
         Raises:
             KeyRefused: where the key is missing, wrong, or open to others.
             LedgerDamaged: where what is stored is not what was written.
-            LedgerUnavailable: where the store is locked or cannot be reached.
+            LedgerUnavailable: where there is no ledger, or the store is locked or cannot be reached.
+            OutOfRange: for ``witness=False`` where the ledger keeps a witness, and where it needs a place for one.
             Unsupported: for a ledger of a later version.
         """
         given = given_key(key)
         del key  # no frame of an error may show it
-        book = opened_book(place, key=given, witness=witness, sealed=sealed, derived=derived, timeout=timeout)
+        book = opened_book(
+            place, create=create, key=given, witness=witness, sealed=sealed, derived=derived, timeout=timeout
+        )
         return cls(book, secure(randomness))
 
     def publish(
@@ -499,6 +505,7 @@ class Ledger:
         def work(page: Page) -> T:
             again = stored(page)
             if again is not None:
+                self._book.check_said(page)
                 return again
             self._book.check_writable(page)
             return made(page)

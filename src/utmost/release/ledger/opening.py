@@ -1,14 +1,15 @@
 """Opening a ledger: from a place, a key and a witness to its book."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.release.ledger.book import Book, open_book
-from utmost.release.ledger.key import Given, found_key
+from utmost.release.ledger.key import Given, Key, found_key, key_path
 from utmost.release.ledger.sqlite_store import SqliteStore
+from utmost.release.ledger.state import State
 from utmost.release.ledger.store import Store
 from utmost.release.ledger.witness import Witness
 
@@ -20,6 +21,7 @@ _POSTGRES = ("postgresql://", "postgres://")
 def opened_book(
     place: Place,
     *,
+    create: bool,
     key: Given,
     witness: Place | bool | None,
     sealed: bool,
@@ -27,18 +29,26 @@ def opened_book(
     timeout: float,
 ) -> Book:
     """The book at a place, made where there is none; see `Ledger.open`."""
-    for name, value in (("sealed", sealed), ("derived", derived)):
+    for name, value in (("create", create), ("sealed", sealed), ("derived", derived)):
         if not isinstance(value, bool):
             raise OutOfRange(f"{name} must be true or false", came=value)
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout < float("inf"):
         raise OutOfRange("timeout must be a number of seconds", came=timeout)
     store = store_at(place, timeout)
     beside = store.path if isinstance(store, SqliteStore) else None
-    made = {"identity": secrets.token_hex(16), "sealed": sealed, "derived": derived}
+    identity, watched = secrets.token_hex(16), witness is not False
+    made = {"identity": identity, "sealed": sealed, "derived": derived, "witness": watched} if create else None
     key_file = None if beside is None else _with(beside, ".key")
-    watching = witness_at(witness, beside, timeout)
+    watching = watching_at(witness, beside, key_path(key), timeout)
+
+    def checked_key(fresh: bool) -> Key:
+        found = found_key(key, key_file, fresh=fresh)
+        if fresh and create:
+            watching(State(0, b"", identity=identity, has_witness=watched))
+        return found
+
     with closed_on_error(store):
-        return open_book(store, lambda fresh: found_key(key, key_file, fresh=fresh), watching, made)
+        return open_book(store, checked_key, watching, made)
 
 
 @contextmanager
@@ -85,19 +95,35 @@ def _postgres(address: str, timeout: float) -> Store:
     return PostgresStore(address, timeout)
 
 
-def witness_at(witness: Place | bool | None, beside: Path | None, timeout: float) -> Witness | None:
-    """The witness that was named, or the one beside an SQLite file.
+def watching_at(
+    witness: Place | bool | None, beside: Path | None, key_file: Path | None, timeout: float
+) -> Callable[[State], Witness | None]:
+    """The witness of a ledger by its state: the one that was named, or the one beside the file or beside the key.
 
     Raises:
-        OutOfRange: for what is no path.
+        OutOfRange: for what is no path; and, when it is asked for a ledger that keeps a witness, for none.
     """
-    if isinstance(witness, str | Path) and str(witness):
-        return Witness(Path(witness), timeout)
-    if witness is False:
-        return None
-    if witness is None:
-        return None if beside is None else Witness(_with(beside, ".witness"), timeout)
-    raise OutOfRange("a witness must be the path of a file", came=witness, mend="Pass False for none.")
+    if witness not in (None, False) and not (isinstance(witness, str | Path) and str(witness)):
+        raise OutOfRange("a witness must be the path of a file", came=witness, mend="Pass False for none.")
+
+    def found(state: State) -> Witness | None:
+        if isinstance(witness, str | Path):
+            return Witness(Path(witness), timeout)
+        if witness is False or state.has_witness is False:
+            if state.has_witness and witness is False:
+                mend = "Pass witness=PATH, or leave it out. If it is lost: pass a new path, and call resume."
+                raise OutOfRange("this ledger keeps a witness", came="witness=False", where="witness", mend=mend)
+            return None
+        if beside is not None:
+            return Witness(_with(beside, ".witness"), timeout)
+        path = None if key_file is None else _with(key_file, f".{state.identity[:8]}.witness")
+        if path is None and state.has_witness:
+            mend = "Pass witness=PATH, a file on this machine; or witness=False, for a new ledger, to keep none."
+            raise OutOfRange("a ledger in a database server keeps its witness here", came="no path", mend=mend)
+        # A ledger of the first format on a server had a witness only where one was named.
+        return None if path is None or (state.has_witness is None and not path.exists()) else Witness(path, timeout)
+
+    return found
 
 
 def _with(path: Path, ending: str) -> Path:

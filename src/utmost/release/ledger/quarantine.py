@@ -55,7 +55,7 @@ def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | Non
     said = {check_name(dataset, "dataset"): level(epsilon) for dataset, epsilon in (missing or {}).items()}
 
     def work(page: Page) -> None:
-        if book.why(page) is None:
+        if page.reason is None:
             raise OutOfRange("only a quarantine can be ended", came="a ledger that is in none", where="resume")
         known = book.loss(page)
         if known is None and missing is None:
@@ -64,9 +64,7 @@ def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | Non
             page.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
         page.append("resumed", _facts(reason, page.state, known, said))
 
-    book.write(work, quarantined=True)
-    if book.witness is not None:
-        book.witness.start_over(book.read(lambda page: page.rows.events()))
+    book.write(work, quarantined=True, over=True)
 
 
 def _facts(reason: str, state: State, known: Loss | None, said: Mapping[str, Level]) -> dict[str, object]:

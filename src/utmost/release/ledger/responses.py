@@ -67,6 +67,7 @@ def stored_response(page: Page, release: Published, level: Level, progress: Prog
     Raises:
         LedgerDamaged: where it is not as it was written.
     """
+    page.repeated.add(release.responses[level].event)
     blocks = _stored_blocks(page, release, level)
     done, size, found = 0, release.rows * len(release.columns), {}
     for name in release.columns:
@@ -120,7 +121,7 @@ def new_response(
 
 
 def _put(page: Page, event: int, root: Root, content: bytes) -> None:
-    page.rows.put(event, root.count, content)
+    page.put(event, root.count, content)
     root.add(content)
 
 

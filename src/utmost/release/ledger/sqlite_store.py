@@ -4,12 +4,15 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable
-from utmost.release.ledger.store import Rows
+from utmost.release.ledger.durable import make_file
+from utmost.release.ledger.schema import STEPS, missing_steps
+from utmost.release.ledger.store import CHANGED, MEND_CHANGED, Rows
 
 T = TypeVar("T")
 
@@ -29,7 +32,7 @@ class SqliteStore:
     ``journal_mode=DELETE`` and ``synchronous=EXTRA`` make a commit durable, directory entry included, when it returns.
 
     Args:
-        path: of the file; made where there is none.
+        path: of the file; made with mode 0600 where there is none, when something is written.
         timeout: how many seconds to wait for other writers.
     """
 
@@ -53,6 +56,7 @@ class SqliteStore:
         """Do the work in one transaction, see `Store`."""
         if not write:
             return self._once(work, write=False)
+        make_file(self._path)
         lock = self._lock()
         if not lock.acquire(timeout=self._timeout):
             raise LedgerUnavailable("the ledger must be free to write", came="other writers", where=self.place)
@@ -64,9 +68,7 @@ class SqliteStore:
     def problems(self) -> list[str]:
         """What SQLite's own check of all pages and indices finds."""
         found = in_transaction(self._path, _integrity, self._timeout, write=False)
-        return [line for line in found if line != "ok"] + in_transaction(
-            self._path, _odd_schema, self._timeout, write=False
-        )
+        return [line for line in found if line != "ok"] + in_transaction(self._path, _odd, self._timeout, write=False)
 
     def close(self) -> None:
         """Nothing is held between transactions."""
@@ -79,7 +81,16 @@ class SqliteStore:
         return lock
 
     def _once(self, work: Callable[[Rows], T], *, write: bool) -> T:
-        return in_transaction(self._path, lambda connection: work(_rows(connection)), self._timeout, write=write)
+        if not write:
+            return in_transaction(self._path, lambda connection: work(_rows(connection)), self._timeout, write=False)
+
+        def checked(connection: sqlite3.Connection) -> T:
+            odd = _odd(connection) if _schema(connection) else []
+            if odd:
+                raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, mend=MEND_CHANGED)
+            return work(_rows(connection))
+
+        return in_transaction(self._path, checked, self._timeout, write=True)
 
 
 def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout: float, *, write: bool) -> T:
@@ -89,7 +100,7 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
         LedgerUnavailable, LedgerDamaged: for what SQLite reports.
     """
     try:
-        connection = _connected(path, timeout, _WRITER if write else _READER)
+        connection = _connected(path, timeout, write=write)
         try:
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             made = work(connection)
@@ -107,17 +118,25 @@ def _integrity(connection: sqlite3.Connection) -> list[str]:
     return [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
 
 
-def _odd_schema(connection: sqlite3.Connection) -> list[str]:
-    """Where the tables are not the ones that a ledger of this version makes."""
+def _odd(connection: sqlite3.Connection) -> list[str]:
+    """Where the tables are not the ones that a ledger makes: triggers, views, columns and indices included."""
+    kept, expected = _schema(connection), _expected(_rows(connection).version())
+    odd = [f"schema: {name.decode('utf-8', 'replace')}" for name in sorted(kept.keys() ^ expected.keys())]
+    odd += [f"schema: {name.decode()}" for name in kept.keys() & expected.keys() if kept[name] != expected[name]]
+    odd += [f"temporary: {row[0]}" for row in connection.execute("SELECT name FROM sqlite_temp_master")]
+    return odd + [f"PRAGMA {name}" for name in _UNUSED if connection.execute(f"PRAGMA {name}").fetchone() != (0,)]
+
+
+@lru_cache
+def _expected(version: int) -> dict[bytes, Any]:
+    """The schema of a ledger whose tables are of this version."""
     model = sqlite3.connect(":memory:")
     try:
-        Rows(model.execute, set, "BLOB").migrate(0)
-        kept, expected = _schema(connection), _schema(model)
+        for statement in missing_steps(0, STEPS[:version]):
+            model.execute(statement.replace("BYTES", "BLOB"))
+        return _schema(model)
     finally:
         model.close()
-    odd = [f"schema: {name.decode('utf-8', 'replace')}" for name in kept.keys() ^ expected.keys()]
-    odd += [f"schema: {name.decode()}" for name in kept.keys() & expected.keys() if kept[name] != expected[name]]
-    return odd + [f"PRAGMA {name}" for name in _UNUSED if connection.execute(f"PRAGMA {name}").fetchone() != (0,)]
 
 
 def _schema(connection: sqlite3.Connection) -> dict[bytes, Any]:
@@ -132,11 +151,13 @@ def _rows(connection: sqlite3.Connection) -> Rows:
     return Rows(connection.execute, lambda: {row[0] for row in connection.execute(_ASKED)}, "BLOB")
 
 
-def _connected(path: Path, timeout: float, pragmas: tuple[str, ...]) -> sqlite3.Connection:
-    address = f"file:{quote(str(path.absolute()))}?mode=rwc"
-    connection = sqlite3.connect(address, uri=True, timeout=timeout, isolation_level=None)
+def _connected(path: Path, timeout: float, *, write: bool) -> sqlite3.Connection:
+    """A connection; to nothing at all where a file that is to be read is not there. None is made here."""
+    there = write or path.exists()
+    address = f"file:{quote(str(path.absolute()))}?mode=rw" if there else ":memory:"
+    connection = sqlite3.connect(address, uri=there, timeout=timeout, isolation_level=None)
     try:
-        for pragma in pragmas:
+        for pragma in _WRITER if write else _READER:
             connection.execute(f"PRAGMA {pragma}")
     except BaseException:
         connection.close()

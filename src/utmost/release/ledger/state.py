@@ -82,6 +82,7 @@ class State:
         identity: a random name of the ledger; its copies share it.
         fingerprint: of the key.
         is_sealed, is_derived: how the ledger was made.
+        has_witness: whether it was made with a witness; None where its first event does not say so, before format 2.
         releases: by name and version.
         limits: dataset to limit.
         missing: dataset to what releases cost that a rollback has lost.
@@ -95,6 +96,7 @@ class State:
     fingerprint: str = ""
     is_sealed: bool = True
     is_derived: bool = False
+    has_witness: bool | None = None
     releases: Mapping[Item, Published] = field(default_factory=dict)
     limits: Mapping[str, Level] = field(default_factory=dict)
     missing: Mapping[str, Spending] = field(default_factory=dict)
@@ -203,6 +205,7 @@ def _opened(state: State, facts: Mapping[str, Any]) -> State:
         fingerprint=facts["key"],
         is_sealed=facts["sealed"],
         is_derived=facts["derived"],
+        has_witness=facts["witness"],
     )
 
 

@@ -1,6 +1,7 @@
 """What a ledger needs of a database: one transaction at a time over a few rows."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
 from typing import Any, Protocol, TypeVar
 
 from utmost.errors import LedgerDamaged
@@ -12,6 +13,13 @@ Query = Callable[[str, Sequence[Any]], Any]
 
 Row = tuple[int, bytes, bytes]
 """An event as it is stored: number, body, mac."""
+
+Part = tuple[int, int, bytes]
+"""A part of an event as it is stored: the event's number, the part's, the content."""
+
+
+CHANGED = "the tables must be those that a ledger makes, and nothing may act on them"
+MEND_CHANGED = "Nothing was said. Somebody changed the database: take the change away, and see the runbook."
 
 
 class Store(Protocol):
@@ -25,16 +33,18 @@ class Store(Protocol):
     def transact(self, work: "Callable[[Rows], T]", *, write: bool) -> T:
         """Do the work in one transaction: all of it durable when this returns, or nothing of it done.
 
-        Writers follow one another; the work may be done more than once before it is done for good.
+        Writers follow one another; the work may be done more than once before it is done for good. Before anything is
+        written the tables are compared with those that a ledger makes: see `problems`.
 
         Raises:
             LedgerUnavailable: where the store is locked, full or out of reach.
-            LedgerDamaged: where it is no longer a database.
+            LedgerDamaged: where it is no longer a database, or has other tables, or anything that acts on them.
         """
         ...
 
     def problems(self) -> list[str]:
-        """What the database itself finds wrong with its files."""
+        """What the database finds wrong with its files, and what is not as a ledger made it: tables, columns, indices;
+        triggers, rules, views, row security, tables that are not logged or that hide others."""
         ...
 
     def close(self) -> None:
@@ -55,6 +65,11 @@ class Rows:
 
     def __init__(self, run: Query, tables: Callable[[], set[str]], bytes_type: str) -> None:
         self._run, self._tables, self._bytes_type = run, tables, bytes_type
+
+    def ask(self, query: str) -> list[Any]:
+        """What the database says about itself."""
+        found: list[Any] = self._run(query, ()).fetchall()
+        return found
 
     def version(self) -> int:
         """How many steps of the schema the store has taken; 0 for an empty one."""
@@ -89,15 +104,34 @@ class Rows:
         """The mac of one event; None where there is no such event."""
         return self._found("SELECT mac FROM utmost_events WHERE number = ?", number)
 
-    def append(self, event: Row, seal: bytes) -> None:
-        """One event more, and the head moved on to it."""
-        self._run("INSERT INTO utmost_events VALUES (?, ?, ?)", event)
-        self._run("DELETE FROM utmost_head", ())
-        self._run("INSERT INTO utmost_head VALUES (?, ?)", (event[0], seal))
+    def write(self, events: Sequence[Row], seal: bytes, parts: Iterable[Part]) -> None:
+        """Events more with their parts, and the head moved on; read back, since a store may swallow what it is given.
 
-    def put(self, event: int, part: int, content: bytes) -> None:
-        """Keep one part of what an event said."""
-        self._run("INSERT INTO utmost_parts VALUES (?, ?, ?)", (event, part, content))
+        Raises:
+            LedgerDamaged: where the store does not hold what was just written.
+        """
+        written = []
+        for event, part, content in parts:
+            self._run("INSERT INTO utmost_parts VALUES (?, ?, ?)", (event, part, content))
+            written.append((event, part, sha256(content).digest()))
+        for row in events:
+            self._run("INSERT INTO utmost_events VALUES (?, ?, ?)", row)
+        self._run("DELETE FROM utmost_head", ())
+        self._run("INSERT INTO utmost_head VALUES (?, ?)", (events[-1][0], seal))
+        wrong = None
+        if self.head() != (events[-1][0], seal):
+            wrong = "utmost_head"
+        elif self.events(events[0][0] - 1) != list(events):
+            wrong = "utmost_events"
+        elif any(sha256(self.part(event, part) or b"").digest() != digest for event, part, digest in written):
+            wrong = "utmost_parts"
+        if wrong is not None:
+            raise LedgerDamaged(
+                "the store must hold what was just written",
+                came="something else",
+                where=wrong,
+                mend="Nothing was said. Somebody changed the database: run verify, and see the runbook.",
+            )
 
     def part(self, event: int, part: int) -> bytes | None:
         """One part of what an event said."""

@@ -1,24 +1,55 @@
-"""A witness: a copy of the events, kept elsewhere, that knows when the ledger has been put back to an earlier state.
+"""A witness: a copy of the events, kept elsewhere, that fixes each event before the ledger's store ever sees it.
 
-A ledger's own seal cannot tell an old ledger from the present one: the old one was sealed, too. The witness is written
-after each commit and before the response is returned, so whatever was said is known to it. A ledger that lacks an event
-that its witness has, or has another in its place, has been rolled back or restored.
+A ledger's own seal cannot tell an old ledger from the present one: the old one was sealed, too. So the witness is told
+first. It holds the events one after another, one of each number, and of the last ones whether they are *settled*:
+
+    pending   drawn, and kept here with its responses; nobody has been told, and the store may hold it or not
+    settled   the store has reported that it holds it; from then on it may be said
+
+A ledger that lacks a settled event, or has another in its place, was rolled back, restored, or kept by a store that
+lies. A ledger that lacks a pending one was cut off in mid-commit: whoever writes next carries it out as it was drawn.
 """
 
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from utmost.errors import LedgerDamaged
+from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable, Quarantined
 from utmost.release.ledger.chain import START, check_chain
+from utmost.release.ledger.durable import make_file
 from utmost.release.ledger.event import read_event
 from utmost.release.ledger.key import Key
 from utmost.release.ledger.sqlite_store import in_transaction
 from utmost.release.ledger.state import State, folded
-from utmost.release.ledger.store import Row
+from utmost.release.ledger.store import Part, Row
 
-_TABLE = "CREATE TABLE utmost_witness (number BIGINT PRIMARY KEY, body BLOB NOT NULL, mac BLOB NOT NULL)"
-_EXISTS = "SELECT name FROM sqlite_master WHERE name = 'utmost_witness'"
+T = TypeVar("T")
+
+# A witness of the first format has the first table only: all that it holds is settled.
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS utmost_witness (number BIGINT PRIMARY KEY, body BLOB NOT NULL, mac BLOB NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS utmost_pending (number BIGINT PRIMARY KEY, body BLOB NOT NULL, mac BLOB NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS utmost_pending_parts (event BIGINT NOT NULL, part BIGINT NOT NULL, "
+    "content BLOB NOT NULL, PRIMARY KEY (event, part))",
+)
+_EXISTS = "SELECT name FROM sqlite_master WHERE name = ?"
+
+KEPT = "No answer was given. What was drawn is kept and counts: the same call, once the cause is mended, gives it."
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a witness holds, in short.
+
+    Attributes:
+        last: number and mac of the last settled event; None before the first.
+        pending: the events after it.
+    """
+
+    last: tuple[int, bytes] | None
+    pending: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,37 +64,132 @@ class Witness:
     path: Path
     timeout: float
 
+    def held(self) -> Held:
+        """The last event that is settled, and those that are pending."""
+        return self._read(lambda connection: Held(_last(connection), tuple(_rows(connection, "utmost_pending"))))
+
     def last(self) -> tuple[int, bytes] | None:
-        """The number and mac of the last event it has seen; None where it has seen none."""
-        if not self.path.exists():
-            return None
-        return in_transaction(self.path, _last, self.timeout, write=False)
+        """The number and mac of the last event that is settled; None where none is."""
+        return self._read(_last)
+
+    def mac(self, number: int) -> bytes | None:
+        """The mac of a settled event; None where it has none of this number."""
+
+        def work(connection: sqlite3.Connection) -> bytes | None:
+            if not _has(connection, "utmost_witness"):
+                return None
+            found = connection.execute("SELECT mac FROM utmost_witness WHERE number = ?", (number,)).fetchone()
+            return None if found is None else bytes(found[0])
+
+        return self._read(work)
 
     def rows(self) -> list[Row]:
-        """The events it has seen."""
-        if not self.path.exists():
-            return []
-        return in_transaction(self.path, _all, self.timeout, write=False)
+        """All events that it holds, the pending ones last."""
+        return self._read(lambda connection: [row for name in _EVENTS for row in _rows(connection, name)])
 
-    def see(self, rows: list[Row]) -> None:
-        """Take in events that follow those it has; ones that it has are passed over."""
+    def parts(self, number: int) -> list[Part]:
+        """The parts of the pending events from this number on."""
+
+        def work(connection: sqlite3.Connection) -> list[Part]:
+            query = "SELECT event, part, content FROM utmost_pending_parts WHERE event >= ? ORDER BY event, part"
+            return connection.execute(query, (number,)).fetchall() if _has(connection, "utmost_pending_parts") else []
+
+        return self._read(work)
+
+    def intend(self, after: tuple[int, bytes], rows: list[Row], parts: list[Part]) -> None:
+        """Hold events that are about to be given to the store, if the last one held is the one that they follow.
+
+        Raises:
+            LedgerUnavailable: where they could not be written; its mend says whether they may have been, all the same.
+            Quarantined: where another event is held in their place: the store let two write at once.
+        """
+        reached = False
 
         def work(connection: sqlite3.Connection) -> None:
-            if connection.execute(_EXISTS).fetchone() is None:
-                connection.execute(_TABLE)
+            nonlocal reached
+            pending = _rows(connection, "utmost_pending")
+            if ((pending[-1][0], pending[-1][2]) if pending else _last(connection)) != after:
+                raise self._another()
+            _write(connection, "utmost_pending", rows, parts)
+            reached = True
+
+        try:
+            self._write(work)
+        except LedgerUnavailable as error:
+            raise kept(error) if reached and self._may_hold(rows[-1]) else error from None
+
+    def settle(self, rows: list[Row]) -> None:
+        """The store holds these events: they may be said.
+
+        They are pending here; or the first of them is settled, so that they are seen to follow it; or there are none
+        here at all. What is pending under their numbers, or after others in its place, is dropped: nobody was told.
+
+        Raises:
+            Quarantined: where they are not of the history that is held here.
+        """
+
+        def work(connection: sqlite3.Connection) -> None:
+            settled = [_at(connection, row[0]) for row in rows]
+            pending = {row[0]: row for row in _rows(connection, "utmost_pending")}
+            follow = settled[0] is not None or _last(connection) is None
+            for row, found in zip(rows, settled, strict=True):
+                if (found or (pending.get(row[0]) if not follow else row)) != row:
+                    raise self._another()
             connection.executemany("INSERT OR IGNORE INTO utmost_witness VALUES (?, ?, ?)", rows)
+            end = rows[-1][0]
+            if any(pending.get(row[0], row) != row for row in rows):
+                end = max(pending)
+            connection.execute("DELETE FROM utmost_pending WHERE number <= ?", (end,))
+            connection.execute("DELETE FROM utmost_pending_parts WHERE event <= ?", (end,))
 
-        in_transaction(self.path, work, self.timeout, write=True)
+        self._write(work)
 
-    def start_over(self, rows: list[Row]) -> None:
-        """Take these events in the place of all it has."""
+    def start_over(self, settled: list[Row], rows: list[Row], parts: list[Part]) -> None:
+        """Take a new history in the place of all that it has, the last events of it pending."""
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute("DROP TABLE IF EXISTS utmost_witness")
-            connection.execute(_TABLE)
-            connection.executemany("INSERT INTO utmost_witness VALUES (?, ?, ?)", rows)
+            for name in ("utmost_witness", "utmost_pending", "utmost_pending_parts"):
+                connection.execute(f"DELETE FROM {name}")
+            connection.executemany("INSERT INTO utmost_witness VALUES (?, ?, ?)", settled)
+            _write(connection, "utmost_pending", rows, parts)
 
-        in_transaction(self.path, work, self.timeout, write=True)
+        self._write(work)
+
+    def _may_hold(self, row: Row) -> bool:
+        try:
+            return row in self.held().pending
+        except LedgerError:
+            return True
+
+    def _another(self) -> Quarantined:
+        return Quarantined(
+            "the ledger and its witness must have one history",
+            came="another event in the witness",
+            where=str(self.path),
+            mend="Nothing was said. Open the ledger again; its status tells more.",
+        )
+
+    def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return in_transaction(self.path, work, self.timeout, write=False)
+
+    def _write(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        def whole(connection: sqlite3.Connection) -> None:
+            for table in _TABLES:
+                connection.execute(table)
+            # What was pending of an open ledger is a response, and is not left in unused pages.
+            connection.execute("PRAGMA secure_delete=ON")
+            work(connection)
+
+        make_file(self.path)
+        in_transaction(self.path, whole, self.timeout, write=True)
+
+
+_EVENTS = ("utmost_witness", "utmost_pending")
+
+
+def kept(error: LedgerUnavailable) -> LedgerUnavailable:
+    """The same error, where the witness holds what was drawn and nobody has been told."""
+    return LedgerUnavailable(error.required, came=error.came, where=error.where, mend=KEPT)
 
 
 def state_of(key: Key, rows: list[Row]) -> State:
@@ -76,8 +202,12 @@ def state_of(key: Key, rows: list[Row]) -> State:
     return folded(State(0, START), [(read_event(number, body), mac) for number, body, mac in rows])
 
 
+def _has(connection: sqlite3.Connection, table: str) -> bool:
+    return connection.execute(_EXISTS, (table,)).fetchone() is not None
+
+
 def _last(connection: sqlite3.Connection) -> tuple[int, bytes] | None:
-    if connection.execute(_EXISTS).fetchone() is None:
+    if not _has(connection, "utmost_witness"):
         return None
     found = connection.execute("SELECT number, mac FROM utmost_witness ORDER BY number DESC LIMIT 1").fetchone()
     if found is None:
@@ -88,7 +218,18 @@ def _last(connection: sqlite3.Connection) -> tuple[int, bytes] | None:
     return number, mac
 
 
-def _all(connection: sqlite3.Connection) -> list[Row]:
-    if connection.execute(_EXISTS).fetchone() is None:
+def _at(connection: sqlite3.Connection, number: int) -> Row | None:
+    query = "SELECT number, body, mac FROM utmost_witness WHERE number = ?"
+    found: Row | None = connection.execute(query, (number,)).fetchone()
+    return found
+
+
+def _rows(connection: sqlite3.Connection, table: str) -> list[Row]:
+    if not _has(connection, table):
         return []
-    return list(connection.execute("SELECT number, body, mac FROM utmost_witness ORDER BY number"))
+    return list(connection.execute(f"SELECT number, body, mac FROM {table} ORDER BY number"))
+
+
+def _write(connection: sqlite3.Connection, table: str, rows: list[Row], parts: list[Part]) -> None:
+    connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", rows)
+    connection.executemany("INSERT INTO utmost_pending_parts VALUES (?, ?, ?)", parts)
