@@ -12,7 +12,9 @@ from utmost.release.ledger.schema import STEPS, missing_steps
 from utmost.release.ledger.state import State, folded
 
 KEY = bytes(range(32))
-PUBLISHED = "name version dataset columns rows id_column promise commitment kind request level how parts root"
+PUBLISHED = (
+    "name version dataset columns rows id_column promise commitment kind request level how parts root seal values"
+)
 
 
 def body(**changes):
@@ -35,7 +37,7 @@ def test_older_events_are_read_through_every_upgrade():
         read_event(1, body(format=4), upgrades)
 
 
-@pytest.mark.parametrize("changes", [{"format": 2}, {"format": 0}, {"format": True}, {"format": "1"}, {"kind": "sold"}])
+@pytest.mark.parametrize("changes", [{"format": 3}, {"format": 0}, {"format": True}, {"format": "1"}, {"kind": "sold"}])
 def test_an_event_of_another_kind_or_format_is_refused(changes):
     with pytest.raises(Unsupported, match="later version"):
         read_event(1, body(**changes))
@@ -96,7 +98,7 @@ def test_the_file_is_kept_as_it_must_be(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["l.db", "l.db.witness"]
 
 
-def test_every_fact_of_the_first_format_is_there(tmp_path):
+def test_every_fact_is_there(tmp_path):
     """The names that this version writes are written for ever."""
     with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
         ledger.budget("d", limit=3)
@@ -107,5 +109,5 @@ def test_every_fact_of_the_first_format_is_there(tmp_path):
         "opened": ["derived", "identity", "key", "sealed"],
         "budgeted": ["dataset", "limit"],
         "published": sorted(PUBLISHED.split()),
-        "answered": ["how", "level", "name", "parts", "root", "version"],
+        "answered": ["how", "level", "name", "parts", "root", "seal", "version"],
     }

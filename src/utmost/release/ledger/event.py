@@ -15,7 +15,7 @@ from typing import Any
 
 from utmost.errors import LedgerDamaged, Unsupported
 
-FORMAT = 1
+FORMAT = 2
 
 KINDS = ("opened", "published", "answered", "budgeted", "quarantined", "resumed")
 """A ledger is made; a release is published; it is answered at one level more; a budget is set; a quarantine
@@ -23,7 +23,17 @@ begins; it ends."""
 
 Facts = Mapping[str, Any]
 
-UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {}
+
+def _second(facts: Facts) -> Facts:
+    """Format 2 says how responses are sealed, which bound the values have, and keeps a digest of them."""
+    if "root" not in facts:
+        return facts
+    if "promise" not in facts:
+        return {"seal": 1, **facts}
+    return {"seal": 1, "values": None, **facts, "promise": {"largest": None, **facts["promise"]}}
+
+
+UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second}
 """From a format to the next: the facts of an event as the next format would have written them."""
 
 
@@ -48,7 +58,7 @@ def written(event: Event) -> bytes:
     """The event as it is stored: JSON with its names in order and no spaces.
 
     >>> written(Event(1, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "d", "limit": "1"}))
-    b'{"facts":{"dataset":"d","limit":"1"},"format":1,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
+    b'{"facts":{"dataset":"d","limit":"1"},"format":2,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
     """
     body = {"format": FORMAT, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
@@ -75,6 +85,9 @@ def read_event(number: int, body: bytes, upgrades: Mapping[int, Callable[[Facts]
             where=where,
             mend="The ledger was written by a later version of utmost: open it with that.",
         )
-    for older in range(form, last):
-        facts = upgrades[older](facts)
+    try:
+        for older in range(form, last):
+            facts = upgrades[older](facts)
+    except (TypeError, ValueError, AttributeError):
+        raise LedgerDamaged("an event must hold its facts", where=where) from None
     return Event(number, time, kind, facts)
