@@ -248,7 +248,10 @@ def _check_types(kind: str, facts: Mapping[str, Any]) -> None:
         raise ValueError("seal")
 
 
-_BOUND = ("name", "version", "dataset", "columns", "rows", "id_column", "promise", "commitment", "kind")
+# Listed by name, so that a fact which a later format adds does not break the seals of this one; whoever adds a fact
+# that a recipient goes by makes a new form of seal. A fact that an event does not have is bound as None.
+_BOUND = ["name", "version", "dataset", "columns", "public", "rows", "rows_from", "id_column", "commitment", "kind"]
+_BOUND_PROMISE = ["sensitivity", "cells", "neighbours", "half_step", "grid", "largest"]
 
 
 def bound_facts(facts: Mapping[str, Any]) -> bytes:
@@ -257,7 +260,8 @@ def bound_facts(facts: Mapping[str, Any]) -> bytes:
     The names and the order of the columns, the number of rows, the grid, the unit of privacy: whoever changes one of
     them changes the digest, and with it every key under which a level is sealed.
     """
-    about = {name: facts[name] for name in _BOUND}
+    about = {name: facts.get(name) for name in _BOUND}
+    about["promise"] = {name: facts["promise"].get(name) for name in _BOUND_PROMISE}
     return sha256(json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
 
 
