@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from utmost.errors import NotALevel, NotANumber, OutOfRange, Unsupported, UtmostError
+from utmost.errors import NotALevel, NotANumber, OutOfRange, PrivacyWarning, Unsupported, UtmostError
 from utmost.version import __version__
 
 COMMANDS = {
@@ -89,6 +89,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line, and leave the process with its exit code."""
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("always", PrivacyWarning)
             warnings.showwarning = _tell
             app(args=arguments, prog_name="utmost")
     except UtmostError as error:
