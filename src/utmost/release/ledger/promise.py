@@ -14,7 +14,7 @@ from utmost.release.gradual.unit import unit_of
 from utmost.release.ledger.numbers import width_of
 from utmost.release.unit import Unit
 
-# Noise is longer than its word with a probability below 2^-512, which is far below that of guessing a key.
+# A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
 _TAIL = Fraction(356)  # > 513 log 2
 # Where no largest value is declared, the words of a response share so many bytes, within these bounds each.
 _SHARED, _LEAST_WORD, _LARGEST_WORD = 1 << 16, 16, 160
