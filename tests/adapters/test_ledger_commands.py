@@ -142,7 +142,7 @@ def test_the_same_data_under_another_name_are_told(run, published):
 
 def test_a_limit_that_no_release_spends_is_told(run, published):
     """When it is set, and to the release that forgets it, rehearsed or not."""
-    code, out, err = run("ledger", "budget", *published, "--dataset", "admisions", "--limit", "3")
+    code, _, err = run("ledger", "budget", *published, "--dataset", "admisions", "--limit", "3")
     assert code == 0
     assert err == (
         "utmost: warning: no release names dataset 'admisions' yet; those of this ledger name 'admissions'\n"

@@ -18,6 +18,7 @@ from utmost.release.unit import Unit
 _TAIL = Fraction(356)  # > 513 log 2
 # Where no largest value is declared, the words of a response share so many bytes, within these bounds each.
 _SHARED, _LEAST_WORD, _LARGEST_WORD = 1 << 16, 16, 160
+_LARGEST_BITS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,10 @@ def promised(
     lattice = unit_of(0 if domain == "integers" else 0.0, unit.sensitivity, 1, grid, half_step)
     width = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
     bound = None if largest is None else exact(largest, "largest")
-    if bound is not None and bound <= 0:
-        raise OutOfRange("largest must be positive", came=largest, mend="Give the largest size of any true value.")
+    if bound is not None and not (bound > 0 and max(bound.numerator, bound.denominator) < 1 << _LARGEST_BITS):
+        raise OutOfRange(
+            f"largest must be positive and below 2^{_LARGEST_BITS}",
+            came=largest,
+            mend="Give the largest size of any true value.",
+        )
     return Promise(unit, half_step, width, replace(lattice, cells=unit.charged), bound)

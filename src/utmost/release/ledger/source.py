@@ -50,7 +50,7 @@ class Source:
                 column = self.door.column(self.table, name)
                 cells = column.tolist() if isinstance(column, np.ndarray) else list(column)
                 if cells and all(isinstance(cell, str) for cell in cells):
-                    found[name] = cells
+                    found[str(name)] = cells
         return found
 
     def check_sizes(self, promise: Promise) -> None:

@@ -238,7 +238,7 @@ _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
 
 def _check_types(kind: str, facts: Mapping[str, Any]) -> None:
     """Raise for facts that are missing or of another type, or numbers that count nothing."""
-    for name, types in _TYPES[kind].items():
+    for name, types in _TYPES.get(kind, {}).items():
         fact = facts[name]
         if type(fact) not in types or (type(fact) is int and not 0 <= fact < 1 << 62):
             raise TypeError(name)
