@@ -62,7 +62,7 @@ def main():
         for store, place in (("SQLite", Path(folder) / "l.db"), ("PostgreSQL", fresh_database())):
             with Ledger.open(place, create=True, key=KEY) as ledger:
                 for number in range(RELEASES):
-                    ledger.publish(f"r{number}", TABLE, columns=["n"], sensitivity=1, cells=1, epsilon=1)
+                    ledger.publish(f"r{number}", TABLE, columns=["n"], sensitivity=1, cells=1, epsilon=1, dataset="d")
             for what, ask in (("a level that is stored", stored), ("a new level each time", new)):
                 rate = requests_a_second(place, ask, lasting)
                 print(f"{store:12s} {CLIENTS} clients, {what:24s} {rate:8.0f} requests a second")

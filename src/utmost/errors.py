@@ -28,6 +28,9 @@
     └── Unsupported     outside what the library offers; never "treated as" something else
 
 Each error says what was required, what came, where, and how to mend it.
+
+A `PrivacyWarning` is no error: what was asked is done, and promises less than its name suggests. `BudgetUnused` tells
+of a limit that no release spends, `RowsRenamed` of rows that are called otherwise than when they were published.
 """
 
 from typing import Any
@@ -158,3 +161,15 @@ class LedgerUnavailable(LedgerError):
 
 class Unsupported(UtmostError):
     """What was asked lies outside what the library offers."""
+
+
+class PrivacyWarning(UserWarning):
+    """What was asked is done, and promises less than its name suggests."""
+
+
+class BudgetUnused(PrivacyWarning):
+    """A limit is set on a dataset that no release of the ledger names."""
+
+
+class RowsRenamed(PrivacyWarning):
+    """Texts beside the values are not those of the table that was published."""

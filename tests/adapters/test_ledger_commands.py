@@ -137,6 +137,35 @@ def test_a_rehearsal_finds_what_a_release_would_find(run, published):
     assert said(run, "ledger", "status", *published)["releases"][0]["levels"] == ["1/2"]
 
 
+def test_the_same_data_under_another_name_are_told(run, published):
+    """Refused with the mend, on one line; confirmed by --independent."""
+    again = ["release", BERKELEY, "--columns", "admitted", *UNIT, "--epsilon", "1", "--name", "copy", *published]
+    code, out, err = run(*again)
+    assert (code, out) == (1, "")
+    assert "holds the values of 'admitted' in 'admissions', version 1" in err
+    assert "Pass dataset='admissions'" in err
+    assert run(*again, "--independent", "--out", "copy.csv")[0] == 0
+    assert run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--independent")[0] == 2
+
+
+def test_a_limit_that_no_release_spends_is_told(run, published):
+    """When it is set, and to the release that forgets it, rehearsed or not."""
+    code, _, err = run("ledger", "budget", *published, "--dataset", "admisions", "--limit", "3")
+    assert code == 0
+    assert err == (
+        "utmost: warning: no release names dataset 'admisions' yet; those of this ledger name 'admissions'\n"
+    )
+    Path("t.csv").write_text("n\n1\n2\n")
+    release = ["release", "t.csv", "--columns", "n", *UNIT, "--epsilon", "1", "--name", "t", *published]
+    for more in ([], ["--dry-run"]):
+        code, _, err = run(*release, *more)
+        assert code == 2
+        assert "no release names 'admisions' yet" in err
+    assert run(*release, "--dry-run", "--independent")[0] == 0
+    assert run(*release, "--largest", "1", "--independent")[0] == 1
+    assert run(*release, "--largest", "2", "--dataset", "admisions", "--out", "u.csv")[0] == 0
+
+
 def test_budgets(run, published):
     assert said(run, "ledger", "budget", *published, "--dataset", "admissions") == {
         "dataset": "admissions", "limit": None, "spent": "1/2", "remaining": None,

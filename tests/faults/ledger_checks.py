@@ -69,7 +69,7 @@ def changed_data_get_noise_of_their_own(folder):
             first = ledger.publish("r", many(), **UNIT, epsilon="1/2")["n"] - many()["n"]
             changed = many(1)
             second = ledger.publish("r", changed, **UNIT, epsilon="1/2", version=2)["n"] - changed["n"]
-            other = ledger.publish("s", many(), **UNIT, epsilon="1/2")["n"] - many()["n"]
+            other = ledger.publish("s", many(), **UNIT, epsilon="1/2", dataset="r")["n"] - many()["n"]
         if max(abs(np.corrcoef(first, second)[0, 1]), abs(np.corrcoef(first, other)[0, 1])) > 0.05:
             return False
     return True
@@ -144,10 +144,52 @@ def a_level_key_opens_its_level_alone(folder):
     with Ledger.open(place, create=True) as ledger:
         strict = ledger.publish("r", many(), **UNIT, epsilon="1/2")["n"]
         ledger.relax("r", many(), epsilon=4)
-        ledger.publish("s", many(), **UNIT, epsilon="1/2")
-        key = ledger.level_key("r", epsilon="1/2")
+        ledger.publish("s", many(), **UNIT, epsilon="1/2", dataset="r")
+        key, loose = (ledger.level_key("r", epsilon=epsilon) for epsilon in ("1/2", 4))
     read = read_sealed(place, "r", key)["n"]
-    return list(read) == list(strict) and refused(read_sealed, place, "s", key)
+    return key != loose and list(read) == list(strict) and refused(read_sealed, place, "s", key)
+
+
+def believed_facts_are_the_published_ones(folder):
+    """Swapped columns, a scaled grid, a relabelled level: a recipient with a key is not told of what was not said."""
+    place, table = folder / "l.db", {"n": [5, 6, 7], "m": [1, 2, 3]}
+    with Ledger.open(place) as ledger:
+        given = {"columns": ["n", "m"], "sensitivity": 1, "cells": 2, "domain": "reals", "grid": "1/4"}
+        ledger.publish("r", table, **given, epsilon="1/2")
+        key = ledger.level_key("r", epsilon="1/2")
+    told = []
+    for old, new in (
+        (b'"n","m"', b'"m","n"'),
+        (b'"grid":"1/4"', b'"grid":"1/8"'),
+        (b'"level":"1/2"', b'"level":"1/3"'),
+    ):
+        copy = shutil.copy(place, folder / "copy.db")
+        connection = sqlite3.connect(copy)
+        (body,) = connection.execute("SELECT body FROM utmost_events WHERE number = 2").fetchone()
+        assert old in body
+        connection.execute("UPDATE utmost_events SET body = ? WHERE number = 2", (body.replace(old, new),))
+        connection.commit()
+        connection.close()
+        told.append(refused(read_sealed, copy, "r", key))
+    return not refused(read_sealed, place, "r", key) and all(told)
+
+
+def lengths_tell_nothing(folder):
+    """The lengths of all that is stored are the same for values that need a byte, and eight."""
+    lengths = []
+    for number, value in enumerate((1, 10**18)):
+        with Ledger.open(folder / f"{number}.db") as ledger:
+            ledger.publish("r", {"n": [0, value]}, **UNIT, epsilon=1)
+        connection = sqlite3.connect(folder / f"{number}.db")
+        lengths.append(connection.execute("SELECT event, part, length(content) FROM utmost_parts").fetchall())
+        connection.close()
+    return lengths[0] == lengths[1]
+
+
+def the_same_data_are_told(folder):
+    with Ledger.open(folder / "l.db") as ledger:
+        ledger.publish("r", {"n": [5, 6, 7]}, **UNIT, epsilon=1)
+        return refused(ledger.publish, "s", {"n": [7, 6, 5]}, **UNIT, epsilon=1)
 
 
 def no_value_is_stored(folder):
@@ -175,6 +217,9 @@ CHECKS = {
         edits_are_told,
         edited_responses_are_told,
         a_level_key_opens_its_level_alone,
+        believed_facts_are_the_published_ones,
+        lengths_tell_nothing,
+        the_same_data_are_told,
         no_value_is_stored,
     )
 }

@@ -7,10 +7,11 @@ import pytest
 from faults.ledger_checks import CHECKS
 from utmost.noise import Geometric
 from utmost.release.gradual.chain import Step
-from utmost.release.ledger import book, publishing, responses, shared, verification
+from utmost.release.ledger import book, publishing, responses, vault, verification
 from utmost.release.ledger import ledger as front
 from utmost.release.ledger.key import Key
 from utmost.release.ledger.noise import DrawnNoise
+from utmost.release.ledger.numbers import packed
 from utmost.release.ledger.sqlite_store import SqliteStore
 from utmost.release.ledger.witness import Held, Witness
 from utmost.sampling import draw, gradual, wide
@@ -109,13 +110,24 @@ def digests_not_checked(plant):
     def parts(rows, event, count, root):
         return (rows.part(event, part) for part in range(count))
 
-    for module in (responses, verification):
-        plant.setattr(module, "checked_parts", parts)
+    plant.setattr(responses, "checked_parts", parts)
 
 
 def one_key_for_all_levels(plant):
-    for module in (responses, shared, verification, front):
-        plant.setattr(module, "level_key", lambda key, *_: bytes(32), raising=False)
+    plant.setattr(vault, "level_key", lambda key, *_: bytes(32))
+
+
+def facts_not_bound(plant):
+    """Keys and seals hang on the name of the release alone."""
+    plant.setattr(vault, "response_facts", lambda identity, about, level: about.name.encode().ljust(32))
+
+
+def blocks_as_long_as_the_values_need(plant):
+    plant.setattr(responses, "stored", lambda block, word: packed(block))
+
+
+def the_same_data_not_looked_up(plant):
+    plant.setattr(publishing, "_check_apart", lambda page, asked, likeness: None)
 
 
 def values_written_down(plant):
@@ -142,6 +154,9 @@ FAULTS = {
     the_chain_not_checked: "edits_are_told",
     digests_not_checked: "edited_responses_are_told",
     one_key_for_all_levels: "a_level_key_opens_its_level_alone",
+    facts_not_bound: "believed_facts_are_the_published_ones",
+    blocks_as_long_as_the_values_need: "lengths_tell_nothing",
+    the_same_data_not_looked_up: "the_same_data_are_told",
     values_written_down: "no_value_is_stored",
 }
 

@@ -93,6 +93,8 @@ ARGUMENTS = {
     "domain": [None, "", "numbers", 5, [], "complex"],
     "grid": [1, "1/2", 0, "1/3", math.nan, "x"],
     "half_step": [None, "yes", 5, []],
+    "largest": [0, -1, 1 << 4096, 10**5000, *NO_NUMBERS[1:]],
+    "independent": [None, "yes", 5, []],
     "id_column": ["m", "", 5, "n", ["row"], object()],
     "dataset": NO_NAMES[1:],
     "version": [0, -1, 2, 7, "one", 1.5, True, math.nan, [], object(), 10**30],

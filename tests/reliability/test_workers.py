@@ -27,7 +27,9 @@ def test_workers_draw_noise_of_their_own(tmp_path, method):
     with Ledger.open(place, create=True, key=bytes(32)) as ledger:
         mine = [
             list(
-                ledger.publish("mine", workers.VALUES, columns=["n"], sensitivity=1, cells=1, epsilon=workers.WIDE)["n"]
+                ledger.publish(
+                    "mine", workers.VALUES, columns=["n"], sensitivity=1, cells=1, epsilon=workers.WIDE, dataset="all"
+                )["n"]
             )
         ]
     with multiprocessing.get_context(method).Pool(2) as pool:
@@ -42,7 +44,9 @@ def test_workers_forked_with_an_open_ledger(store, monkeypatch):
     """As a server forks its workers after it has read its configuration, opened its ledger and drawn something."""
     place, options = store
     with Ledger.open(place, create=True, **options | {"key": bytes(32)}) as ledger:
-        ledger.publish("first", workers.VALUES, columns=["n"], sensitivity=1, cells=1, epsilon=workers.WIDE)
+        ledger.publish(
+            "first", workers.VALUES, columns=["n"], sensitivity=1, cells=1, epsilon=workers.WIDE, dataset="all"
+        )
         monkeypatch.setattr(workers, "opened", ledger)
         with multiprocessing.get_context("fork").Pool(4) as pool:
             theirs = pool.map(workers.publish, [(place, number) for number in range(12)], chunksize=1)

@@ -4,13 +4,14 @@ Exit codes: 0 done; 1 refused by the data or a promise would break; 2 misuse.
 """
 
 import sys
+import warnings
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from utmost.errors import NotALevel, NotANumber, OutOfRange, Unsupported, UtmostError
+from utmost.errors import NotALevel, NotANumber, OutOfRange, PrivacyWarning, Unsupported, UtmostError
 from utmost.version import __version__
 
 COMMANDS = {
@@ -87,11 +88,19 @@ def _root(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line, and leave the process with its exit code."""
     try:
-        app(args=arguments, prog_name="utmost")
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", PrivacyWarning)
+            warnings.showwarning = _tell
+            app(args=arguments, prog_name="utmost")
     except UtmostError as error:
         _fail(str(error), 2 if isinstance(error, _MISUSE) else 1)
     except OSError as error:
         _fail(f"{error.filename or 'file'}: {error.strerror or error}", 1)
+
+
+def _tell(message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> None:
+    """One warning on standard error, without the line of code that it comes from."""
+    sys.stderr.write(f"utmost: warning: {message}\n")
 
 
 def _fail(message: str, code: int) -> None:

@@ -12,7 +12,9 @@ from utmost.release.ledger.schema import STEPS, missing_steps
 from utmost.release.ledger.state import State, folded
 
 KEY = bytes(range(32))
-PUBLISHED = "name version dataset columns rows id_column promise commitment kind request level how parts root"
+PUBLISHED = (
+    "name version dataset columns rows id_column promise commitment kind request level how parts root seal values"
+)
 
 
 def body(**changes):
@@ -107,5 +109,5 @@ def test_every_fact_is_there(tmp_path):
         "opened": ["derived", "identity", "key", "sealed", "witness"],
         "budgeted": ["dataset", "limit"],
         "published": sorted(PUBLISHED.split()),
-        "answered": ["how", "level", "name", "parts", "root", "version"],
+        "answered": ["how", "level", "name", "parts", "root", "seal", "version"],
     }

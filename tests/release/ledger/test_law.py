@@ -127,7 +127,7 @@ def test_derived_noise_hangs_on_key_name_values_and_version(tmp_path):
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
         noise = ledger.publish("r", {"n": values}, **promise)["n"] - values
         others = [
-            ledger.publish("s", {"n": values}, **promise)["n"] - values,
+            ledger.publish("s", {"n": values}, dataset="r", **promise)["n"] - values,
             ledger.publish("r", {"n": values}, version=2, **promise)["n"] - values,
         ]
     for number, (key, changed) in enumerate([(bytes(32), values), (KEY, values + (values == 3))]):

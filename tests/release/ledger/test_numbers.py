@@ -1,4 +1,4 @@
-"""Blocks of integers: what is packed is unpacked, in as few bytes as all need."""
+"""Blocks of integers: what is stored or packed is unpacked; stored ones are as long as was settled beforehand."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import LedgerDamaged
-from utmost.release.ledger.numbers import packed, unpacked
+from utmost.release.ledger.numbers import packed, stored, unpacked, width_of
 
 TWO, ONE = packed(np.array([1, 2])), packed(np.array([1]))
 
@@ -24,6 +24,47 @@ def test_unpacked_they_are_what_was_packed(numbers):
     if all(-(2**63) <= n < 2**63 for n in numbers):
         assert unpacked(content).dtype == np.int64
         assert packed(np.array(numbers, np.int64)) == content
+
+
+@given(small | large, st.sampled_from([1, 2, 4, 8, 16, 24, 160]))
+def test_stored_they_take_the_width_that_was_settled(numbers, width):
+    """And are what was stored; where one does not fit, all words of the block are longer and none is cut."""
+    wide = np.empty(len(numbers), object)
+    wide[:] = numbers
+    content = stored(wide, width)
+    assert unpacked(content).tolist() == numbers
+    fits = all(-(1 << (8 * width - 1)) <= n < 1 << (8 * width - 1) for n in numbers)
+    assert fits == (len(content) == 12 + 8 * width // 8 + 1 + width * len(numbers)) or not numbers
+    if all(-(2**63) <= n < 2**63 for n in numbers):
+        assert unpacked(content).dtype == np.int64
+        assert stored(np.array(numbers, np.int64), width) == content
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16, 24])
+def test_the_ends_of_a_width_fit_and_what_lies_beyond_does_not(width):
+    half = 1 << (8 * width - 1)
+    ends = np.array([-half, -1, 0, half - 1], object)
+    assert unpacked(stored(ends, width)).tolist() == ends.tolist()
+    for beyond in (-half - 1, half):
+        one = stored(np.array([beyond], object), width)
+        assert unpacked(one).tolist() == [beyond]
+        assert len(one) > len(stored(ends[:1], width))
+
+
+def test_widths_are_one_two_four_or_whole_words():
+    assert [width_of(bits) for bits in (1, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129)] == [
+        1,
+        1,
+        2,
+        2,
+        4,
+        4,
+        8,
+        8,
+        16,
+        16,
+        24,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_history_is_told_by_release_and_by_dataset(tmp_path):
         ledger.budget("d", limit=9)
         ledger.publish("r", TABLE, epsilon=1, dataset="d", **PROMISE)
         ledger.relax("r", TABLE, epsilon=2)
-        ledger.publish("s", TABLE, epsilon=1, **PROMISE)
+        ledger.publish("s", TABLE, epsilon=1, independent=True, **PROMISE)
         assert [event.kind for event in ledger.history(dataset="d")] == ["budgeted", "published", "answered"]
         assert [event.number for event in ledger.history("r", dataset="d")] == [3, 4]
         assert [event.kind for event in ledger.history("s")] == ["published"]

@@ -159,10 +159,10 @@ def test_cells_and_neighbours_are_charged_as_in_a_table_release(ledger):
         "many": {"sensitivity": 3, "cells": 4},
         "changed": {"sensitivity": 1, "cells": 2, "neighbours": "change-one"},
     }.items():
-        ledger.publish(name, PLAIN, columns="n", epsilon=1, **unit)
+        ledger.publish(name, PLAIN, columns="n", epsilon=1, independent=True, **unit)
         plan = plan_release(1, **unit, relaxable=True)
         half = name == "many" and "Staircase" in repr(plan.law)
         if not half:
             assert ledger.radius(name, epsilon=1) == plan.radius
-    ledger.publish("half", PLAIN, columns="n", epsilon=1, sensitivity=3, cells=4, half_step=True)
+    ledger.publish("half", PLAIN, columns="n", epsilon=1, sensitivity=3, cells=4, half_step=True, independent=True)
     assert ledger.radius("half", epsilon=1) <= ledger.radius("many", epsilon=1)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
+from utmost.errors import BudgetUnused, KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.exact import level
 from utmost.release.ledger import Ledger
 
@@ -90,13 +90,15 @@ def test_a_budget_that_was_set_and_lost_is_set_again(here):
 
     def after(ledger):
         ledger.budget("r", limit=4)
-        ledger.budget("s", limit=1)
-        ledger.budget("t", limit=1)
+        for name in "st":
+            with pytest.warns(BudgetUnused, match=f"no release names dataset '{name}'"):
+                ledger.budget(name, limit=1)
 
     put_back(here, after)
     with opened(here, witness=here / "old.w") as ledger:
-        ledger.budget("s", limit=3)
-        ledger.budget("t", limit="1/3")
+        for name, limit in (("s", 3), ("t", "1/3")):
+            with pytest.warns(BudgetUnused):
+                ledger.budget(name, limit=limit)
     with opened(here) as ledger:
         ledger.resume("restored")
         assert [ledger.budget(name).limit for name in "rst"] == [level(4), level(1), level("1/3")]

@@ -37,6 +37,14 @@ Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="With -
 Dataset = Annotated[
     str | None, typer.Option("--dataset", metavar="NAME", help="With --ledger: the dataset whose budget is charged.")
 ]
+Independent = Annotated[
+    bool,
+    typer.Option("--independent", help="With --ledger: these are other people's data than any other dataset's in it."),
+]
+Largest = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBER", help="With --ledger: a public bound on the size of any true value; smaller files."),
+]
 HalfStep = Annotated[
     bool, typer.Option("--half-step", help="With --ledger: half-step staircase noise, for odd sensitivities above 1.")
 ]
@@ -70,6 +78,8 @@ def release(
     create: Create = False,
     name: Name = None,
     dataset: Dataset = None,
+    independent: Independent = False,
+    largest: Largest = None,
     version: NewVersion = None,
     half_step: HalfStep = False,
     key_file: options.KeyFile = None,
@@ -97,6 +107,7 @@ def release(
     }
     at_once = {"cost": cost, "relaxable": relaxable, "confidence": confidence}
     kept = {"name": name, "dataset": dataset, "version": version, "half_step": half_step}
+    kept |= {"independent": independent, "largest": largest}
     if ledger is None:
         _check_unused(kept | {"create": create, "key_file": key_file, "witness": witness}, "needs --ledger")
         return _release(table, promise | at_once, out, as_json=as_json, dry_run=dry_run)

@@ -43,10 +43,17 @@ def publish_in_ledger(
 
 
 def _rehearse(place: Place, table: Any, promise: dict[str, Any], asked: Asked, *, create: bool, as_json: bool) -> None:
-    once = {key: value for key, value in promise.items() if key not in ("name", "version", "dataset", "half_step")}
+    of_ledger = ("name", "version", "dataset", "half_step", "independent", "largest")
+    once = {key: value for key, value in promise.items() if key not in of_ledger}
     rehearse_table(table, **once)
     if create and not place.is_there:
         return responses.show_first_spending(asked, promise["dataset"] or asked.name, as_json=as_json)
     with place.opened() as opened:
-        after = opened.rehearse(asked.name, epsilon=asked.at, dataset=promise["dataset"], version=asked.version)
+        after = opened.rehearse(
+            asked.name,
+            epsilon=asked.at,
+            dataset=promise["dataset"],
+            independent=promise["independent"],
+            version=asked.version,
+        )
     responses.show_spending(asked, after, as_json=as_json)

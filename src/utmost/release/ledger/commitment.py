@@ -3,7 +3,8 @@
     digest_(c, b) = HMAC(K_commit, c || b || values of column c in run b)
 
 K_commit is derived from the ledger's key, the release's name and its version, so that without the key nobody can test a
-guess at a value, nor see that two versions have values in common. With the key one can: a digest covers few rows so
+guess at a value, nor see that two versions have values in common. (What tells the same data under two names is
+`utmost.release.ledger.sameness`.) With the key one can: a digest covers few rows so
 that a curator whose table has changed is told where. Row order is committed to with the values.
 """
 

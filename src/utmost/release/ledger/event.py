@@ -24,12 +24,18 @@ begins; it ends."""
 Facts = Mapping[str, Any]
 
 
-def _said_nothing_of_a_witness(facts: Facts) -> Facts:
-    """Format 2 says in the first event whether a witness is kept."""
-    return {**facts, "witness": None} if "identity" in facts else facts
+def _second(facts: Facts) -> Facts:
+    """Format 2 says whether a witness is kept, how responses are sealed, which bound the values have, and a digest of them."""
+    if "identity" in facts:
+        facts = {**facts, "witness": None}
+    if "root" not in facts:
+        return facts
+    if "promise" not in facts:
+        return {"seal": 1, **facts}
+    return {"seal": 1, "values": None, **facts, "promise": {"largest": None, **facts["promise"]}}
 
 
-UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _said_nothing_of_a_witness}
+UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second}
 """From a format to the next: the facts of an event as the next format would have written them."""
 
 
@@ -81,6 +87,9 @@ def read_event(number: int, body: bytes, upgrades: Mapping[int, Callable[[Facts]
             where=where,
             mend="The ledger was written by a later version of utmost: open it with that.",
         )
-    for older in range(form, last):
-        facts = upgrades[older](facts)
+    try:
+        for older in range(form, last):
+            facts = upgrades[older](facts)
+    except (TypeError, ValueError, AttributeError):
+        raise LedgerDamaged("an event must hold its facts", where=where) from None
     return Event(number, time, kind, facts)

@@ -1,11 +1,12 @@
 """The ledger: releases that can be relaxed for years, kept so that nothing is said twice and nothing is forgotten."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
-from utmost.errors import LedgerDamaged, NeedsTable, OutOfRange, Unsupported
+from utmost.errors import BudgetUnused, LedgerDamaged, NeedsTable, OutOfRange, RowsRenamed, Unsupported
 from utmost.exact import Level, Number, exact_integer, level
 from utmost.release.doors import table_of
 from utmost.release.ledger.book import Book, Page
@@ -24,8 +25,10 @@ from utmost.release.ledger.publishing import (
     already_published,
     answer_more,
     check_budget,
+    check_named,
     check_values,
     publish_new,
+    rows_are_renamed,
     spending_after,
     written,
 )
@@ -34,7 +37,7 @@ from utmost.release.ledger.responses import Progress, stored_response
 from utmost.release.ledger.source import read_source
 from utmost.release.ledger.spending import Spending
 from utmost.release.ledger.state import Published, State
-from utmost.release.ledger.vault import level_key
+from utmost.release.ledger.vault import handed_key
 from utmost.release.ledger.verification import Verification, verified
 from utmost.release.secure import secure
 from utmost.release.statement import level_text
@@ -134,9 +137,11 @@ class Ledger:
         neighbours: str = "add-remove",
         domain: str = "integers",
         grid: Number | None = None,
+        largest: Number | None = None,
         half_step: bool = False,
         id_column: str | None = None,
         dataset: str | None = None,
+        independent: bool = False,
         version: int | None = None,
         request: str | None = None,
         progress: Progress | None = None,
@@ -150,10 +155,17 @@ class Ledger:
             table: a dict of columns, a dataframe of any library, or a table read from a file.
             columns, sensitivity, cells, neighbours, domain, grid, id_column: as for `release_table`. The identifiers
                 are committed to, with the order of the rows.
+                Without them the ledger goes by the order of the rows alone.
             epsilon, alpha: what the whole release may spend, one of the two.
+            largest: a bound on the size of any true value there could be, known without looking at the data. It
+                settles how many bytes a cell takes on disk, since a length must not hang on the values. If left out,
+                2^1278 steps for up to 409 cells and 2^126 from 4096 cells on, at 160 to 16 bytes.
             half_step: for odd sensitivities above 1, half-step staircase noise, which is less than geometric noise up
                 to a level of 2.5 a cell and as lossless to relax.
             dataset: whose budget is spent; the release's own name if left out. All releases of a dataset add up.
+            independent: confirms that these data are not those of another dataset in the ledger, where a column holds
+                the very values of another dataset's, or where a limit waits for a dataset that no release names. It
+                leaves no trace.
             version: of the data. A release whose data have changed is published anew as the next version, which adds
                 up; nothing else begins a version.
             request: a name for this request: made again under it, with the same arguments, it gets the same answer.
@@ -165,14 +177,23 @@ class Ledger:
         Raises:
             BadTable: for a column that is missing or a cell that cannot be released, with its row and column.
             DataChanged: where the release is there with other values.
-            AlreadyPublished: where it is there with another promise, or at other levels only.
+            AlreadyPublished: where it is there with another promise, or at other levels only; or where another dataset
+                holds the same values.
             BudgetExceeded: where the dataset's limit does not allow it.
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
         at = level(epsilon, alpha)
         promise = promised(
-            sensitivity=sensitivity, cells=cells, neighbours=neighbours, domain=domain, grid=grid, half_step=half_step
+            sensitivity=sensitivity,
+            cells=cells,
+            neighbours=neighbours,
+            domain=domain,
+            grid=grid,
+            half_step=half_step,
+            largest=largest,
         )
+        if not isinstance(independent, bool):
+            raise OutOfRange("independent must be true or false", came=independent)
         source = read_source(table, columns, promise, id_column)
         asked = Asked(
             check_name(name, "name"),
@@ -183,6 +204,7 @@ class Ledger:
             id_column,
             None if version is None else exact_integer(version, "version"),
             None if request is None else check_name(request, "request"),
+            independent,
         )
         made = self._answered(
             lambda page: already_published(page, asked, progress),
@@ -214,14 +236,20 @@ class Ledger:
 
         Raises:
             UnknownRelease: where there is none.
-            DataChanged: for other values than those published.
+            DataChanged: for other values than those published, or in another order.
             BudgetExceeded: where the dataset's limit does not allow it.
             Quarantined: in a ledger that was rolled back, and for a release that lost responses so.
+
+        Warns:
+            RowsRenamed: where texts beside the values are others than at the publication, and no ``id_column`` was
+                given: released values are put in the rows in the order published.
         """
         at = level(epsilon, alpha)
         release = self._book.read(lambda page: page.state.release(name, version))
         source = read_source(table, list(release.columns), release.promise, release.id_column)
         now = commitment(self._book.key, name, release.version, source)
+        if rows_are_renamed(self._book.key, release, source):
+            warnings.warn(_renamed(release), RowsRenamed, stacklevel=2)
 
         def stored(page: Page) -> Response | None:
             found = page.state.release(name, release.version)
@@ -276,6 +304,7 @@ class Ledger:
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         dataset: str | None = None,
+        independent: bool = False,
         version: int | None = None,
     ) -> Budget:
         """The budget as it would stand after a call at this level; nothing is drawn, written or spent.
@@ -283,11 +312,12 @@ class Ledger:
         Args:
             name: of the release, which need not be there yet.
             epsilon, alpha: the level, one of the two.
-            dataset: for a release that is not there yet.
+            dataset, independent: for a release that is not there yet, as for `publish`.
             version: which one, or the next one; the newest if left out.
 
         Raises:
             BudgetExceeded: where the call would raise it.
+            OutOfRange: where a limit waits for a dataset that no release names.
         """
         at = level(epsilon, alpha)
 
@@ -296,6 +326,8 @@ class Ledger:
             wanted = max(versions, default=1) if version is None else exact_integer(version, "version")
             found = page.state.releases.get((name, wanted))
             group = check_name(dataset if dataset is not None else name, "dataset") if found is None else found.dataset
+            if found is None and not independent:
+                check_named(page.state, group)
             after = spending_after(page.state, group, found, at)
             check_budget(page.state, group, after)
             return Budget(group, page.state.limits.get(group), after)
@@ -326,7 +358,11 @@ class Ledger:
     def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:
         """The budget of a dataset, after setting its limit if one is given.
 
-        A limit below what is spent is allowed, and stops all further spending.
+        A limit below what is spent is allowed, and stops all further spending. Once a limit is set on a dataset that no
+        release names, a release in a dataset without a limit is refused until some release names the first.
+
+        Warns:
+            BudgetUnused: where the ledger holds releases, and none of this dataset.
         """
         check_name(dataset, "dataset")
         if limit is None:
@@ -339,7 +375,12 @@ class Ledger:
                 page.append("budgeted", {"dataset": dataset, "limit": level_text(at)})
             return Budget(dataset, at, page.state.spending(dataset))
 
-        return self._book.write(work)
+        made = self._book.write(work)
+        known = self._look(lambda state: sorted({release.dataset for release in state.releases.values()}))
+        if known and dataset not in known:
+            said = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
+            warnings.warn(said, BudgetUnused, stacklevel=2)
+        return made
 
     def radius(
         self,
@@ -461,6 +502,16 @@ class Ledger:
     ) -> bytes:
         """The key to one level of a sealed release: whoever holds it reads that level with `read_sealed`, no other.
 
+        It is derived from the ledger's key and from every public fact about the response: the ledger's identity, the
+        release's name, version, dataset, columns in their order, rows, unit of privacy, grid, commitment and kind of
+        table, and the level. So a file in which one of these has been changed is not opened by it. It opens a level
+        that is stored, and does not change when others are: what is answered later at another level has another key.
+        Hand it to one recipient by a private way; it cannot be taken back.
+
+        Returns:
+            32 bytes. 64 for a response of a ledger's first format, whose seal binds no facts: the digest of the facts
+            comes with the key then.
+
         Raises:
             UnknownRelease: where there is no such release.
             Unsupported: where the ledger is not sealed, or nothing is stored at the level.
@@ -471,7 +522,7 @@ class Ledger:
             release = page.state.release(name, version)
             if not page.state.is_sealed or at not in release.responses:
                 raise Unsupported("only a level that is stored and sealed has a key", came=at, where=repr(name))
-            return level_key(page.key, name, release.version, at)
+            return handed_key(page.key, page.state.identity, release, at, release.responses[at].seal)
 
         return self._book.read(work)
 
@@ -523,3 +574,10 @@ def _concerns(event: Event, name: str | None, dataset: str | None, state: State)
     if "name" in facts:
         return state.release(facts["name"], facts["version"]).dataset == dataset
     return facts.get("dataset") == dataset or dataset in facts.get("missing", {})
+
+
+def _renamed(release: Published) -> str:
+    return (
+        f"{release.name!r}, version {release.version}: texts beside the values are not those that were published; "
+        "without id_column= the ledger goes by the order of the rows alone, and puts released values in that order"
+    )

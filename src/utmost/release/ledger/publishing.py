@@ -11,11 +11,13 @@ from utmost.errors import AlreadyPublished, BudgetExceeded, OutOfRange, Quaranti
 from utmost.exact import Level
 from utmost.release.ledger.book import Page
 from utmost.release.ledger.commitment import check_unchanged, commitment
+from utmost.release.ledger.key import Key
 from utmost.release.ledger.promise import Promise
 from utmost.release.ledger.responses import Item, Progress, new_response, stored_response
+from utmost.release.ledger.sameness import Likeness, row_names, value_digests
 from utmost.release.ledger.source import Source
 from utmost.release.ledger.spending import Spending
-from utmost.release.ledger.state import Published, State
+from utmost.release.ledger.state import Published, State, bound_facts
 from utmost.release.statement import level_text
 from utmost.sampling.bits import Randomness
 from utmost.sampling.grid import unsnapped
@@ -32,6 +34,7 @@ class Asked:
     Attributes:
         name, dataset, level, promise, source, id_column, request: what was asked for.
         version: None for the newest.
+        independent: whether the data are none that another dataset of the ledger holds.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Asked:
     id_column: str | None
     version: int | None
     request: str | None
+    independent: bool
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -79,15 +83,20 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
 
     Raises:
         BudgetExceeded, OutOfRange: where the dataset does not allow it.
+        AlreadyPublished: where another dataset holds the same values.
+        BadTable: for a value that is larger than declared.
     """
     state = page.state
     version = len(state.versions(asked.name)) + 1
+    asked.source.check_sizes(asked.promise)
     _check_dataset(state, asked, version)
+    likeness = Likeness.of(page.key, asked.source, asked.promise.lattice.exponent)
+    if not asked.independent:
+        check_named(state, asked.dataset)
+        _check_apart(page, asked, likeness)
     check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level))
     source = asked.source
     committed = commitment(page.key, asked.name, version, source)
-    item = Item(asked.name, version, asked.columns, source.rows, asked.promise, committed, None)
-    drawn, facts = new_response(page, item, asked.level, source.columns, randomness, progress, before=(committed,))
     about = {
         "name": asked.name,
         "version": version,
@@ -99,7 +108,11 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
         "commitment": sha256(committed).hexdigest(),
         "kind": source.kind,
         "request": asked.request,
+        "values": likeness.sealed(page.key, asked.name, version),
     }
+    bound = bound_facts(about)
+    item = Item(asked.name, version, asked.columns, source.rows, asked.promise, committed, bound, None)
+    drawn, facts = new_response(page, item, asked.level, source.columns, randomness, progress, before=(committed,))
     page.append("published", about | facts)
     return drawn
 
@@ -143,7 +156,38 @@ def check_values(page: Page, release: Published, now: bytes, source: Source) -> 
     """
     mend = f"Publish changed data as a new version: version={len(page.state.versions(release.name)) + 1}."
     where = f"{release.name!r}, version {release.version}"
-    check_unchanged(Item.of(page, release).committed, now, source, release.rows, where, mend)
+    committed = Item.of(page, release).committed
+    if committed != now and _are_reordered(page, release, source):
+        mend = "They are the same in another order: bring the rows in the order in which they were published."
+    check_unchanged(committed, now, source, release.rows, where, mend)
+
+
+def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:
+    """Whether the texts beside the values are others than at the publication, in columns of the same names.
+
+    Where there is an ``id_column`` the commitment itself covers the rows' names, and this is False.
+    """
+    if release.values is None or release.id_column is not None:
+        return False
+    then = Likeness.opened(key, release.values, release.name, release.version)
+    labels, texts = row_names(key, source)
+    return then.labels == labels and then.texts != texts
+
+
+def check_named(state: State, dataset: str) -> None:
+    """Check that a new dataset without a limit is not named where a limit waits for a dataset that nothing names.
+
+    Raises:
+        OutOfRange: where the name of the dataset was forgotten or misspelt, as it seems.
+    """
+    waiting = [name for name in state.limits if not state.of_dataset(name)]
+    if waiting and dataset not in state.limits and not state.of_dataset(dataset):
+        raise OutOfRange(
+            f"a release must spend the budget that was set, and no release names {', '.join(map(repr, waiting))} yet",
+            came=f"dataset {dataset!r}, which has no limit",
+            where="dataset",
+            mend=f"Pass dataset={waiting[0]!r}; or set a limit on {dataset!r} too, or pass independent=True.",
+        )
 
 
 def spending_after(state: State, dataset: str, release: Published | None, level: Level) -> Spending:
@@ -205,3 +249,28 @@ def _check_dataset(state: State, asked: Asked, version: int) -> None:
                 where=repr(asked.name),
                 mend="Levels add up only for one relation.",
             )
+
+
+def _check_apart(page: Page, asked: Asked, likeness: Likeness) -> None:
+    """The same values under two names spend twice; they must spend one budget."""
+    mine = dict(zip(likeness.columns, asked.columns, strict=True))
+    for other in page.state.releases.values():
+        if other.dataset == asked.dataset or other.values is None:
+            continue
+        theirs = Likeness.opened(page.key, other.values, other.name, other.version).columns
+        for digest, column in zip(theirs, other.columns, strict=True):
+            if digest in mine:
+                raise AlreadyPublished(
+                    "the same values must be released in one dataset, where their levels add up",
+                    came=f"column {mine[digest]!r}, which holds the values of {column!r} in {other.name!r}, version "
+                    f"{other.version}, of dataset {other.dataset!r}",
+                    where=f"{asked.name!r}, dataset {asked.dataset!r}",
+                    mend=f"Pass dataset={other.dataset!r}; or independent=True, if these are other individuals' data.",
+                )
+
+
+def _are_reordered(page: Page, release: Published, source: Source) -> bool:
+    if release.values is None or source.rows != release.rows:
+        return False
+    then = Likeness.opened(page.key, release.values, release.name, release.version)
+    return then.columns == value_digests(page.key, source, release.promise.lattice.exponent)

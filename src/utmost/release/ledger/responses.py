@@ -11,14 +11,17 @@ from utmost.release.gradual.chain import Step
 from utmost.release.ledger.answer import Answer, Blocks
 from utmost.release.ledger.book import Page
 from utmost.release.ledger.noise import DerivedNoise, DrawnNoise, Noise, check_apart
-from utmost.release.ledger.numbers import BLOCK
+from utmost.release.ledger.numbers import BLOCK, stored, unpacked
 from utmost.release.ledger.promise import Promise
 from utmost.release.ledger.state import Published
-from utmost.release.ledger.vault import Root, checked_parts, level_key, opened, sealed
+from utmost.release.ledger.store import Rows
+from utmost.release.ledger.vault import Root, Seal, checked_parts, level_seal
 from utmost.release.statement import level_text
 from utmost.sampling.bits import Randomness
 from utmost.sampling.draw import CONSTANT_UP_TO
 from utmost.sampling.wide import Integers, joined
+
+_FORM = 2  # how new responses are sealed
 
 Progress = Callable[[int, int], None]
 """Called with how many cells are done, and how many there are."""
@@ -31,6 +34,7 @@ class Item:
     Attributes:
         name, version, columns, rows, promise: as in `Published`.
         committed: the commitment to the values.
+        bound: the digest of the public facts about the release.
         stored: the release, if it is there.
     """
 
@@ -40,6 +44,7 @@ class Item:
     rows: int
     promise: Promise
     committed: bytes
+    bound: bytes
     stored: Published | None
 
     @classmethod
@@ -53,7 +58,16 @@ class Item:
         committed = page.rows.part(first, 0)
         if committed is None or sha256(committed).hexdigest() != release.commitment:
             raise LedgerDamaged("a commitment must be as it was written", came="another one", where=f"event {first}")
-        return cls(release.name, release.version, release.columns, release.rows, release.promise, committed, release)
+        return cls(
+            release.name,
+            release.version,
+            release.columns,
+            release.rows,
+            release.promise,
+            committed,
+            release.bound,
+            release,
+        )
 
     @property
     def size(self) -> int:
@@ -68,7 +82,7 @@ def stored_response(page: Page, release: Published, level: Level, progress: Prog
         LedgerDamaged: where it is not as it was written.
     """
     page.repeated.add(release.responses[level].event)
-    blocks = _stored_blocks(page, release, level)
+    blocks = _page_blocks(page, release, level)
     done, size, found = 0, release.rows * len(release.columns), {}
     for name in release.columns:
         parts = []
@@ -102,14 +116,15 @@ def new_response(
     step = Step.from_known([] if item.stored is None else item.stored.responses, level)
     answer = Answer(step, item.promise.lattice, _noise(page, item, step, randomness))
     event, root, drawn, done = page.state.number + 1, Root(), {}, 0
-    secret = level_key(page.key, item.name, item.version, level) if page.state.is_sealed else None
+    seal = level_seal(page.key, page.state.identity, item, level, _FORM, is_sealed=page.state.is_sealed)
+    word = item.promise.word(level, item.size)
     for part in before:
         _put(page, event, root, part)
     below, above = (None if at is None else _by_column(page, item, at) for at in (step.strict, step.loose))
     for name in item.columns:
         parts = []
         for block in answer.blocks(name, values, below, above, item.rows):
-            _put(page, event, root, sealed(secret, event, root.count, block))
+            _put(page, event, root, seal.sealed(event, root.count, stored(block, word)))
             parts.append(block)
             done += block.size
             _report(progress, done, item.size)
@@ -117,7 +132,8 @@ def new_response(
     for blocks in (below, above):
         if blocks is not None:
             next(blocks(""), None)
-    return drawn, {"level": level_text(level), "how": step.how, "parts": root.count, "root": root.text}
+    facts = {"level": level_text(level), "how": step.how, "parts": root.count, "root": root.text, "seal": _FORM}
+    return drawn, facts
 
 
 def _put(page: Page, event: int, root: Root, content: bytes) -> None:
@@ -141,22 +157,30 @@ def _by_column(page: Page, item: Item, level: Level) -> Blocks:
     Asked for a column that is none, it reads on to the end, where the digest is compared.
     """
     assert item.stored is not None
-    blocks = _stored_blocks(page, item.stored, level)
+    blocks = _page_blocks(page, item.stored, level)
     return lambda column: blocks
 
 
-def _stored_blocks(page: Page, release: Published, level: Level) -> Iterator[Integers]:
-    response = release.responses[level]
-    secret = level_key(page.key, release.name, release.version, level) if page.state.is_sealed else None
-    contents = checked_parts(page.rows, response.event, response.parts, response.root)
-    sizes = [min(BLOCK, release.rows - start) for start in range(0, release.rows, BLOCK)] * len(release.columns)
-    if response.parts != response.first + len(sizes):
+def _page_blocks(page: Page, release: Published, level: Level) -> Iterator[Integers]:
+    form = release.responses[level].seal
+    seal = level_seal(page.key, page.state.identity, release, level, form, is_sealed=page.state.is_sealed)
+    return stored_blocks(page.rows, release, level, seal)
+
+
+def stored_blocks(rows: Rows, release: Published, level: Level, seal: Seal) -> Iterator[Integers]:
+    """The blocks of a stored response, column after column; at the end they are known to be what was written.
+
+    Raises:
+        LedgerDamaged: for a block that is missing, or not as it was written.
+    """
+    response, each = release.responses[level], -(-release.rows // BLOCK)
+    if response.parts != response.first + each * len(release.columns):
         raise LedgerDamaged("a response must have all blocks", came=response.parts, where=f"event {response.event}")
-    for part, content in enumerate(contents):
+    for part, content in enumerate(checked_parts(rows, response.event, response.parts, response.root)):
         if part < response.first:
             continue
-        block = opened(secret, response.event, part, content)
-        if block.size != sizes[part - response.first]:
+        block = unpacked(seal.opened(response.event, part, content))
+        if block.size != min(BLOCK, release.rows - (part - response.first) % each * BLOCK):
             raise LedgerDamaged("a block must have all cells", came=block.size, where=f"event {response.event}")
         yield block
 

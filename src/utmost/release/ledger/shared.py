@@ -10,18 +10,21 @@ from utmost.release.ledger.chain import START
 from utmost.release.ledger.event import read_event
 from utmost.release.ledger.numbers import BLOCK
 from utmost.release.ledger.publishing import written
+from utmost.release.ledger.responses import stored_blocks
 from utmost.release.ledger.sqlite_store import SqliteStore
 from utmost.release.ledger.state import Published, State, folded
 from utmost.release.ledger.store import Rows
-from utmost.release.ledger.vault import checked_parts, opened
+from utmost.release.ledger.vault import handed_seal
 from utmost.sampling.wide import joined
 
 
 def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None = None) -> Any:
     """The released columns at the level whose key this is, from a copy of a sealed ledger.
 
-    The key opens its level and no other. A recipient who may see a stricter level, too, can tighten for itself; to see
-    the very response that others see there, it needs that level's key.
+    The key opens its level and no other, and opens it only where every public fact about the release is as it was
+    published: the names and the order of the columns, the rows, the grid, the unit of privacy, the level. A recipient
+    who may see a stricter level, too, can tighten for itself; to see the very response that others see there, it needs
+    that level's key.
 
     Args:
         path: an SQLite ledger or a backup of any ledger.
@@ -32,9 +35,11 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
         A table of the kind that was published, where that can be made here, else a dict of arrays.
 
     Raises:
-        KeyRefused: where the key opens nothing.
+        KeyRefused: where the key opens nothing, or a fact or a block has been changed.
         UnknownRelease: where there is no such release.
     """
+    if not isinstance(key, bytes):
+        raise KeyRefused("the key of a level must be bytes", came=type(key).__name__, where="read_sealed")
     place = Path(path)
     if not place.exists():
         raise UnknownRelease("a ledger must be there", came=str(path), where="read_sealed")
@@ -43,20 +48,24 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
 
 def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Any:
     events = [(read_event(number, body), mac) for number, body, mac in rows.events()]
-    release = folded(State(0, START), events).release(name, version)
+    state = folded(State(0, START), events)
+    release = state.release(name, version)
     for level in release.levels:
         try:
-            return _opened(rows, release, level, key)
-        except LedgerDamaged:
+            return _opened(rows, state.identity, release, level, key)
+        except (LedgerDamaged, KeyRefused):
             continue
-    raise KeyRefused("the key must open a level of the release", came=f"{len(release.levels)} levels", where=repr(name))
+    raise KeyRefused(
+        "the key must open a level of the release, as it was published",
+        came=f"{len(release.levels)} levels that it does not open",
+        where=repr(name),
+        mend="The key is of another level, version or ledger, or the file is not as the ledger wrote it.",
+    )
 
 
-def _opened(rows: Rows, release: Published, level: Level, key: bytes) -> Any:
-    response = release.responses[level]
-    contents = enumerate(checked_parts(rows, response.event, response.parts, response.root))
-    blocks = [opened(key, response.event, part, content) for part, content in contents if part >= response.first]
-    each = -(-release.rows // BLOCK)
+def _opened(rows: Rows, identity: str, release: Published, level: Level, key: bytes) -> Any:
+    seal = handed_seal(key, identity, release, level, release.responses[level].seal)
+    blocks, each = list(stored_blocks(rows, release, level, seal)), -(-release.rows // BLOCK)
     columns = {
         column: joined(blocks[at * each : (at + 1) * each], release.rows) for at, column in enumerate(release.columns)
     }

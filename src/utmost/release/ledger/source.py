@@ -37,6 +37,40 @@ class Source:
         """What kind of table it is, so that a view can be of the same."""
         return self.door.kind(self.table, list(self.columns))
 
+    def texts(self) -> Mapping[str, list[str]]:
+        """The columns beside the released ones whose cells are all text: what a reader takes for the rows' names.
+
+        None where an ``id_column`` says which they are.
+        """
+        found: dict[str, list[str]] = {}
+        if self.identifiers is not None:
+            return found
+        for name in self.door.names(self.table):
+            if name not in self.columns:
+                column = self.door.column(self.table, name)
+                cells = column.tolist() if isinstance(column, np.ndarray) else list(column)
+                if cells and all(isinstance(cell, str) for cell in cells):
+                    found[str(name)] = cells
+        return found
+
+    def check_sizes(self, promise: Promise) -> None:
+        """Check that no value is larger than was declared, or than a response of so many cells takes.
+
+        Raises:
+            BadTable: naming the first cell that is, and not its value.
+        """
+        most = promise.largest_steps(self.rows * len(self.columns))
+        for name, column in self.columns.items():
+            if column.size and max(int(column.max()), -int(column.min())) > most:
+                row = next(row for row, cell in enumerate(column.tolist()) if abs(cell) > most)
+                bound = f"{promise.largest}" if promise.largest is not None else f"2^{most.bit_length()} steps"
+                raise BadTable(
+                    f"no value may be larger than {bound}",
+                    came="one that is",
+                    where=f"{self.door.place(self.table, row)}, column {name!r}",
+                    mend="Declare largest=, a public bound on the size of any value there could be.",
+                )
+
     def with_released(self, released: Mapping[str, NDArray[Any]]) -> Any:
         """The table that came, with released values in place of the true ones."""
         return self.door.with_columns(self.table, released, {})

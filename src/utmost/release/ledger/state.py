@@ -1,7 +1,9 @@
 """What a ledger knows: a function of the list of its events, and of nothing else."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any
 
 from utmost.errors import LedgerDamaged, UnknownRelease
@@ -25,12 +27,14 @@ class Response:
         first: the part with which the response begins; those before it are the commitment.
         parts: how many parts the event has.
         root: the digest of them all.
+        seal: 2 where the seal of a block binds the facts about the release, 1 where it binds its place alone.
     """
 
     event: int
     first: int
     parts: int
     root: str
+    seal: int = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ class Published:
         kind: what kind of table it was.
         responses: level to response.
         relaxable: False once a rollback has lost responses of it, see `folded`.
+        bound: the digest of all public facts about the release, see `bound_facts`.
+        values: sealed digests by which its values are known again, see `sameness`; None in older ledgers.
     """
 
     name: str
@@ -61,6 +67,8 @@ class Published:
     kind: str
     responses: Mapping[Level, Response]
     relaxable: bool = True
+    bound: bytes = b""
+    values: str | None = None
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -164,6 +172,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
     for event, mac in events:
         facts = event.facts
         try:
+            _check_types(event.kind, facts)
             if (event.kind == "opened") != (event.number == 1):
                 raise LedgerDamaged("the first event, and no other, must open the ledger", came=event.kind)
             if event.kind == "opened":
@@ -198,6 +207,66 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
     return replace(made, releases=releases, limits=limits, missing=missing, requests=requests)
 
 
+_TEXT, _NUMBER = (str,), (int,)
+_OF_RESPONSE: Mapping[str, tuple[type, ...]] = {
+    "name": _TEXT,
+    "version": _NUMBER,
+    "level": _TEXT,
+    "parts": _NUMBER,
+    "root": _TEXT,
+    "seal": _NUMBER,
+}
+_TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
+    "opened": {"identity": _TEXT, "key": _TEXT, "sealed": (bool,), "derived": (bool,)},
+    "published": {
+        **_OF_RESPONSE,
+        "dataset": _TEXT,
+        "columns": (list,),
+        "rows": _NUMBER,
+        "id_column": (str, type(None)),
+        "promise": (dict,),
+        "commitment": _TEXT,
+        "kind": _TEXT,
+        "request": (str, type(None)),
+        "values": (str, type(None)),
+    },
+    "answered": _OF_RESPONSE,
+    "budgeted": {"dataset": _TEXT, "limit": _TEXT},
+    "quarantined": {"reason": _TEXT},
+    "resumed": {"missing": (dict,), "closed": (list,)},
+}
+"""What the facts of an event are: whoever reads a ledger without its key reads what anyone may have written."""
+
+
+def _check_types(kind: str, facts: Mapping[str, Any]) -> None:
+    """Raise for facts that are missing or of another type, or numbers that count nothing."""
+    for name, types in _TYPES.get(kind, {}).items():
+        fact = facts[name]
+        if type(fact) not in types or (type(fact) is int and not 0 <= fact < 1 << 62):
+            raise TypeError(name)
+    if kind == "published" and not all(type(column) is str for column in facts["columns"]):
+        raise TypeError("columns")
+    if facts.get("seal", 2) not in (1, 2):
+        raise ValueError("seal")
+
+
+# Listed by name, so that a fact which a later format adds does not break the seals of this one; whoever adds a fact
+# that a recipient goes by makes a new form of seal. A fact that an event does not have is bound as None.
+_BOUND = ["name", "version", "dataset", "columns", "public", "rows", "rows_from", "id_column", "commitment", "kind"]
+_BOUND_PROMISE = ["sensitivity", "cells", "neighbours", "half_step", "grid", "largest"]
+
+
+def bound_facts(facts: Mapping[str, Any]) -> bytes:
+    """The digest of what an event says of a release at all levels: the seals of its responses bind it.
+
+    The names and the order of the columns, the number of rows, the grid, the unit of privacy: whoever changes one of
+    them changes the digest, and with it every key under which a level is sealed.
+    """
+    about = {name: facts.get(name) for name in _BOUND}
+    about["promise"] = {name: facts["promise"].get(name) for name in _BOUND_PROMISE}
+    return sha256(json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
+
+
 def _opened(state: State, facts: Mapping[str, Any]) -> State:
     return replace(
         state,
@@ -220,7 +289,9 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
         promise=Promise.of_facts(facts["promise"]),
         commitment=facts["commitment"],
         kind=facts["kind"],
-        responses={level_of_text(facts["level"]): Response(number, 1, facts["parts"], facts["root"])},
+        responses={level_of_text(facts["level"]): Response(number, 1, facts["parts"], facts["root"], facts["seal"])},
+        bound=bound_facts(facts),
+        values=facts["values"],
     )
 
 
@@ -228,5 +299,5 @@ def _answered(release: Published, facts: Mapping[str, Any], number: int) -> Publ
     level = level_of_text(facts["level"])
     if level in release.responses:
         raise LedgerDamaged("a level must be answered once", came=str(level), where=f"event {number}")
-    response = Response(number, 0, facts["parts"], facts["root"])
+    response = Response(number, 0, facts["parts"], facts["root"], facts["seal"])
     return replace(release, responses={**release.responses, level: response})

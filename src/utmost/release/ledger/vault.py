@@ -3,18 +3,18 @@
 import hmac
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from hashlib import sha256
+from typing import Protocol
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from utmost.errors import LedgerDamaged
+from utmost.errors import KeyRefused, LedgerDamaged
 from utmost.exact import Level
-from utmost.release.ledger.key import Key
-from utmost.release.ledger.numbers import packed, unpacked
+from utmost.release.ledger.key import KEY_BYTES, Key
 from utmost.release.ledger.store import Rows
 from utmost.release.statement import level_text
-from utmost.sampling.wide import Integers
 
 _NONCE_BYTES = 12
 
@@ -42,36 +42,109 @@ class Root:
         return self._digest.hexdigest()
 
 
-def level_key(key: Key, name: str, version: int, level: Level) -> bytes:
-    """The key under which one level of one version of a release is sealed."""
-    return key.derived("level", name, str(version), level_text(level))
+class About(Protocol):
+    """What a response is of: its release, with the digest of all public facts about it."""
+
+    @property
+    def name(self) -> str:
+        """The name of the release."""
+
+    @property
+    def version(self) -> int:
+        """Which version of it."""
+
+    @property
+    def bound(self) -> bytes:
+        """The digest of all public facts about it."""
 
 
-def sealed(secret: bytes | None, event: int, part: int, block: Integers) -> bytes:
-    """A block of responses as it is stored, bound to its place; AES-256-GCM under ``secret`` if there is one."""
-    content = packed(block)
-    if secret is None:
-        return content
-    # A ledger that was put back to an earlier state uses a key again, so the nonce must not be a counter.
-    nonce = os.urandom(_NONCE_BYTES)
-    return nonce + AESGCM(secret).encrypt(nonce, content, _place(event, part))
+@dataclass(frozen=True, slots=True, repr=False)
+class Seal:
+    """How the blocks of one response are sealed: AES-256-GCM, or not at all.
+
+    Attributes:
+        secret: the key; None where the ledger is not sealed.
+        facts: what is authenticated beside the number of the event and the part: the digest of all public facts; empty
+            for blocks of format 1, which are bound to their place alone.
+    """
+
+    secret: bytes | None
+    facts: bytes = b""
+
+    def sealed(self, event: int, part: int, content: bytes) -> bytes:
+        """A block as it is stored; as long as the content alone makes it."""
+        if self.secret is None:
+            return content
+        # A ledger that was put back to an earlier state uses a key again, so the nonce must not be a counter.
+        nonce = os.urandom(_NONCE_BYTES)
+        return nonce + AESGCM(self.secret).encrypt(nonce, content, self._place(event, part))
+
+    def opened(self, event: int, part: int, content: bytes) -> bytes:
+        """The block that was stored so.
+
+        Raises:
+            LedgerDamaged: where the content or a fact about it has been changed, or it belongs to another place.
+        """
+        if self.secret is None:
+            return content
+        try:
+            return AESGCM(self.secret).decrypt(content[:_NONCE_BYTES], content[_NONCE_BYTES:], self._place(event, part))
+        except (InvalidTag, ValueError):
+            raise LedgerDamaged(
+                "a sealed block must be as it was written", came="another seal", where=f"event {event}, part {part}"
+            ) from None
+
+    def _place(self, event: int, part: int) -> bytes:
+        return self.facts + event.to_bytes(8, "big") + part.to_bytes(8, "big")
 
 
-def opened(secret: bytes | None, event: int, part: int, content: bytes) -> Integers:
-    """The block that was stored so.
+def response_facts(identity: str, about: About, level: Level) -> bytes:
+    """The digest of all public facts about a response: of the ledger, the release, and the level."""
+    facts = identity, about.bound.hex(), level_text(level)
+    return sha256(b"".join(len(fact.encode()).to_bytes(4, "big") + fact.encode() for fact in facts)).digest()
+
+
+def level_key(key: Key, identity: str, about: About, level: Level, form: int) -> bytes:
+    """The key under which one level of one version of a release is sealed.
+
+    It is derived from all public facts, so that whoever changes one of them holds the key to nothing; in format 1 it is
+    derived from name, version and level alone.
+    """
+    if form == 1:
+        return key.derived("level", about.name, str(about.version), level_text(level))
+    return key.derived("bound level", response_facts(identity, about, level).hex())
+
+
+def level_seal(key: Key, identity: str, about: About, level: Level, form: int, *, is_sealed: bool) -> Seal:
+    """The seal of a response, for whoever holds the ledger's key."""
+    if not is_sealed:
+        return Seal(None)
+    secret = level_key(key, identity, about, level, form)
+    return Seal(secret, b"" if form == 1 else response_facts(identity, about, level))
+
+
+def handed_key(key: Key, identity: str, about: About, level: Level, form: int) -> bytes:
+    """The key of a level as a recipient gets it: 32 bytes; in format 1 the digest of the public facts after them."""
+    secret = level_key(key, identity, about, level, form)
+    return secret + response_facts(identity, about, level) if form == 1 else secret
+
+
+def handed_seal(handed: bytes, identity: str, about: About, level: Level, form: int) -> Seal:
+    """The seal of a response, for whoever holds the key of its level.
 
     Raises:
-        LedgerDamaged: where the content has been changed, or belongs to another place or level.
+        KeyRefused: where the key is of another length, or of other facts.
     """
-    if secret is None:
-        return unpacked(content)
-    try:
-        plain = AESGCM(secret).decrypt(content[:_NONCE_BYTES], content[_NONCE_BYTES:], _place(event, part))
-    except (InvalidTag, ValueError):
-        raise LedgerDamaged(
-            "a sealed block must be as it was written", came="another seal", where=f"event {event}, part {part}"
-        ) from None
-    return unpacked(plain)
+    facts = response_facts(identity, about, level)
+    if form == 1 and not hmac.compare_digest(handed[KEY_BYTES:], facts):
+        raise KeyRefused(
+            "the key of a level of format 1 must come with the facts about it",
+            where=repr(about.name),
+            mend="Ask the ledger's curator for level_key again.",
+        )
+    if form != 1 and len(handed) != KEY_BYTES:
+        raise KeyRefused(f"the key of a level must be {KEY_BYTES} bytes", where=repr(about.name))
+    return Seal(handed[:KEY_BYTES], b"" if form == 1 else facts)
 
 
 def checked_parts(rows: Rows, event: int, count: int, root: str) -> Iterator[bytes]:
@@ -89,7 +162,3 @@ def checked_parts(rows: Rows, event: int, count: int, root: str) -> Iterator[byt
         yield content
     if not hmac.compare_digest(taken.text, root):
         raise LedgerDamaged("the parts must be those that were written", came="another digest", where=f"event {event}")
-
-
-def _place(event: int, part: int) -> bytes:
-    return event.to_bytes(8, "big") + part.to_bytes(8, "big")

@@ -9,10 +9,11 @@ from utmost.release.ledger.book import Page
 from utmost.release.ledger.chain import START, check_chain, check_seal
 from utmost.release.ledger.event import Event, read_event
 from utmost.release.ledger.key import Key
+from utmost.release.ledger.responses import stored_blocks
 from utmost.release.ledger.schema import missing_steps
 from utmost.release.ledger.spending import Spending
 from utmost.release.ledger.state import Published, State, folded
-from utmost.release.ledger.vault import checked_parts, level_key, opened
+from utmost.release.ledger.vault import level_seal
 from utmost.release.stated import level_of_text
 
 
@@ -92,14 +93,7 @@ def _check_places(page: Page, events: list[Event]) -> None:
 def _check_responses(key: Key, page: Page, state: State, release: Published) -> int:
     """Digests, seals and lengths of all responses of a release; how many cells they have."""
     cells = 0
-    where = f"{release.name!r}, version {release.version}"
     for level, response in release.responses.items():
-        secret = level_key(key, release.name, release.version, level) if state.is_sealed else None
-        found = 0
-        for part, content in enumerate(checked_parts(page.rows, response.event, response.parts, response.root)):
-            if part >= response.first:
-                found += opened(secret, response.event, part, content).size
-        if found != release.rows * len(release.columns):
-            raise LedgerDamaged("a response must have all cells", came=f"{found} cells", where=where)
-        cells += found
+        seal = level_seal(key, state.identity, release, level, response.seal, is_sealed=state.is_sealed)
+        cells += sum(block.size for block in stored_blocks(page.rows, release, level, seal))
     return cells
