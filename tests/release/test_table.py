@@ -83,9 +83,9 @@ def test_reals_are_released_on_a_grid():
     assert isinstance(release.law, Staircase)
     assert all((value * 8).is_integer() for value in release.table["income"])
     assert release.plan.grid == Fraction(1, 8)
-    assert release.radius == (release.plan.drawn.radius("0.95") + 1) / 8
+    assert release.radius == (release.plan.drawn.radius("0.95") + 0.5) / 8
     silent = release_table(table, columns="income", epsilon=200, sensitivity=1, cells=1, domain="reals", grid="1/8")
-    assert silent.table["income"] == [1234.5, 0.0, 0.25, 7.0]
+    assert silent.table["income"] == [1234.5, 0.125, 0.375, 7.0]
 
 
 def test_a_table_of_no_rows_is_released_and_still_spends():
@@ -149,7 +149,7 @@ def test_a_rehearsal_promises_the_same_and_draws_nothing():
 def test_one_bad_cell_refuses_the_whole_table(do, bad, monkeypatch):
     """The last cell of the last column is bad: nothing is drawn, and the message says where."""
     monkeypatch.setattr(
-        import_module("utmost.release.table"), "release", lambda *_, **__: pytest.fail("drew before all was checked")
+        import_module("utmost.release.table"), "noised_by", lambda *_, **__: pytest.fail("drew before all was checked")
     )
     table = {"id": [1, 2], "a": [1, 2], "b": [3, bad]}
     with pytest.raises(BadTable, match=r"row 2 \(index 1\), column 'b'"):
@@ -158,7 +158,9 @@ def test_one_bad_cell_refuses_the_whole_table(do, bad, monkeypatch):
 
 def test_doubled_identifiers_refuse_the_table():
     table = {"id": ["x", "y", "x"], "n": [1, 2, 3]}
-    with pytest.raises(BadTable, match=r"row 3 \(index 2\), column 'id': .*'x', which is also in row 1 \(index 0\)"):
+    with pytest.raises(
+        BadTable, match=r"row 3 \(index 2\), column 'id': .*got the one that is also in row 1 \(index 0\)"
+    ):
         release_table(table, columns="n", id_column="id", **SILENT)
     release_table({"id": ["x", "y"], "n": [1, 2]}, columns="n", id_column="id", **SILENT)
 
@@ -166,13 +168,14 @@ def test_doubled_identifiers_refuse_the_table():
 @pytest.mark.parametrize(
     ("columns", "error", "message"),
     [
-        ("missing", BadTable, "no column 'missing'. The columns are department, applicants, admitted"),
+        ("missing", BadTable, "no column 'missing'. None of the 3 columns"),
         ([], OutOfRange, "at least one column"),
         ("", OutOfRange, "at least one column"),
         (None, OutOfRange, "at least one column"),
         ([1], OutOfRange, "at least one column"),
         (["admitted", "admitted"], OutOfRange, "only once"),
-        (["department"], BadTable, "the text 'A'"),
+        ("admited", BadTable, "Did you mean 'admitted'"),
+        (["department"], BadTable, "must be a whole number; got text"),
     ],
 )
 def test_columns_that_cannot_be_released_are_refused(columns, error, message):

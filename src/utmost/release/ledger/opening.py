@@ -1,6 +1,5 @@
 """Opening a ledger: from a place, a key and a witness to its book."""
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from utmost.release.ledger.key import Given, found_key
 from utmost.release.ledger.sqlite_store import SqliteStore
 from utmost.release.ledger.store import Store
 from utmost.release.ledger.witness import Witness
+from utmost.sampling.bits import entropy
 
 Place = str | Path
 
@@ -34,7 +34,7 @@ def opened_book(
         raise OutOfRange("timeout must be a number of seconds", came=timeout)
     store = store_at(place, timeout)
     beside = store.path if isinstance(store, SqliteStore) else None
-    made = {"identity": secrets.token_hex(16), "sealed": sealed, "derived": derived}
+    made = {"identity": entropy(16).hex(), "sealed": sealed, "derived": derived}
     key_file = None if beside is None else _with(beside, ".key")
     watching = witness_at(witness, beside, timeout)
     with closed_on_error(store):

@@ -1,7 +1,6 @@
 """Where responses are kept: block by block, each level under a key of its own where the ledger is sealed."""
 
 import hmac
-import os
 from collections.abc import Iterator
 from hashlib import sha256
 
@@ -14,6 +13,7 @@ from utmost.release.ledger.key import Key
 from utmost.release.ledger.numbers import packed, unpacked
 from utmost.release.ledger.store import Rows
 from utmost.release.statement import level_text
+from utmost.sampling.bits import entropy
 from utmost.sampling.wide import Integers
 
 _NONCE_BYTES = 12
@@ -53,7 +53,7 @@ def sealed(secret: bytes | None, event: int, part: int, block: Integers) -> byte
     if secret is None:
         return content
     # A ledger that was put back to an earlier state uses a key again, so the nonce must not be a counter.
-    nonce = os.urandom(_NONCE_BYTES)
+    nonce = entropy(_NONCE_BYTES)
     return nonce + AESGCM(secret).encrypt(nonce, content, _place(event, part))
 
 
