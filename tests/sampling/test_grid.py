@@ -70,10 +70,13 @@ def test_narrow_numbers_are_snapped_exactly(kind):
         assert snapped(values, exponent).tolist() == [true_place(x, exponent) for x in values.tolist()]
 
 
-@pytest.mark.parametrize("value", [Fraction(1, 3), Decimal("0.1"), Decimal("-1e-40"), 10**40, -1])
+@pytest.mark.parametrize(
+    "value", [Fraction(np.int64(2**62), 3), Fraction(1, 3), Decimal("0.1"), Decimal("-1e-40"), 10**40, -1]
+)
 def test_exact_numbers_are_snapped_as_they_are(value):
     for exponent in (-50, 0, 50):
-        assert snapped_exactly(value, exponent) == true_place(Fraction(value), exponent)
+        exact = Fraction(*map(int, value.as_integer_ratio()))
+        assert snapped_exactly(value, exponent) == true_place(exact, exponent)
 
 
 @pytest.mark.parametrize("rule", ["nearest", "floor"])

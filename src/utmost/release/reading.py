@@ -139,7 +139,7 @@ def exactly(value: Any) -> Fraction | None:
     (Fraction(1, 2), Fraction(1, 10), None, None)
     """
     try:
-        return exact(value) if isinstance(value, Decimal) else Fraction(*value.as_integer_ratio())
+        return exact(value) if isinstance(value, Decimal) else Fraction(*map(int, value.as_integer_ratio()))
     except (NotANumber, ValueError, OverflowError):
         return None
 

@@ -126,7 +126,8 @@ def _floors(x: NDArray[Any], exponent: int) -> Integers:
 
 
 def _floor(x: Any, exponent: int) -> int:
-    numerator, denominator = x.as_integer_ratio()
+    # A Fraction may be made of NumPy integers, which would wrap.
+    numerator, denominator = map(int, x.as_integer_ratio())
     return int((numerator << max(exponent, 0)) // (denominator << max(-exponent, 0)))
 
 
