@@ -1,5 +1,6 @@
 """What a release promises, settled before anything is read or drawn."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -78,10 +79,11 @@ class Plan:
         (0.425459064119660..., 2.205764...)
         """
         if self.grid is not None and isinstance(self.cost, Moment):
-            return float(self.drawn.expected_cost(self.cost)) * float(self.grid) ** float(self.cost.order)
+            scale = math.pow(self.grid, self.cost.order)
+            return float(self.drawn.expected_cost(self.cost)) * scale
         return float(self.drawn.expected_cost(in_steps(self.cost, self.grid)))
 
-    def _drawn_for(self, cost: Cost) -> Any:
+    def _drawn_for(self, cost: Cost) -> IntegerLaw:
         """The law drawn, made for this cost, so that its theorem speaks of it where that can be checked."""
         if not isinstance(self.drawn, DiscreteStaircase) or not _can_be_summed(cost, self.drawn.sensitivity):
             return self.drawn

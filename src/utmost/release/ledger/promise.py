@@ -75,7 +75,7 @@ class Promise:
         """
         if rule not in get_args(Snapping):
             raise OutOfRange('snapping must be "nearest" or "floor"', came=rule)
-        return replace(self, lattice=replace(self.lattice, snapping=rule))
+        return replace(self, lattice=replace(self.lattice, snapping=rule))  # type: ignore[arg-type]
 
 
 def promised(

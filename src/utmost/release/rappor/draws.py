@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +69,7 @@ def as_bits(values: object, name: str) -> Bits:
     return array.astype(np.bool_)
 
 
-def _kind(array: NDArray[np.generic]) -> str:
+def _kind(array: NDArray[Any]) -> str:
     """What came instead of bits: their type, and where it is right the place of the first that is none; no value."""
     if array.dtype.kind not in "iu":
         return f"an array of {array.dtype}"
