@@ -110,9 +110,11 @@ def _by_secret(rows: list[list[Fraction]], size: int | None) -> list[Fraction]:
 
 
 def _checked(probabilities: Array) -> Array:
-    off = abs(probabilities.sum() - 1)
+    total = probabilities.sum()
+    off = abs(total - 1)
     try:
         return priors.prior(to_floats(probabilities) if 0 < off <= _ROUNDED else probabilities)
     except NotAPrior as error:
         mend = f"For numbers that are not normalised write {WEIGHTS}FILE." if off else error.mend
-        raise NotAPrior(error.required, mend=mend) from None
+        came = f"a sum {'above' if total > 1 else 'below'} 1" if off else None
+        raise NotAPrior(error.required, came=came, mend=mend) from None
