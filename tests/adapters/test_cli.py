@@ -245,3 +245,34 @@ def test_every_command_and_option_is_documented(run):
         options = re.findall(r"^  (?:-h, )?(--[a-z-]+)", shown, re.MULTILINE)
         missing = [option for option in options if f"`{option}" not in section and option != "--help"]
         assert not missing, f"{command}: {missing}"
+
+
+SECRETS = {
+    "a fraction": "id,n\n1,1\n2,9876543.5\n",
+    "text": "id,n\n1,1\n2,9876543x\n",
+    "an identifier twice": "id,n\n9876543,1\n9876543,2\n",
+    "no header": "9876543,98765432\n1,2\n",
+    "no header, and a name twice": "9876543,9876543\n1,2\n",
+    "no text": b"id,n\n1,1\n2,9876543\xff\n",
+    "one cell": "9876543\n",
+    "negative": "1,2\n-9876543,3\n",
+    "an open quote": 'id,n\n1,"9876543\n',
+}
+COMMANDS_WITH_FILES = {
+    "release": lambda path: ["release", path, "--columns", "n", "--id", "id", *PROMISE[2:], "--dry-run"],
+    "a prior": lambda path: ["read", "--response", 1, "--epsilon", 1, "--n", 1, "--prior", path],
+    "releases": lambda path: [
+        *("read", "--releases", path, "--column", "n", "--n", 1, "--epsilon", 1, "--prior", "uniform", "--clamped")
+    ],
+    "a channel": lambda path: ["leakage", path],
+}
+
+
+@pytest.mark.parametrize("text", SECRETS.values(), ids=SECRETS)
+@pytest.mark.parametrize("command", COMMANDS_WITH_FILES.values(), ids=COMMANDS_WITH_FILES)
+def test_no_message_quotes_a_cell_of_a_file(run, tmp_path, command, text):
+    """Whatever stands in a file, and wherever it was meant to go: an error says where, and never what."""
+    path = tmp_path / "table.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    code, _, err = run(*command(path))
+    assert code == 0 or "9876543" not in err.replace(str(tmp_path), ""), err

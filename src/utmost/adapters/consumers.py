@@ -31,7 +31,7 @@ def consumer_of(prior: str, loss: str, space: Space, level: Level) -> Consumer:
         return Consumer(belief, rule)
     except NotALoss as error:
         where = loss if is_file(loss) else None
-        raise NotALoss(error.required, came=error.came, where=where, mend=error.mend) from None
+        raise NotALoss(error.required, where=where, mend=error.mend) from None
 
 
 def is_file(text: str) -> bool:
