@@ -15,6 +15,7 @@
     ├── PromiseBroken   a mechanism does not keep the level claimed
     ├── Infeasible      no object satisfies what was asked
     ├── SolverFailed    a program was not solved; no best effort is returned
+    ├── EntropyFailed   the operating system gives no random bytes, or the same twice
     ├── BudgetExceeded  a release would spend more than its budget
     ├── LedgerError     a ledger refuses; no answer was given
     │   ├── UnknownRelease    no release of this name and version is in the ledger
@@ -117,6 +118,10 @@ class Infeasible(UtmostError):
 
 class SolverFailed(UtmostError):
     """A program was not solved to the accuracy asked."""
+
+
+class EntropyFailed(UtmostError):
+    """The operating system's random source fails or repeats itself. Nothing has been released."""
 
 
 class BudgetExceeded(UtmostError):

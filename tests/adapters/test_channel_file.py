@@ -101,7 +101,7 @@ def test_rounded_decimals_become_floats(file):
     """A row that misses 1 by at most 10^-9 has been rounded; one that misses it by more is refused."""
     found = channel_file.read(file("0.3333333333,0.3333333333,0.3333333333\n1/3,1/3,1/3\n"))
     assert not found.is_exact
-    with pytest.raises(NotAChannel, match=r"line 1: every row must sum to 1; got 999/1000"):
+    with pytest.raises(NotAChannel, match=r"line 1: every row must sum to 1; got less"):
         channel_file.read(file("0.333,0.333,0.333\n"))
 
 
@@ -110,13 +110,13 @@ def test_rounded_decimals_become_floats(file):
     [
         ("", BadTable, "must hold numbers"),
         ("a,b\n", BadTable, "a row for each secret"),
-        ("1/3,2/3\n1/2,x\n", BadTable, r"line 2, column 2: every cell must be a finite number; got 'x'"),
+        ("1/3,2/3\n1/2,x\n", BadTable, r"line 2, column 2: every cell must be a finite number; got text"),
         ("a,b\n1/3,2/3\n1/2,nan\n", BadTable, r"line 3, column 2"),
         ("s,1/2,1/2\nt,1/2,1/0\n", BadTable, r"line 2, column 3"),
         ("1/3,2/3\n1\n", BadTable, r"line 2: every row must have as many cells; got 1 after rows of 2"),
-        ("1/3,2/3\n3/2,-1/2\n", NotAChannel, r"line 2: a probability must not be negative; got -1/2"),
-        ("a,a\n1/3,2/3\n", BadTable, r"names of outcomes must be distinct; got 'a' twice"),
-        (",a,b\ns,1/3,2/3\ns,1/2,1/2\n", BadTable, r"names of secrets must be distinct; got 's' twice"),
+        ("1/3,2/3\n3/2,-1/2\n", NotAChannel, r"line 2: a probability must not be negative; got one that is"),
+        ("a,a\n1/3,2/3\n", BadTable, r"names of outcomes must be distinct; got numbers 0 and 1"),
+        (",a,b\ns,1/3,2/3\ns,1/2,1/2\n", BadTable, r"names of secrets must be distinct; got numbers 0 and 1"),
         ("a,b,c,d\n1/3,2/3\n", BadTable, r"2 outcomes need as many names; got 4"),
     ],
 )
@@ -137,9 +137,9 @@ def test_refused_csv(file, text, error, said):
         ("[[true]]", BadTable, r"row 0, column 0: every cell must be a finite number"),
         ("[[NaN]]", BadTable, r"row 0, column 0"),
         ("[[1], [null]]", BadTable, r"row 1, column 0"),
-        ("[[1], [2]]", NotAChannel, r"row 1: every row must sum to 1; got 2"),
+        ("[[1], [2]]", NotAChannel, r"row 1: every row must sum to 1; got more"),
         ('{"matrix": [[1]], "secrets": ["a", "b"]}', BadTable, r"1 secrets need as many names; got 2"),
-        ('{"matrix": [[1]], "outcomes": "a"}', BadTable, r"1 outcomes need as many names; got 'a'"),
+        ('{"matrix": [[1]], "outcomes": "a"}', BadTable, r"1 outcomes need as many names; got str"),
     ],
 )
 def test_refused_json(file, text, error, said):

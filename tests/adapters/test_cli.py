@@ -57,7 +57,7 @@ def test_json_holds_the_statement_and_the_table(run):
 
 
 def test_a_dry_run_draws_and_writes_nothing(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(import_module("utmost.release.table"), "release", lambda *_, **__: pytest.fail("drew"))
+    monkeypatch.setattr(import_module("utmost.release.table"), "noised_by", lambda *_, **__: pytest.fail("drew"))
     code, out, err = run("release", BERKELEY, *PROMISE, "--dry-run", "--out", tmp_path / "x.csv")
     assert (code, err) == (0, "")
     assert "Nothing was drawn" in out
@@ -93,20 +93,23 @@ def test_reals_are_read_from_text_exactly(run, file):
     path = file("income\n0.1\n-2.5\n")
     silent = ["--columns", "income", "--epsilon", "200", "--sensitivity", "1", "--cells", "1", "--domain", "reals"]
     code, out, err = run("release", path, *silent, "--grid", "1/8")
-    assert (code, [row["income"] for row in rows(out)]) == (0, ["0.0", "-2.5"]), err
+    assert (code, [row["income"] for row in rows(out)]) == (0, ["0.125", "-2.5"]), err
 
 
 BAD_TABLES = {
     "a missing value": ("id,admitted\na,1\nb,\n", r"row 2 \(line 3\), column 'admitted'.*missing value"),
-    "text": ("id,admitted\na,1\nb,many\n", r"row 2 \(line 3\), column 'admitted'.*the text 'many'"),
-    "a fraction": ("id,admitted\na,1\nb,1.5\n", r"row 2 \(line 3\), column 'admitted'.*1\.5.*reals"),
-    "not a number": ("id,admitted\na,1\nb,nan\n", r"row 2 \(line 3\), column 'admitted'.*'nan'"),
-    "infinity": ("id,admitted\na,inf\n", r"row 1 \(line 2\), column 'admitted'.*'inf'"),
-    "a truth value": ("id,admitted\na,true\n", r"row 1 \(line 2\), column 'admitted'.*'true'"),
-    "a doubled identifier": ("id,admitted\na,1\na,2\n", r"row 2 \(line 3\), column 'id'.*'a'.*row 1 \(line 2\)"),
-    "a missing column": ("id,accepted\na,1\n", r"no column 'admitted'. The columns are id, accepted"),
+    "text": ("id,admitted\na,1\nb,many\n", r"row 2 \(line 3\), column 'admitted'.*got text"),
+    "a fraction": ("id,admitted\na,1\nb,1.5\n", r"row 2 \(line 3\), column 'admitted'.*not whole.*reals"),
+    "not a number": ("id,admitted\na,1\nb,nan\n", r"row 2 \(line 3\), column 'admitted'.*got text"),
+    "infinity": ("id,admitted\na,inf\n", r"row 1 \(line 2\), column 'admitted'.*got text"),
+    "a truth value": ("id,admitted\na,true\n", r"row 1 \(line 2\), column 'admitted'.*got text"),
+    "a doubled identifier": (
+        "id,admitted\na,1\na,2\n",
+        r"row 2 \(line 3\), column 'id'.*got the one that is also in .*row 1 \(line 2\)",
+    ),
+    "a missing column": ("id,accepted\na,1\n", r"no column 'admitted'. None of the 2 columns"),
     "a short row": ("id,admitted\na\n", r"row 1 \(line 2\).*2 cells; got 1"),
-    "two columns of one name": ("id,id,admitted\na,b,1\n", "'id' twice"),
+    "two columns of one name": ("id,id,admitted\na,b,1\n", "columns 1 and 2"),
     "an empty file": ("", "must start with a header"),
 }
 
@@ -242,3 +245,34 @@ def test_every_command_and_option_is_documented(run):
         options = re.findall(r"^  (?:-h, )?(--[a-z-]+)", shown, re.MULTILINE)
         missing = [option for option in options if f"`{option}" not in section and option != "--help"]
         assert not missing, f"{command}: {missing}"
+
+
+SECRETS = {
+    "a fraction": "id,n\n1,1\n2,9876543.5\n",
+    "text": "id,n\n1,1\n2,9876543x\n",
+    "an identifier twice": "id,n\n9876543,1\n9876543,2\n",
+    "no header": "9876543,98765432\n1,2\n",
+    "no header, and a name twice": "9876543,9876543\n1,2\n",
+    "no text": b"id,n\n1,1\n2,9876543\xff\n",
+    "one cell": "9876543\n",
+    "negative": "1,2\n-9876543,3\n",
+    "an open quote": 'id,n\n1,"9876543\n',
+}
+COMMANDS_WITH_FILES = {
+    "release": lambda path: ["release", path, "--columns", "n", "--id", "id", *PROMISE[2:], "--dry-run"],
+    "a prior": lambda path: ["read", "--response", 1, "--epsilon", 1, "--n", 1, "--prior", path],
+    "releases": lambda path: [
+        *("read", "--releases", path, "--column", "n", "--n", 1, "--epsilon", 1, "--prior", "uniform", "--clamped")
+    ],
+    "a channel": lambda path: ["leakage", path],
+}
+
+
+@pytest.mark.parametrize("text", SECRETS.values(), ids=SECRETS)
+@pytest.mark.parametrize("command", COMMANDS_WITH_FILES.values(), ids=COMMANDS_WITH_FILES)
+def test_no_message_quotes_a_cell_of_a_file(run, tmp_path, command, text):
+    """Whatever stands in a file, and wherever it was meant to go: an error says where, and never what."""
+    path = tmp_path / "table.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    code, _, err = run(*command(path))
+    assert code == 0 or "9876543" not in err.replace(str(tmp_path), ""), err

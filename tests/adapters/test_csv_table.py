@@ -81,7 +81,7 @@ def test_a_blank_line_is_a_missing_value_where_there_is_one_column(file):
     [
         ("", "must start with a header"),
         ("a,,c\n1,2,3\n", "none for column 2"),
-        ("a,b,a\n1,2,3\n", "'a' twice"),
+        ("a,b,a\n1,2,3\n", "got columns 1 and 3"),
         ("a,b\n1,2\n1,2,3\n", r"row 2 \(line 3\): every row must have 2 cells; got 3 cells"),
         ("a,b\n1\n", r"row 1 \(line 2\): every row must have 2 cells; got 1 cells"),
         (b"a,b\n\xff\xfe,1\n", "must be UTF-8 text"),

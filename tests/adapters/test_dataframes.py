@@ -82,7 +82,7 @@ def test_integers_beyond_int64_are_held_or_refused_by_name():
     large = np.array([2**70, 1], dtype=object)
     assert dataframes.write(pd.DataFrame({"n": [1, 2]}), {"n": large}, {})["n"].tolist() == [2**70, 1]
     assert dataframes.write(pl.DataFrame({"n": [1, 2]}), {"n": large}, {})["n"].to_list() == [2**70, 1]
-    with pytest.raises(Unsupported, match=r"column 'n'.*cannot hold integers this large; got 71 bits"):
+    with pytest.raises(Unsupported, match=r"column 'n'.*cannot hold integers this large"):
         dataframes.write(pa.table({"n": [1, 2]}), {"n": large}, {})
     with pytest.raises(Unsupported, match="cannot hold"):
         dataframes.write(pl.DataFrame({"n": [1, 2]}), {"n": np.array([2**200, 1], dtype=object)}, {})

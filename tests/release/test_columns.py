@@ -130,7 +130,25 @@ def test_a_missing_identifier_is_refused(missing):
 
 def test_an_identifier_in_two_rows_is_refused_with_both():
     with pytest.raises(
-        BadTable, match="row 3, column 'id': identifiers must be distinct; got 'a', which is also in row 1"
+        BadTable, match="row 3, column 'id': identifiers must be distinct; got the one that is also in row 1"
     ):
         check_distinct(["a", "b", "a"], "id", row)
     check_distinct(np.array(["a", "b"]), "id", row)
+
+
+@pytest.mark.parametrize(
+    "bad", [9876543.5, "9876543x", Decimal("9876543.5"), ["9876543"], b"9876543", 9876543j], ids=repr
+)
+def test_no_refusal_tells_a_cell_or_an_identifier(bad):
+    refusals = [
+        lambda: integer_column([1, bad], "n", row),
+        lambda: real_column([1, bad if not isinstance(bad, float | Decimal) else "9876543"], "n", row),
+        lambda: check_distinct([bad, bad], "id", row),
+        lambda: integer_column(b"9876543", "n", row),
+        lambda: real_column({9876543}, "n", row),
+    ]
+    for refused in refusals:
+        with pytest.raises(BadTable) as found:
+            refused()
+        assert "9876543" not in f"{found.value} {found.value.came!r} {found.value.args}"
+        assert found.value.__cause__ is None

@@ -30,8 +30,8 @@ def refuse_to_draw(monkeypatch):
 
 
 BAD_FOR_INTEGERS = [
-    (1.0, "values:"),
-    ([1, 2.0], "values[1]:"),
+    (1.5, "values:"),
+    ([1, 2.5], "values[1]:"),
     ([1, None], "values[1]:"),
     ("7", "values:"),
     ([1, "2"], "values[1]:"),
@@ -45,7 +45,8 @@ BAD_FOR_INTEGERS = [
     (np.array([1 + 2j]), "values[0]:"),
     (np.array(["2020-01-01"], "M8[D]"), "values[0]:"),
     ([Fraction(1, 2)], "values[0]:"),
-    ([Decimal(1)], "values[0]:"),
+    ([Decimal("1.5")], "values[0]:"),
+    ([Decimal("1e99999999")], "values[0]:"),
     (pd.Series([1, None]), "values[1]:"),
     (pd.Series([1, None], dtype="Int64"), "values[1]:"),
     ({1, 2}, "values:"),
@@ -53,7 +54,7 @@ BAD_FOR_INTEGERS = [
     ([1, [2]], "values[1]:"),
     (np.array([1.0, np.inf]), "values[1]:"),
     (pl.Series([1, None]), "values[1]:"),
-    (np.float64(3), "values:"),
+    (np.float64(3.5), "values:"),
     (np.array([1, None], object), "values[1]:"),
 ]
 
@@ -119,8 +120,36 @@ def test_ragged_lists_are_refused():
 
 
 def test_a_float_for_a_law_on_the_integers_is_told_what_to_use():
-    with pytest.raises(NotANumber, match="use Laplace or Staircase"):
+    with pytest.raises(NotANumber, match='declare domain="reals", or use Laplace or Staircase'):
         release([1, 2.5], COUNTS)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [3, -4, 2**70],
+        [3.0, -4.0, 2.0**70],
+        [3, -4.0, Decimal(2**70)],
+        [Fraction(3), np.int8(-4), 2**70],
+        np.array([3, -4, 2.0**70]),
+        np.array([3, -4, 2.0**70], np.float32),
+        np.array([3, -4, 2**70], object),
+    ],
+    ids=lambda values: repr(values)[:40],
+)
+def test_a_whole_number_is_read_in_whatever_type_it_came(values):
+    assert release(values, SILENT).tolist() == [3, -4, 2**70]
+
+
+@pytest.mark.parametrize(
+    "bad", [9876543.5, "9876543x", Decimal("9876543.5"), Decimal("1e9876543"), {9876543}, 9876543j]
+)
+def test_no_refusal_tells_a_value(bad):
+    for values in (bad, [1, bad], np.array([bad])):
+        with pytest.raises(NotANumber) as found:
+            release(values, COUNTS)
+        assert "9876543" not in f"{found.value} {found.value.args} {found.value.came!r}"
+        assert found.value.__cause__ is None
 
 
 @pytest.mark.parametrize("law", [None, 1, "geometric"])

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from utmost.errors import BadTable, NotALevel, NotANumber, OutOfRange, PromiseBroken
+from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, relaxable_noise
-from utmost.release import rehearse_table, release_table
+from utmost.release import plan_release, rehearse_table, release_table
 from utmost.testing import SeededRandomness
 
 # At this level the noise is 0 but for a chance below 1e-40, so a release can be compared with its table.
@@ -83,9 +84,9 @@ def test_reals_are_released_on_a_grid():
     assert isinstance(release.law, Staircase)
     assert all((value * 8).is_integer() for value in release.table["income"])
     assert release.plan.grid == Fraction(1, 8)
-    assert release.radius == (release.plan.drawn.radius("0.95") + 1) / 8
+    assert release.radius == (release.plan.drawn.radius("0.95") + 0.5) / 8
     silent = release_table(table, columns="income", epsilon=200, sensitivity=1, cells=1, domain="reals", grid="1/8")
-    assert silent.table["income"] == [1234.5, 0.0, 0.25, 7.0]
+    assert silent.table["income"] == [1234.5, 0.125, 0.375, 7.0]
 
 
 def test_a_table_of_no_rows_is_released_and_still_spends():
@@ -149,7 +150,7 @@ def test_a_rehearsal_promises_the_same_and_draws_nothing():
 def test_one_bad_cell_refuses_the_whole_table(do, bad, monkeypatch):
     """The last cell of the last column is bad: nothing is drawn, and the message says where."""
     monkeypatch.setattr(
-        import_module("utmost.release.table"), "release", lambda *_, **__: pytest.fail("drew before all was checked")
+        import_module("utmost.release.table"), "noised_by", lambda *_, **__: pytest.fail("drew before all was checked")
     )
     table = {"id": [1, 2], "a": [1, 2], "b": [3, bad]}
     with pytest.raises(BadTable, match=r"row 2 \(index 1\), column 'b'"):
@@ -158,7 +159,9 @@ def test_one_bad_cell_refuses_the_whole_table(do, bad, monkeypatch):
 
 def test_doubled_identifiers_refuse_the_table():
     table = {"id": ["x", "y", "x"], "n": [1, 2, 3]}
-    with pytest.raises(BadTable, match=r"row 3 \(index 2\), column 'id': .*'x', which is also in row 1 \(index 0\)"):
+    with pytest.raises(
+        BadTable, match=r"row 3 \(index 2\), column 'id': .*got the one that is also in row 1 \(index 0\)"
+    ):
         release_table(table, columns="n", id_column="id", **SILENT)
     release_table({"id": ["x", "y"], "n": [1, 2]}, columns="n", id_column="id", **SILENT)
 
@@ -166,13 +169,14 @@ def test_doubled_identifiers_refuse_the_table():
 @pytest.mark.parametrize(
     ("columns", "error", "message"),
     [
-        ("missing", BadTable, "no column 'missing'. The columns are department, applicants, admitted"),
+        ("missing", BadTable, "no column 'missing'. None of the 3 columns"),
         ([], OutOfRange, "at least one column"),
         ("", OutOfRange, "at least one column"),
         (None, OutOfRange, "at least one column"),
         ([1], OutOfRange, "at least one column"),
         (["admitted", "admitted"], OutOfRange, "only once"),
-        (["department"], BadTable, "the text 'A'"),
+        ("admited", BadTable, "Did you mean 'admitted'"),
+        (["department"], BadTable, "must be a whole number; got text"),
     ],
 )
 def test_columns_that_cannot_be_released_are_refused(columns, error, message):
@@ -251,3 +255,46 @@ def test_a_release_travels_whole():
 def test_an_identifier_must_be_named_by_text(id_column):
     with pytest.raises(OutOfRange, match="named by text"):
         release_table({"row": [1], "n": [2]}, columns="n", epsilon=1, sensitivity=1, cells=1, id_column=id_column)
+
+
+@pytest.mark.parametrize("cost", ["absolute", "squared", "moment:3", lambda x: abs(x) >= 20])
+@pytest.mark.parametrize("grid", [8, 1, "1/4", None])
+def test_what_is_claimed_of_reals_is_claimed_of_the_law_drawn(cost, grid):
+    """Of all steps of the staircase on the grid, the one drawn has the least cost; cost and error bar are its own."""
+    plan = plan_release(epsilon=2, sensitivity=3, cells=1, cost=cost, domain="reals", grid=grid)
+    drawn, width = plan.drawn, plan.grid
+    steps = -(-3 // width)
+    assert (drawn.level, drawn.sensitivity) == (level(2), steps)
+    assert plan.radius == float((drawn.radius("0.95") + Fraction(1, 2)) * width)
+    assert f"by at most {width / 2}" in plan.theorem
+    if steps <= 12:
+        goal = lambda x: plan.cost(x * float(width))  # noqa: E731
+        costs = [float(DiscreteStaircase(2, steps, step=r).expected_cost(goal)) for r in range(1, steps + 1)]
+        assert plan.expected_cost == pytest.approx(min(costs), rel=1e-9)
+    if steps <= 12 or isinstance(cost, str):
+        assert "least expected cost" in plan.theorem
+    else:
+        assert "not claimed optimal" in plan.theorem
+
+
+def test_a_coarse_grid_does_not_borrow_the_claim_of_the_reals():
+    """The optimum on the reals is .4255; what is drawn at sensitivity 1 on a grid of 8 costs 2.206."""
+    plan = plan_release(epsilon=2, sensitivity=1, cells=1, domain="reals", grid=8)
+    assert plan.law.expected_cost(abs) == pytest.approx(0.4255, abs=1e-4)
+    assert plan.expected_cost == pytest.approx(2.2058, abs=1e-4)
+    assert "on the reals" not in plan.theorem
+    release = release_table(
+        {"x": np.zeros(100_000)}, columns="x", epsilon=2, sensitivity=1, cells=1, domain="reals", grid=8
+    )
+    assert np.abs(release.table["x"]).mean() == pytest.approx(2.2058, rel=0.03)
+    assert release.sidecar["theorem"] == plan.theorem
+
+
+@pytest.mark.parametrize("grid", [None, 1, 8])
+def test_a_relaxable_law_on_a_grid_is_called_the_least_where_it_is(grid):
+    plan = plan_release(epsilon="1/2", sensitivity=8, cells=1, domain="reals", grid=grid, relaxable=True)
+    D = -(-8 // plan.grid)
+    rivals = [Geometric("1/2", D), *([DiscreteStaircase.half_step("1/2", D | 1)] if D > 1 else [])]
+    least = min(float(law.moment(1)) for law in rivals)
+    said = "the least of the laws known to be relaxed" in plan.theorem
+    assert said == (float(plan.drawn.moment(1)) <= least)

@@ -152,10 +152,10 @@ def test_large_releases_run_over_many_chunks(monkeypatch):
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5), st.sampled_from([-3, 0, 1, 10, 20]))
 def test_a_declared_grid_is_the_one_used(values, exponent):
-    """Without noise: floor(x/g) g exactly, for arrays, lists and single values."""
+    """Without noise: floor(x/g + 1/2) g exactly, for arrays, lists and single values."""
     width = Fraction(2) ** -exponent
     law = Laplace(epsilon=10**5, sensitivity=width)
-    want = [float(math.floor(Fraction(x) / width) * width) for x in values]
+    want = [float(math.floor(Fraction(x) / width + Fraction(1, 2)) * width) for x in values]
     assert release(values, law, grid=width).tolist() == want
     assert release(np.array(values), law, grid=width).tolist() == want
     assert release(values[0], law, grid=width) == want[0]

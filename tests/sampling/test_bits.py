@@ -2,20 +2,32 @@
 
 import copy
 import ctypes
+import importlib
+import itertools
 import multiprocessing
 import os
 import pickle
+import pkgutil
+import re
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import utmost
 from streams import drawn_elsewhere, some_words
-from utmost.errors import Unsupported
+from utmost.errors import EntropyFailed, PromiseBroken, Unsupported
+from utmost.noise import Geometric
+from utmost.release import release, release_table
+from utmost.release.gradual import GradualRelease, TrustRelease, bridge, path, relax, tighten
+from utmost.release.ledger.noise import KeyedRandomness
+from utmost.release.rappor import PermanentResponses
 from utmost.sampling import SystemRandomness, bits
 from utmost.sampling.bits import SYSTEM, source
 from utmost.sampling.keystream import Keystream
+from utmost.testing import SeededRandomness
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
@@ -143,3 +155,101 @@ def test_only_the_system_source_is_the_default_and_secure():
 def test_a_seed_or_a_generator_is_refused(wrong):
     with pytest.raises(Unsupported, match=r"source of random words.*SeededRandomness"):
         source(wrong)
+
+
+def stuck(cycle):
+    """A source that gives a few blocks in turn."""
+    turns = itertools.cycle(range(cycle))
+    return lambda count: bytes([next(turns)]) * count
+
+
+@pytest.fixture
+def fresh(monkeypatch):
+    """A process that has drawn nothing yet."""
+    monkeypatch.setattr(bits, "_seen", ())
+    return monkeypatch
+
+
+@pytest.mark.parametrize("cycle", [1, 2, 7])
+def test_a_stuck_source_is_noticed_before_its_second_block_is_used(fresh, cycle):
+    """All zeros, or a few blocks in turn: no two keys are alike, and no stream begins with what was seen."""
+    fresh.setattr(bits.os, "urandom", stuck(cycle))
+    drawn = [bits.entropy(48) for _ in range(cycle - 1)]
+    assert len(drawn) == len(set(drawn))
+    with pytest.raises(EntropyFailed, match="must not repeat itself; got one block twice"):
+        bits.entropy(48)
+    with pytest.raises(EntropyFailed, match="repeat"):
+        SystemRandomness().word()
+
+
+@pytest.mark.parametrize(
+    "broken", [OSError(5, "Input/output error"), NotImplementedError("no source"), BlockingIOError()], ids=repr
+)
+def test_a_source_that_fails_is_a_typed_error(fresh, broken):
+    def fails(count):
+        raise broken
+
+    fresh.setattr(bits.os, "urandom", fails)
+    for draw in (
+        lambda: SystemRandomness().words(3, 8),
+        lambda: release([1], Geometric(1), randomness=SystemRandomness()),
+    ):
+        with pytest.raises(EntropyFailed, match=r"must give random bytes.*Nothing was released") as found:
+            draw()
+        assert found.value.__cause__ is None
+
+
+def test_a_source_that_gives_too_little_is_refused(fresh):
+    fresh.setattr(bits.os, "urandom", lambda count: bytes(count - 1))
+    with pytest.raises(EntropyFailed, match="got 15 of 16"):
+        bits.entropy(16)
+
+
+def test_what_is_remembered_tells_no_key_and_stays_small(fresh):
+    blocks = [bits.entropy(12 + n) for n in range(100)]
+    assert len(bits._seen) == bits._REMEMBERED
+    assert not any(block[:8] in kept or kept[:8] in block for block in blocks for kept in bits._seen)
+    assert [len(block) for block in blocks] == list(range(12, 112))
+
+
+def test_no_other_file_asks_the_operating_system_for_bits():
+    """One door, so that every key, nonce and name comes from a source that is watched."""
+    root = Path(bits.__file__).parents[1]
+    asking = {
+        path.relative_to(root).as_posix()
+        for path in root.rglob("*.py")
+        if re.search(r"\burandom\b|^import secrets|\buuid\b|getrandom\(", path.read_text(), re.M)
+    }
+    assert asking == {"sampling/bits.py"}
+
+
+def test_no_source_with_a_fixed_key_counts_as_secure():
+    """Of all classes of the package that give words, the operating system's alone; a release refuses the others."""
+    for module in pkgutil.walk_packages(utmost.__path__, "utmost."):
+        if module.name.split(".")[1] in ("release", "sampling", "testing"):
+            importlib.import_module(module.name)
+    found = {
+        one
+        for name, module in list(sys.modules.items())
+        if name.startswith("utmost.")
+        for one in vars(module).values()
+        if isinstance(one, type)
+        and {"word", "words", "ahead", "is_secure"} <= set(dir(one))
+        and one is not bits.Randomness
+    }
+    assert {one.__name__ for one in found} >= {"SystemRandomness", "SeededRandomness", "KeyedRandomness"}
+    assert {one for one in found if one.is_secure is True} == {SystemRandomness}
+    for keyed in (KeyedRandomness(bytes(32)), SeededRandomness(1)):
+        for refused in (
+            lambda bits: release([1], Geometric(1), randomness=bits),
+            lambda bits: GradualRelease([1], 1, randomness=bits),
+            lambda bits: TrustRelease(1, 1, {"a": 1}, randomness=bits),
+            lambda bits: relax(1, 1, 2, randomness=bits),
+            lambda bits: tighten(1, 2, 1, randomness=bits),
+            lambda bits: bridge(1, 1, 1, 3, 2, randomness=bits),
+            lambda bits: path(1, randomness=bits),
+            lambda bits: PermanentResponses([1], randomness=bits),
+            lambda bits: release_table({"n": [1]}, columns="n", epsilon=1, sensitivity=1, cells=1, randomness=bits),
+        ):
+            with pytest.raises(PromiseBroken, match="predict"):
+                refused(keyed)

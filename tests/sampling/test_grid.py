@@ -1,4 +1,4 @@
-"""Snapping by floor is exact and keeps the sensitivity; the grid hangs on the law alone."""
+"""Snapping to the nearest point is exact and keeps the sensitivity; the grid hangs on the law alone."""
 
 import math
 from decimal import Decimal
@@ -16,6 +16,7 @@ from utmost.sampling.draw import on_grid
 from utmost.sampling.grid import (
     chosen_exponent,
     declared_exponent,
+    reach,
     snapped,
     snapped_exactly,
     steps,
@@ -31,54 +32,94 @@ sensitivities = st.one_of(
 )
 
 
-def true_floor(x, exponent):
-    return math.floor(Fraction(x) * Fraction(2) ** exponent)
+def true_place(x, exponent, rule="nearest"):
+    """floor(x/g + 1/2), or floor(x/g), in rationals."""
+    return math.floor(Fraction(x) * Fraction(2) ** exponent + (Fraction(1, 2) if rule == "nearest" else 0))
 
 
+@pytest.mark.parametrize("rule", ["nearest", "floor"])
 @given(st.lists(floats, max_size=6), exponents)
 @example([-5e-324, 5e-324, -0.0, 1.7976931348623157e308], -3)
 @example([-5e-324, 2.2250738585072014e-308], 1074)
 @example([2.0**61, -(2.0**61), 2.0**62, 2.0**63], 0)
 @example([-1.0, -(2.0**60)], -70)
-def test_snapping_is_the_exact_floor(values, exponent):
-    """floor(x 2^k) in rationals, for tiny, huge, negative and subnormal floats, on fine and coarse grids."""
-    want = [true_floor(x, exponent) for x in values]
-    assert snapped(np.array(values, np.float64), exponent).tolist() == want
-    assert [snapped_exactly(x, exponent) for x in values] == want
+@example([0.5, -0.5, 1.5, 0.49999999999999994, -0.5000000000000001, 2.0**52 + 0.5], 0)
+@example([2.0**1022, -(2.0**1022), 8.98846567431158e307], -1023)
+def test_snapping_is_exact(rule, values, exponent):
+    """As in rationals, for tiny, huge, negative and subnormal floats, ties among them, on fine and coarse grids."""
+    want = [true_place(x, exponent, rule) for x in values]
+    assert snapped(np.array(values, np.float64), exponent, rule).tolist() == want
+    assert [snapped_exactly(x, exponent, rule) for x in values] == want
 
 
+@pytest.mark.parametrize("rule", ["nearest", "floor"])
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=4), exponents)
-def test_machine_integers_are_snapped_exactly_too(values, exponent):
-    want = [true_floor(x, exponent) for x in values]
-    assert snapped(np.array(values, np.int64), exponent).tolist() == want
+@example([2**63 - 1, -(2**63), 2**62 - 1, 2**62], 0)
+def test_machine_integers_are_snapped_exactly_too(rule, values, exponent):
+    want = [true_place(x, exponent, rule) for x in values]
+    assert snapped(np.array(values, np.int64), exponent, rule).tolist() == want
     positive = [abs(x) for x in values]
-    assert snapped(np.array(positive, np.uint64), exponent).tolist() == [true_floor(x, exponent) for x in positive]
+    want = [true_place(x, exponent, rule) for x in positive]
+    assert snapped(np.array(positive, np.uint64), exponent, rule).tolist() == want
 
 
 @pytest.mark.parametrize("kind", ["f2", "f4", "i1", "u2", "i4"])
 def test_narrow_numbers_are_snapped_exactly(kind):
     values = np.array([0, 1, 3, 100, -7 if kind[0] != "u" else 7], kind)
     for exponent in (-2, 0, 5, 40):
-        assert snapped(values, exponent).tolist() == [true_floor(x, exponent) for x in values.tolist()]
+        assert snapped(values, exponent).tolist() == [true_place(x, exponent) for x in values.tolist()]
 
 
-@pytest.mark.parametrize("value", [Fraction(1, 3), Decimal("0.1"), Decimal("-1e-40"), 10**40, -1])
+@pytest.mark.parametrize(
+    "value", [Fraction(np.int64(2**62), 3), Fraction(1, 3), Decimal("0.1"), Decimal("-1e-40"), 10**40, -1]
+)
 def test_exact_numbers_are_snapped_as_they_are(value):
     for exponent in (-50, 0, 50):
-        assert snapped_exactly(value, exponent) == true_floor(Fraction(value), exponent)
+        exact = Fraction(*map(int, value.as_integer_ratio()))
+        assert snapped_exactly(value, exponent) == true_place(exact, exponent)
 
 
+@pytest.mark.parametrize("rule", ["nearest", "floor"])
 @given(floats, floats, sensitivities, st.integers(-30, 90))
 @example(0.1, 0.30000000000000004, Fraction(1, 5), 52)
 @example(-0.5, 0.5, Fraction(1), 0)
 @example(-5e-324, 5e-324, Fraction(1, 10), 10)
-def test_values_within_the_sensitivity_stay_within_it_on_the_grid(x, y, sensitivity, exponent):
-    """|x - y| <= Delta implies |floor(x/g) - floor(y/g)| <= ceil(Delta/g), for the reals that the floats are."""
+def test_values_within_the_sensitivity_stay_within_it_on_the_grid(rule, x, y, sensitivity, exponent):
+    """|x - y| <= Delta implies |n(x) - n(y)| <= ceil(Delta/g), for the reals that the floats are."""
     near = Fraction(x) + max(-sensitivity, min(sensitivity, Fraction(y) - Fraction(x)))
-    assert abs(true_floor(near, exponent) - true_floor(x, exponent)) <= steps(sensitivity, exponent)
+    apart = true_place(near, exponent, rule) - true_place(x, exponent, rule)
+    assert abs(apart) <= steps(sensitivity, exponent)
     if abs(Fraction(x) - Fraction(y)) <= sensitivity:
-        a, b = snapped(np.array([x, y]), exponent).tolist()
+        a, b = snapped(np.array([x, y]), exponent, rule).tolist()
         assert abs(a - b) <= steps(sensitivity, exponent)
+
+
+@pytest.mark.parametrize("rule", ["nearest", "floor"])
+@pytest.mark.parametrize("width", [Fraction(1, 4), Fraction(1), Fraction(8)])
+def test_the_sensitivity_on_the_grid_is_attained_and_never_passed(rule, width):
+    """Over all pairs of a fine lattice, ties among them: the largest difference is ceil(Delta/g), not one less."""
+    exponent = declared_exponent(width)
+    lattice = [Fraction(n, 16) * width for n in range(-64, 65)]
+    places = {x: snapped_exactly(x, exponent, rule) for x in lattice}
+    for share in (Fraction(1, 16), Fraction(1, 2), Fraction(15, 16), 1, Fraction(17, 16), 2, Fraction(5, 2)):
+        far = max(abs(places[x] - places[y]) for x in lattice for y in lattice if abs(x - y) <= share * width)
+        assert far == steps(share * width, exponent)
+
+
+@given(st.lists(floats, max_size=6), st.integers(-60, 60))
+def test_no_value_moves_by_more_than_half_a_step(values, exponent):
+    """And it is the least that any rule can do: no point of the grid is nearer."""
+    width = Fraction(2) ** -exponent
+    for x, n in zip(values, snapped(np.array(values), exponent).tolist(), strict=True):
+        assert -width / 2 <= n * width - Fraction(x) <= width / 2
+    assert reach("nearest") == Fraction(1, 2)
+
+
+def test_rounding_is_unbiased_where_floor_was_not():
+    """Over values spread evenly over a step: the mean of what is left is 0, by floor half a step downwards."""
+    values = (np.arange(1000) + 0.5) / 1000
+    assert (snapped(values, 0) - values).mean() == pytest.approx(0, abs=1e-12)
+    assert (snapped(values, 0, "floor") - values).mean() == pytest.approx(-0.5, abs=1e-12)
 
 
 @given(sensitivities, exponents)
@@ -89,8 +130,8 @@ def test_the_sensitivity_on_the_grid_is_not_rounded_up_in_vain(sensitivity, expo
         assert D * width == sensitivity
 
 
-def test_rounding_to_nearest_would_not_keep_the_sensitivity():
-    """Planted: ties to even put 1/2 and 3/2 two apart, where floor keeps them one apart."""
+def test_ties_to_even_would_not_keep_the_sensitivity():
+    """Planted: numpy's rounding puts 1/2 and 3/2 two apart, where ties upwards keep them one apart."""
     values = np.array([0.5, 1.5])
     assert np.diff(np.rint(values)).tolist() == [2.0]
     assert np.diff(snapped(values, 0)).tolist() == [1]

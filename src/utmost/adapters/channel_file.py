@@ -160,11 +160,13 @@ def _channel(cells: _Cells, path: Path) -> Channel:
     for place, row in zip(cells.places, cells.rows, strict=True):
         for p in row:
             if p < 0:
-                raise NotAChannel("a probability must not be negative", came=str(p), where=place)
+                raise NotAChannel("a probability must not be negative", came="one that is", where=place)
         off = abs(sum(row) - 1)
         if off > _ROUNDED:
             mend = "Rows are secrets and columns outcomes; write thirds as 1/3."
-            raise NotAChannel("every row must sum to 1", came=str(sum(row)), where=place, mend=mend)
+            raise NotAChannel(
+                "every row must sum to 1", came="more" if sum(row) > 1 else "less", where=place, mend=mend
+            )
         rounded = rounded or off > 0
     matrix = [[float(p) for p in row] for row in cells.rows] if rounded else cells.rows
     return Channel(matrix, cells.secrets, cells.outcomes)
@@ -177,8 +179,10 @@ def _check_names(cells: _Cells, path: Path) -> None:
         if names is None:
             continue
         if not isinstance(names, list) or len(names) != sizes[what]:
-            came = len(names) if isinstance(names, list) else repr(names)
+            came = len(names) if isinstance(names, list) else type(names).__name__
             raise BadTable(f"{sizes[what]} {what} need as many names", came=came, where=str(path))
         for at, name in enumerate(names):
             if name in names[:at]:
-                raise BadTable(f"names of {what} must be distinct", came=f"{name!r} twice", where=str(path))
+                raise BadTable(
+                    f"names of {what} must be distinct", came=f"numbers {names.index(name)} and {at}", where=str(path)
+                )

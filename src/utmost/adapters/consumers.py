@@ -31,7 +31,7 @@ def consumer_of(prior: str, loss: str, space: Space, level: Level) -> Consumer:
         return Consumer(belief, rule)
     except NotALoss as error:
         where = loss if is_file(loss) else None
-        raise NotALoss(error.required, came=error.came, where=where, mend=error.mend) from None
+        raise NotALoss(error.required, where=where, mend=error.mend) from None
 
 
 def is_file(text: str) -> bool:
@@ -98,19 +98,23 @@ def _in_order(rows: list[list[Fraction]], size: int | None) -> list[Fraction]:
 def _by_secret(rows: list[list[Fraction]], size: int | None) -> list[Fraction]:
     count = int(max(row[0] for row in rows)) + 1 if size is None else size
     weights: dict[Fraction, Fraction] = {}
-    for secret, weight in rows:
+    for at, (secret, weight) in enumerate(rows):
         if secret.denominator != 1 or not 0 <= secret < count:
-            raise NotAPrior(f"the first column must name secrets in 0..{count - 1}", came=str(secret))
+            raise NotAPrior(
+                f"the first column must name secrets in 0..{count - 1}", came="another", where=f"row {at + 1}"
+            )
         if secret in weights:
-            raise NotAPrior("each secret must be named once", came=f"{secret} twice")
+            raise NotAPrior("each secret must be named once", came="one twice", where=f"row {at + 1}")
         weights[secret] = weight
     return [weights.get(Fraction(secret), Fraction(0)) for secret in range(count)]
 
 
 def _checked(probabilities: Array) -> Array:
-    off = abs(probabilities.sum() - 1)
+    total = probabilities.sum()
+    off = abs(total - 1)
     try:
         return priors.prior(to_floats(probabilities) if 0 < off <= _ROUNDED else probabilities)
     except NotAPrior as error:
         mend = f"For numbers that are not normalised write {WEIGHTS}FILE." if off else error.mend
-        raise NotAPrior(error.required, came=error.came, mend=mend) from None
+        came = f"a sum {'above' if total > 1 else 'below'} 1" if off else None
+        raise NotAPrior(error.required, came=came, mend=mend) from None

@@ -177,7 +177,9 @@ def records(path: Path) -> Iterator[tuple[int, list[str]]]:
                     yield start, record or [""]
                 start = reader.line_num + 1
         except UnicodeDecodeError as error:
-            raise BadTable("a CSV file must be UTF-8 text", came=str(error), where=str(path)) from None
+            # The codec's own words quote a byte, and where it stands in some buffer.
+            came = f"bytes of another encoding ({error.reason})"
+            raise BadTable("a CSV file must be UTF-8 text", came=came, where=f"{path}, after line {start}") from None
         except csv.Error as error:
             raise BadTable("a CSV file must be well formed", came=str(error), where=f"{path}, line {start}") from None
 
@@ -189,7 +191,11 @@ def _check_header(header: list[str], path: Path) -> None:
         if not name.strip():
             raise BadTable("every column must have a name", came=f"none for column {at + 1}", where=f"{path}, line 1")
         if name in header[:at]:
-            raise BadTable("column names must be distinct", came=f"{name!r} twice", where=f"{path}, line 1")
+            raise BadTable(
+                "column names must be distinct",
+                came=f"columns {header.index(name) + 1} and {at + 1}",
+                where=f"{path}, line 1",
+            )
 
 
 def _place(row: int, line: int) -> str:

@@ -121,7 +121,7 @@ def _from_file(make: Any, text: str) -> Measure:
     try:
         made: Measure = make(as_array(number_rows(Path(text))))
     except NotALoss as error:
-        raise NotALoss(error.required, came=error.came, where=text, mend=error.mend) from None
+        raise NotALoss(error.required, where=text, mend=error.mend) from None
     return made
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from utmost.adapters import csv_table
 from utmost.errors import BadTable, NotANumber
 from utmost.exact import exact
+from utmost.release.reading import kind_of
 
 
 def number_rows(path: Path) -> list[list[Fraction]]:
@@ -39,7 +40,7 @@ def number_in(cell: Any, where: str) -> Fraction:
     try:
         return exact(cell)
     except NotANumber:
-        raise BadTable("every cell must be a finite number", came=repr(cell), where=where) from None
+        raise BadTable("every cell must be a finite number", came=kind_of(cell), where=where) from None
 
 
 def is_number(cell: str) -> bool:

@@ -18,12 +18,14 @@ def read(path: Path | str) -> Any:
     arrow, parquet = extra("pyarrow", "tables"), extra("pyarrow.parquet", "tables")
     try:
         table = parquet.ParquetFile(path).read()
-    except arrow.ArrowInvalid as error:
-        raise BadTable("a Parquet file must be well formed", came=str(error), where=str(path)) from None
+    except arrow.ArrowInvalid:
+        raise BadTable("a Parquet file must be well formed", came="what Arrow cannot read", where=str(path)) from None
     names = table.column_names
     for at, name in enumerate(names):
         if name in names[:at]:
-            raise BadTable("column names must be distinct", came=f"{name!r} twice", where=str(path))
+            raise BadTable(
+                "column names must be distinct", came=f"columns {names.index(name) + 1} and {at + 1}", where=str(path)
+            )
     return table
 
 

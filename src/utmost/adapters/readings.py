@@ -39,7 +39,7 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Ne
     names = door.names(table)
     for name in (column, *([n] if isinstance(n, str) else [])):
         if name not in names:
-            raise BadTable(f"there is no column {name!r}", mend=f"The columns are {', '.join(names)}.")
+            raise doors.no_column(name, names)
     for name in ADDED:
         if name in names:
             raise BadTable(f"the table must leave the name {name!r} free", came="a column of it", mend="Rename it.")
@@ -51,7 +51,9 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Ne
     largest = integer_column(door.column(table, n), n, place).tolist() if isinstance(n, str) else [n] * len(responses)
     for row, (z, top) in enumerate(zip(responses, largest, strict=True)):
         if top < 0 or (clamped and not 0 <= z <= top):
-            raise BadTable(f"a clamped response must lie in 0..{top}", came=z, where=f"{place(row)}, column {column!r}")
+            raise BadTable(
+                f"a clamped response must lie in 0..{top}", came="another", where=f"{place(row)}, column {column!r}"
+            )
     rows = list(map(_row_reader(read, nearest), responses, largest))
     laid = {name: _column([row[at] for row in rows]) for at, name in enumerate(ADDED)}
     return door.with_columns(table, laid, dict.fromkeys(ADDED, column))

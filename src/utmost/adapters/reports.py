@@ -49,6 +49,8 @@ def plan_report(plan: Plan) -> dict[str, Any]:
         "radius": plan.radius,
         "confidence": float(plan.confidence),
         "law": repr(plan.law),
+        "drawn": repr(plan.drawn),
+        "grid": None if plan.grid is None else str(plan.grid),
         "theorem": plan.theorem,
         "guarantee": guarantee(plan),
     }

@@ -141,7 +141,11 @@ def graph_file(path: Path) -> Space:
         rows = rows[1:]
     for line, row in rows:
         if len(row) not in (2, 3) or not all(row):
-            raise BadTable("an edge must be two ends and perhaps a length", came=row, where=f"{path}, line {line}")
+            raise BadTable(
+                "an edge must be two ends and perhaps a length",
+                came=f"{len(row)} cells, or an empty one",
+                where=f"{path}, line {line}",
+            )
     if not rows:
         raise BadTable("the file must hold edges", came="none", where=str(path))
     whole = all(end.isdigit() for _, row in rows for end in row[:2])

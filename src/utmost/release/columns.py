@@ -1,4 +1,8 @@
-"""Reading the cells of a column: every one a number that can be released, or an error that names row and column."""
+"""Reading the cells of a column: every one a number that can be released, or an error that names row and column.
+
+A refusal says what kind of thing stands in the cell and never what: cells and identifiers are confidential, and
+messages end in logs. That there is a refusal depends on the data too, so it is for the curator alone.
+"""
 
 from collections.abc import Callable, Hashable
 from decimal import Decimal
@@ -11,6 +15,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable
 from utmost.release.doors import Column, check_column
+from utmost.release.reading import exactly, kind_of
 
 Place = Callable[[int], str]
 """How a user finds a row by its position: "row 4 (line 5)"."""
@@ -77,11 +82,11 @@ def check_distinct(column: Column, name: str, place: Place) -> None:
     seen: dict[Any, int] = {}
     for row, key in enumerate(column.tolist() if isinstance(column, np.ndarray) else column):
         if _is_missing(key) or not isinstance(key, Hashable):
-            raise BadTable("every row must have an identifier", came=_seen(key), where=_where(row, name, place))
+            raise BadTable("every row must have an identifier", came=kind_of(key), where=_where(row, name, place))
         if key in seen:
             raise BadTable(
                 "identifiers must be distinct",
-                came=f"{key!r}, which is also in {place(seen[key])}",
+                came=f"the one that is also in {place(seen[key])}",
                 where=_where(row, name, place),
                 mend="Give each group one row: an individual counted twice changes two cells.",
             )
@@ -111,7 +116,7 @@ def _integer(cell: Any, row: int, name: str, place: Place) -> int:
     if isinstance(cell, Integral) and not isinstance(cell, bool | np.bool_):
         return int(cell)
     if isinstance(cell, float | np.floating | Decimal | Fraction):
-        number = _exactly(cell)
+        number = exactly(cell)
         if number is not None and number.denominator == 1:
             return number.numerator
     raise _refusal(cell, row, name, place, "a whole number")
@@ -119,24 +124,14 @@ def _integer(cell: Any, row: int, name: str, place: Place) -> int:
 
 def _real(cell: Any, row: int, name: str, place: Place) -> Fraction:
     if isinstance(cell, Rational | float | np.floating | Decimal) and not isinstance(cell, bool):
-        number = _exactly(cell)
+        number = Fraction(int(cell.numerator), int(cell.denominator)) if isinstance(cell, Rational) else exactly(cell)
         if number is not None:
             return number
     raise _refusal(cell, row, name, place, "a finite number")
 
 
-def _exactly(cell: Any) -> Fraction | None:
-    """The number that a float, Decimal or rational *is* (not the decimal it prints); None for NaN and infinities."""
-    try:
-        if isinstance(cell, Rational):
-            return Fraction(int(cell.numerator), int(cell.denominator))
-        return Fraction(cell if isinstance(cell, Decimal) else float(cell))
-    except (ValueError, OverflowError):
-        return None
-
-
 def _refusal(cell: Any, row: int, name: str, place: Place, wanted: str) -> BadTable:
-    return BadTable(f"the cell must be {wanted}", came=_seen(cell), where=_where(row, name, place), mend=_mend(cell))
+    return BadTable(f"the cell must be {wanted}", came=kind_of(cell), where=_where(row, name, place), mend=_mend(cell))
 
 
 def _where(row: int, name: str, place: Place) -> str:
@@ -150,17 +145,11 @@ def _is_missing(cell: Any) -> bool:
     return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
 
 
-def _seen(cell: Any) -> str:
-    if _is_missing(cell) and not isinstance(cell, float):
-        return "nothing (a missing value)"
-    return f"the text {cell!r}" if isinstance(cell, str) else repr(cell)
-
-
 def _mend(cell: Any) -> str:
     if _is_missing(cell):
         return "Fill it or drop the row: whether a value is missing is itself information about individuals."
     if isinstance(cell, bool | np.bool_):
         return "Count the individuals for whom it is true, and release the count."
-    if isinstance(cell, float | np.floating | Decimal | Fraction) and _exactly(cell) is not None:
+    if isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
         return 'Declare domain="reals" to release sums and other real values.'
     return "Correct the cell."

@@ -1,6 +1,7 @@
 """Doors: how a table of any kind gives up its columns, and gets released ones back in a table of the same kind."""
 
 from collections.abc import Mapping, Sequence, Set
+from difflib import get_close_matches
 from typing import Any, Protocol
 
 import numpy as np
@@ -120,7 +121,21 @@ def check_column(column: Any, name: str) -> None:
         BadTable: where it has not.
     """
     if isinstance(column, str | bytes | Mapping | Set) or not hasattr(column, "__len__"):
-        raise BadTable("a column must be a list or an array", came=repr(column), where=f"column {name!r}")
+        raise BadTable("a column must be a list or an array", came=type(column).__name__, where=f"column {name!r}")
+
+
+def no_column(name: str, names: Sequence[Any]) -> BadTable:
+    """The refusal of a column that is not there; it tells a name only where that is nearly the one asked for.
+
+    The names of a file without a header are the cells of its first row.
+
+    >>> print(no_column("admited", ["ward", "admitted"]), no_column("n", ["9876543"]), sep=" ")
+    there is no column 'admited'. Did you mean 'admitted'? there is no column 'n'. None of the 1 columns has a name
+    like it: see whether the file begins with a header.
+    """
+    near = get_close_matches(name, [known for known in names if isinstance(known, str)], n=1)
+    told = f"None of the {len(names)} columns has a name like it: see whether the file begins with a header."
+    return BadTable(f"there is no column {name!r}", mend=f"Did you mean {near[0]!r}?" if near else told)
 
 
 def in_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:

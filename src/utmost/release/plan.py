@@ -1,20 +1,23 @@
 """What a release promises, settled before anything is read or drawn."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any
 
-from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, level, round_up
-from utmost.noise import IntegerLaw, Law
+from utmost.noise import DiscreteStaircase, IntegerLaw, Law
 from utmost.noise.cost_names import cost_named
-from utmost.noise.costs import Cost
+from utmost.noise.costs import Cost, Moment
 from utmost.noise.law import read_confidence
 from utmost.release.choice import optimal_law, relaxable_law
+from utmost.release.gradual.unit import read_domain
 from utmost.release.unit import Unit
 from utmost.sampling.draw import on_grid
+from utmost.sampling.grid import declared_exponent, reach
 
-Domain = Literal["integers", "reals"]
+# A cost that is a function is summed step by step; on finer grids nothing is claimed for it.
+_MOST_STEPS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +27,13 @@ class Plan:
     Attributes:
         level: what the whole release spends.
         unit: what one individual changes.
-        law: the noise of one cell, at ``unit.per_cell(level)``.
-        drawn: the law of the integers that are drawn: the law itself, or what stands for it on the grid.
+        law: the noise of one cell, at ``unit.per_cell(level)``; on the reals, what it is on an endlessly fine grid.
+        drawn: the law of the integers that are drawn: the law itself, or in steps of the grid the one that is used
+            there. Level, error bar, cost and claim are those of what is drawn.
         cost: what the law is optimal for.
         relaxable: whether the law was chosen so that the release can later be relaxed without loss.
         confidence: the probability with which a released cell lies within ``radius`` of the true one.
-        radius: the least such distance; on a grid, the step that snapping may add is in it.
+        radius: the least such distance; on a grid, the half step that rounding to it may add is in it.
         grid: the width of the grid on which reals are released, None for integers.
     """
 
@@ -45,10 +49,71 @@ class Plan:
 
     @property
     def theorem(self) -> str:
-        """By which theorem this is the law to use."""
+        """What is proved of the noise that is drawn, in one line.
+
+        >>> plan_release(epsilon=2, sensitivity=1, cells=1, domain="reals", grid=8).theorem
+        'in steps of 8: least expected cost, whatever the cost, among additive noise on the integers [geng2012, Theorem
+        11]; lossless to relax; rounding to these steps comes first and moves a value by at most 4'
+        """
+        claim = self._drawn_for(self.cost).theorem
         if self.relaxable:
-            return f"the least of the laws known to be relaxed without loss; {self.law.theorem}"
-        return self.law.theorem
+            least = "the least of the laws known to be" if self._is_least_relaxable else "known to be"
+            claim = f"{least} relaxed without loss; {claim}"
+        if self.grid is None:
+            return claim
+        width = self.grid
+        half = width * reach("nearest")
+        return f"in steps of {width}: {claim}; rounding to these steps comes first and moves a value by at most {half}"
+
+    @property
+    def exponent(self) -> int | None:
+        """The k of the grid's width 2^-k; None for integers."""
+        return None if self.grid is None else declared_exponent(self.grid)
+
+    @property
+    def expected_cost(self) -> float:
+        """E L(noise), of the noise that is drawn; on a grid, the rounding of the value itself is not in it.
+
+        >>> plan = plan_release(epsilon=2, sensitivity=1, cells=1, domain="reals", grid=8)
+        >>> float(plan.law.expected_cost(plan.cost)), plan.expected_cost
+        (0.425459064119660..., 2.205764...)
+        """
+        if self.grid is not None and isinstance(self.cost, Moment):
+            scale = math.pow(self.grid, self.cost.order)
+            return float(self.drawn.expected_cost(self.cost)) * scale
+        return float(self.drawn.expected_cost(in_steps(self.cost, self.grid)))
+
+    def _drawn_for(self, cost: Cost) -> IntegerLaw:
+        """The law drawn, made for this cost, so that its theorem speaks of it where that can be checked."""
+        if not isinstance(self.drawn, DiscreteStaircase) or not _can_be_summed(cost, self.drawn.sensitivity):
+            return self.drawn
+        made_for = in_steps(cost, self.grid)
+        return DiscreteStaircase(self.drawn.level, self.drawn.sensitivity, made_for, step=self.drawn.step)
+
+    @property
+    def _is_least_relaxable(self) -> bool:
+        wide = self.unit.sensitivity if self.grid is None else Fraction(-(-self.unit.sensitivity // self.grid))
+        if not _can_be_summed(self.cost, wide):
+            return False
+        cost = in_steps(self.cost, self.grid)
+        least = relaxable_law(self.drawn.level, wide, cost, "integers")
+        return float(self.drawn.expected_cost(cost)) <= float(least.expected_cost(cost))
+
+
+def in_steps(cost: Cost, width: Fraction | None) -> Cost:
+    """The cost of so many steps of a width. That of a moment is the same up to a factor, so it stays."""
+    if width is None or isinstance(cost, Moment):
+        return cost
+
+    def scaled(x: Any) -> Any:
+        return cost(x * float(width))
+
+    scaled.__name__ = getattr(cost, "__name__", repr(cost))
+    return scaled
+
+
+def _can_be_summed(cost: Cost, sensitivity: Fraction | int) -> bool:
+    return (isinstance(cost, Moment) and cost.is_integer) or sensitivity <= _MOST_STEPS
 
 
 def plan_release(
@@ -85,17 +150,14 @@ def plan_release(
     spent, unit = level(epsilon, alpha), Unit(sensitivity, cells, neighbours)
     goal, sure = cost_named(cost), read_confidence(confidence)
     choose = relaxable_law if relaxable else optimal_law
-    law = choose(unit.per_cell(spent), unit.sensitivity, goal, _domain(domain))
+    law = choose(unit.per_cell(spent), unit.sensitivity, goal, read_domain(domain))
     drawn, exponent = on_grid(law, grid)
     if exponent is None:
         return Plan(spent, unit, law, drawn, goal, relaxable, sure, drawn.radius(sure), None)
     width = Fraction(2) ** -exponent
-    # Snapping moves a value down by less than one step of the grid.
-    radius = round_up((drawn.radius(sure) + 1) * width)
+    if not relaxable and _can_be_summed(goal, drawn.sensitivity):
+        best = optimal_law(drawn.level, Fraction(drawn.sensitivity), in_steps(goal, width), "integers")
+        assert isinstance(best, IntegerLaw), "the optimal law on the integers is one on the integers"
+        drawn = best
+    radius = round_up((drawn.radius(sure) + reach("nearest")) * width)
     return Plan(spent, unit, law, drawn, goal, relaxable, sure, radius, width)
-
-
-def _domain(value: str) -> Domain:
-    if isinstance(value, str) and value in ("integers", "reals"):
-        return value  # type: ignore[return-value]
-    raise OutOfRange('domain must be "integers" or "reals"', came=value)

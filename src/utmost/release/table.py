@@ -12,10 +12,11 @@ from utmost.exact import Level, Number
 from utmost.noise import Law
 from utmost.noise.costs import Cost
 from utmost.release.columns import check_distinct, integer_column, real_column
-from utmost.release.doors import Door, door_of
+from utmost.release.doors import Door, door_of, no_column
 from utmost.release.plan import Plan, plan_release
+from utmost.release.secure import secure
 from utmost.release.statement import statement
-from utmost.release.values import release
+from utmost.release.values import noised_by
 from utmost.sampling import Randomness
 
 
@@ -125,9 +126,10 @@ def release_table(
         confidence=confidence,
         grid=grid,
     )
+    bits = secure(randomness)
     checked = _Checked.of(table, columns, plan, id_column)
     noised = {
-        name: release(cells, plan.law, grid=plan.grid, randomness=randomness) for name, cells in checked.cells.items()
+        name: noised_by(cells, plan.drawn, plan.exponent, randomness=bits) for name, cells in checked.cells.items()
     }
     return checked.released(noised)
 
@@ -199,9 +201,7 @@ def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_colu
         raise OutOfRange("the identifier must be named by text", came=type(id_column).__name__, where="id_column")
     for name in (*chosen, *(() if id_column is None else (id_column,))):
         if name not in names:
-            raise BadTable(
-                f"there is no column {name!r}", came=None, mend=f"The columns are {', '.join(map(str, names))}."
-            )
+            raise no_column(name, names)
     for name in chosen:
         if chosen.count(name) > 1:
             raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")

@@ -26,8 +26,9 @@ def release(
     """``values`` plus independent noise of the law, one draw for each.
 
     For a law on the integers the values are integers and stay integers. For a law on the reals each value is snapped
-    down to a grid of width 2^-k, noised there by exactly the discrete law of `utmost.sampling.draw.on_grid`, and
-    returned as the float nearest to the noised grid point, which is that point itself below 2^53 grid steps.
+    to the nearest point of a grid of width 2^-k, ties upwards, noised there by exactly the discrete law of
+    `utmost.sampling.draw.on_grid`, and returned as the float nearest to the noised grid point, which is that point
+    itself below 2^53 grid steps.
 
     Args:
         values: a number, a list (nested as you like), or an array of any shape, also an empty one. It is not changed.
@@ -40,11 +41,11 @@ def release(
 
     Returns:
         An int or a float for a number; else an array of the same shape, of int64 or float64, or of Python ints where
-        one of the released integers exceeds int64.
+        one of the *released* integers exceeds int64: the law, and what is released, decide the type.
 
     Raises:
-        NotANumber: for a value that is missing, boolean, text, NaN, infinite or, for a law on the integers, no integer.
-            Nothing has been drawn then.
+        NotANumber: for a value that is missing, boolean, text, NaN, infinite or, for a law on the integers, no whole
+            number; it names the place, never the value, and is for the curator alone. Nothing has been drawn then.
         PromiseBroken: for a source of randomness that is not secure.
         OutOfRange: for a width that is no power of two.
 
@@ -60,7 +61,13 @@ def release(
 
 def noised(values: Any, law: Law, *, randomness: Randomness, method: Method | None, grid: Number | None) -> Any:
     """`release`, with whatever randomness is given."""
-    lattice, exponent = on_grid(law, grid)
+    return noised_by(values, *on_grid(law, grid), randomness=randomness, method=method)
+
+
+def noised_by(
+    values: Any, lattice: IntegerLaw, exponent: int | None, *, randomness: Randomness, method: Method | None = None
+) -> Any:
+    """The values with noise of just this law, in steps of 2^-exponent, or on the integers where that is None."""
     if type(values) is int and exponent is None:
         return values + sample(lattice, randomness=randomness, method=method)
     cells = integer_cells(values) if exponent is None else real_cells(values, exponent)

@@ -3,17 +3,67 @@
 import os
 import threading
 from collections.abc import Callable
+from hashlib import sha256
 from os import getpid
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import Unsupported
+from utmost.errors import EntropyFailed, Unsupported
 from utmost.sampling.keystream import KEY_BYTES, NONCE_BYTES, Keystream
 
 # A gibibyte is 2^26 cipher blocks: far below the 2^64 at which counter mode could be told from random bits.
 _BYTES_PER_KEY = 1 << 30
+
+# A healthy source repeats 16 bytes among so few blocks with a chance below 2^-120.
+_LEAST_BLOCK = 16
+_REMEMBERED = 64
+
+_MEND = "Nothing was released. Stop this machine's releases until its random source (getrandom, /dev/urandom) works."
+
+_seen: tuple[bytes, ...] = ()
+
+
+def entropy(count: int) -> bytes:
+    """``count`` bytes from the operating system's source, whose health is watched.
+
+    Every block is compared, by a digest of its beginning, with those drawn before by this process, the first of all
+    with one drawn for nothing else: so a source that is stuck, and gives one block for ever or a few in turn, is found
+    out before its second block is used. That bytes differ is no proof that nobody can predict them; nothing here is.
+
+    Raises:
+        EntropyFailed: where the source fails, gives too little, or gives a block that it gave before.
+
+    >>> len(entropy(48))
+    48
+    """
+    global _seen
+    # The tuple is replaced and never changed, so that threads need no lock, which a fork might leave locked.
+    before = _seen or (_digest(_block(_LEAST_BLOCK)),)
+    block = _block(max(count, _LEAST_BLOCK))
+    digest = _digest(block)
+    if digest in before:
+        raise EntropyFailed("the operating system's source must not repeat itself", came="one block twice", mend=_MEND)
+    _seen = (*before[1 - _REMEMBERED :], digest)
+    return block[:count]
+
+
+def _block(count: int) -> bytes:
+    try:
+        block = os.urandom(count)
+    except (OSError, NotImplementedError) as error:
+        came = error.strerror if isinstance(error, OSError) else None
+        raise EntropyFailed("the operating system must give random bytes", came=came, mend=_MEND) from None
+    if len(block) != count:
+        raise EntropyFailed("the operating system must give random bytes", came=f"{len(block)} of {count}", mend=_MEND)
+    return block
+
+
+def _digest(block: bytes) -> bytes:
+    """A digest, since what is kept here must not tell a key."""
+    return sha256(block[:_LEAST_BLOCK]).digest()
+
 
 _forks = 0
 
@@ -66,7 +116,8 @@ class SystemRandomness:
     Every thread of every process has a key of its own, and changes it after each gibibyte. A child of a fork finds its
     parent's state stale, by a hook that Python runs in the child and by the process number, and takes a new key before
     the first bit; what was buffered is thrown away with the old one. The state cannot be pickled or copied: a worker
-    makes its own. What no program can see is a virtual machine that is copied while it runs.
+    makes its own. What no program can see is a virtual machine that is copied while it runs. A source that fails or is
+    stuck raises `EntropyFailed` at the first draw that needs it.
 
     >>> SystemRandomness().words(3, 32).dtype
     dtype('uint32')
@@ -104,7 +155,8 @@ class SystemRandomness:
             pid, forks, stream = state
             if pid == getpid() and forks == _forks and stream.taken < _BYTES_PER_KEY:
                 return stream
-        stream = Keystream(os.urandom(KEY_BYTES), os.urandom(NONCE_BYTES))
+        seed = entropy(KEY_BYTES + NONCE_BYTES)
+        stream = Keystream(seed[:KEY_BYTES], seed[KEY_BYTES:])
         self._own.state = getpid(), _forks, stream
         return stream
 

@@ -1,10 +1,15 @@
 """The power-of-two grid on which real data are noised as integers.
 
-A real x becomes the integer n = floor(x / g), g = 2^-k, and an integer n becomes the float n g again. For reals at
-most Delta apart the integers are at most D = ceil(Delta / g) apart: say x <= x' <= x + Delta; then x'/g <= x/g + D, and
-floor is monotone and commutes with adding the integer D, so floor(x'/g) <= floor(x/g) + D. (Rounding to nearest with
-ties to even would not do: 1/2 and 3/2 are 1 apart and go to 0 and 2.) Integer noise for sensitivity D therefore keeps
-the privacy of the reals exactly, and floats enter only before the snapping and after the noise.
+A real x becomes the nearest integer n = floor(x / g + 1/2), g = 2^-k, ties upwards, and an integer n becomes the float
+n g again. For reals at most Delta apart the integers are at most D = ceil(Delta / g) apart: say x <= x' <= x + Delta;
+then x'/g + 1/2 <= x/g + 1/2 + D, and floor is monotone and commutes with adding the integer D, so n' <= n + D. No
+smaller D will do. (Ties to even would not keep it: 1/2 and 3/2 are 1 apart and go to 0 and 2.) Integer noise for
+sensitivity D therefore keeps the privacy of the reals exactly, and floats enter only before the snapping and after the
+noise. What is left of the snapping is an error of at most g/2 in each value, which no noise hides and no average over
+releases of the same value removes; over values that are spread over many steps it averages out.
+
+Ledgers of the first format snapped by floor, which keeps D by the same proof and errs by up to g, always downwards;
+their releases keep that rule.
 
 The bound speaks of the numbers that the floats are, not of the decimals they print: 0.1 and 1.1 are a little more than
 1 apart. A sum of floats likewise carries its own rounding; money is better counted in cents.
@@ -12,7 +17,7 @@ The bound speaks of the numbers that the floats are, not of the decimals they pr
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +25,9 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, exact
 from utmost.sampling.wide import Integers
+
+Snapping = Literal["nearest", "floor"]
+"""How a real gets to the grid: to the nearest point of it, or, in old ledgers, to the one below."""
 
 FINEST, COARSEST = 1074, -1023
 """The exponents k of the finest grid, whose width is the smallest float, and of the coarsest."""
@@ -71,7 +79,37 @@ def steps(length: Fraction, exponent: int) -> int:
     return math.ceil(length * Fraction(2) ** exponent)
 
 
-def snapped(x: NDArray[Any], exponent: int) -> Integers:
+def snapped(x: NDArray[Any], exponent: int, rule: Snapping = "nearest") -> Integers:
+    """The number of the grid point nearest to each x, ties upwards; with the rule "floor", of the one below.
+
+    >>> snapped(np.array([-0.75, -0.5, 0.4, 0.5, 1.5]), 0).tolist()
+    [-1, 0, 0, 1, 2]
+    """
+    if rule == "floor":
+        return _floors(x, exponent)
+    # floor(y + 1/2) = floor((floor(2 y) + 1) / 2), so the floors on the grid half as wide are enough.
+    return (_floors(x, exponent + 1) + 1) >> 1
+
+
+def snapped_exactly(x: Any, exponent: int, rule: Snapping = "nearest") -> int:
+    """`snapped` for one int, float, Fraction or Decimal.
+
+    >>> snapped_exactly(-0.1, 4), snapped_exactly(Fraction(1, 3), 4), snapped_exactly(Fraction(1, 3), 4, "floor")
+    (-2, 5, 5)
+    """
+    return _floor(x, exponent) if rule == "floor" else (_floor(x, exponent + 1) + 1) >> 1
+
+
+def reach(rule: Snapping) -> Fraction:
+    """By how many steps of the grid snapping moves a value at most.
+
+    >>> reach("nearest"), reach("floor")
+    (Fraction(1, 2), Fraction(1, 1))
+    """
+    return Fraction(1) if rule == "floor" else Fraction(1, 2)
+
+
+def _floors(x: NDArray[Any], exponent: int) -> Integers:
     """floor(x 2^exponent), exactly, for finite numbers in a row: as int64, or as Python ints where they are needed."""
     up, down = max(exponent, 0), min(max(-exponent, 0), 63)
     if x.dtype.kind == "f" and x.dtype.itemsize <= 8:
@@ -83,17 +121,13 @@ def snapped(x: NDArray[Any], exponent: int) -> Integers:
     if x.dtype.kind in "iu" and (x.size == 0 or max(int(x.max()), -int(x.min())).bit_length() + up < 63):
         return x.astype(np.int64) << up >> down
     whole = np.empty(x.shape, object)
-    whole[:] = [snapped_exactly(value, exponent) for value in x.tolist()]
+    whole[:] = [_floor(value, exponent) for value in x.tolist()]
     return whole
 
 
-def snapped_exactly(x: Any, exponent: int) -> int:
-    """floor(x 2^exponent) for one int, float, Fraction or Decimal.
-
-    >>> snapped_exactly(-0.1, 4), snapped_exactly(Fraction(1, 3), 4)
-    (-2, 5)
-    """
-    numerator, denominator = x.as_integer_ratio()
+def _floor(x: Any, exponent: int) -> int:
+    # A Fraction may be made of NumPy integers, which would wrap.
+    numerator, denominator = map(int, x.as_integer_ratio())
     return int((numerator << max(exponent, 0)) // (denominator << max(-exponent, 0)))
 
 

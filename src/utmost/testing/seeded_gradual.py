@@ -15,6 +15,7 @@ def seeded_gradual_release(
     seed: int | str | bytes,
     *,
     cells: Number = 1,
+    domain: str | Mapping[Any, str] = "integers",
     grid: Number | None = None,
     half_step: bool = False,
     method: Method | None = None,
@@ -26,5 +27,5 @@ def seeded_gradual_release(
     True
     """
     release = object.__new__(GradualRelease)
-    release._open(values, sensitivity, cells, grid, half_step, SeededRandomness(seed), method)
+    release._open(values, sensitivity, cells, domain, grid, half_step, SeededRandomness(seed), method)
     return release

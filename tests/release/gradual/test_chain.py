@@ -12,7 +12,7 @@ from utmost.release.gradual.unit import unit_of
 from utmost.sampling import SystemRandomness
 
 LEVELS = [level(alpha=alpha) for alpha in ("1/2", "1/3", "1/4", "1/5")]
-UNIT = unit_of(0, 1)
+UNIT = unit_of("integers", 1)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ TABLE = {"who": ["a", "b", "c"], "income": [10.5, 20.25, 30.0], "rent": [1.0, 2.
 
 def made(folder, form=2):
     """A sealed ledger with two levels of two versions; the keys and what they read, by version and level."""
-    with Ledger.open(folder / "l.db", key=KEY, witness=False) as ledger:
+    with Ledger.open(folder / "l.db", create=True, key=KEY, witness=False) as ledger:
         for version in (1, 2):
             ledger.publish(
                 "r",

@@ -5,8 +5,10 @@ import sqlite3
 
 import pytest
 
-from utmost.errors import LedgerDamaged, Unsupported
-from utmost.release.ledger import Ledger
+from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
+from utmost.exact import level
+from utmost.release.ledger import Ledger, promise
+from utmost.release.ledger import ledger as module
 from utmost.release.ledger.event import Event, read_event, written
 from utmost.release.ledger.schema import STEPS, missing_steps
 from utmost.release.ledger.state import State, folded
@@ -111,3 +113,53 @@ def test_every_fact_is_there(tmp_path):
         "published": sorted(PUBLISHED.split()),
         "answered": ["how", "level", "name", "parts", "root", "seal", "version"],
     }
+
+
+@pytest.fixture
+def before_there_was_a_choice(monkeypatch):
+    """What the first format wrote: values snapped by floor, and no word of it in the promise."""
+
+    def published(ledger, *args, **options):
+        with monkeypatch.context() as old:
+            real = promise.Promise.facts
+            old.setattr(promise.Promise, "facts", lambda self: {k: v for k, v in real(self).items() if k != "snapping"})
+            old.setattr(module, "promised", lambda **given: promise.promised(**given).snapped_by("floor"))
+            return ledger.publish(*args, **options)
+
+    return published
+
+
+@pytest.mark.parametrize("derived", [False, True])
+def test_a_release_of_the_first_format_keeps_its_own_rule_of_snapping(tmp_path, before_there_was_a_choice, derived):
+    """Relaxed, published again and viewed by floor, as it was published; a new version is rounded to the nearest."""
+    data = {"n": [0.9, -0.9, 7.75, 3.5]}
+    options = {"columns": "n", "epsilon": 1, "sensitivity": 1, "cells": 1, "domain": "reals", "grid": 1}
+    with Ledger.open(tmp_path / "l.db", key=KEY, derived=derived) as ledger:
+        first = before_there_was_a_choice(ledger, "r", data, **options)
+    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
+        assert ledger.verify()
+        assert ledger.releases[-1].promise.lattice.snapping == "floor"
+        assert ledger.publish("r", data, **options) == first, "asked again as it was"
+        assert ledger.relax("r", data, epsilon=900)["n"] == [0.0, -1.0, 7.0, 3.0]
+        old = ledger.releases[-1].promise.radius(level(900), "0.95")
+        ledger.publish("r", data, **options, version=2)
+        assert ledger.releases[-1].promise.lattice.snapping == "nearest"
+        assert ledger.relax("r", data, epsilon=900)["n"] == [1.0, -1.0, 8.0, 4.0]
+        assert (old, ledger.releases[-1].promise.radius(level(900), "0.95")) == (1.0, 0.5)
+        kept = [event.facts["promise"].get("snapping") for event in ledger.history() if event.kind == "published"]
+    assert kept == [None, "nearest"]
+
+
+def test_a_rule_of_snapping_that_is_none_is_damage(tmp_path):
+    facts = {"sensitivity": "1", "cells": 1, "neighbours": "add-remove", "half_step": False, "grid": "1"}
+    assert promise.Promise.of_facts(facts).lattice.snapping == "floor"
+    assert promise.Promise.of_facts(facts | {"snapping": "nearest"}).lattice.snapping == "nearest"
+    with pytest.raises(OutOfRange, match="snapping"):
+        promise.Promise.of_facts(facts | {"snapping": "up"})
+
+
+def test_the_text_from_which_noise_is_derived_does_not_change():
+    """Old ledgers derive their noise from it."""
+    made = promise.promised(sensitivity=1, cells=1, domain="reals", grid="1/4")
+    assert str(made.lattice) == "Unit(sensitivity=4, cells=1, block=1, exponent=2)"
+    assert str(made.snapped_by("floor").lattice) == str(made.lattice)

@@ -14,7 +14,7 @@ PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
 
 @pytest.fixture
 def ledger(tmp_path):
-    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         yield ledger
 
 
@@ -116,7 +116,7 @@ def test_rows_that_were_renamed_are_told(ledger):
 
 def test_after_a_restart_the_same_data_are_told_too(tmp_path):
     """The digests are kept in the ledger, sealed; under another key they are damage, not no digests."""
-    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish("first", TABLE, **PROMISE)
-    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger, pytest.raises(AlreadyPublished):
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger, pytest.raises(AlreadyPublished):
         ledger.publish("second", TABLE, **PROMISE)

@@ -78,7 +78,7 @@ def seen(folder, table, *, sealed=True, place=None, **promise):
     """
     folder.mkdir()
     place = place or folder / "l.db"
-    with Ledger.open(place, key=KEY, witness=folder / "w", sealed=sealed) as ledger:
+    with Ledger.open(place, create=True, key=KEY, witness=folder / "w", sealed=sealed) as ledger:
         given = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": "1/100"} | promise
         said = [said_shape(ledger.publish("r", table, **given)), said_shape(ledger.relax("r", table, epsilon=12))]
         said += [said_shape(ledger.view("r", epsilon=epsilon)) for epsilon in ("1/1000", 1)]
@@ -152,7 +152,7 @@ def test_a_large_table_shows_the_same(tmp_path):
 
 def test_equal_columns_are_not_seen_to_be_equal(tmp_path):
     """The digests by which the ledger knows data again, and the commitments, are noise to whoever lacks the key."""
-    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         for version, values in enumerate(([1, 2, 3], [1, 2, 3], [9, 9, 9]), start=1):
             ledger.publish(
                 "r", {"n": values}, columns="n", sensitivity=1, cells=1, epsilon=1, version=version, dataset="d"
@@ -168,7 +168,7 @@ def test_confirming_independence_leaves_no_trace(tmp_path):
     """It is needed only where values agree, so it would tell that they do."""
     found = []
     for independent in (True, False):
-        with Ledger.open(tmp_path / f"{independent}.db", key=KEY) as ledger:
+        with Ledger.open(tmp_path / f"{independent}.db", create=True, key=KEY) as ledger:
             ledger.publish("r", {"n": [1, 2]}, columns="n", sensitivity=1, cells=1, epsilon=1, independent=independent)
         found.append(rows_seen(tmp_path / f"{independent}.db"))
     assert found[0] == found[1]
@@ -176,7 +176,7 @@ def test_confirming_independence_leaves_no_trace(tmp_path):
 
 def test_a_value_beyond_the_declared_size_is_refused_before_anything_is_drawn(tmp_path):
     """With its place and without the value; the bound is public, and beyond 409 cells there is one in any case."""
-    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         promise = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
         with pytest.raises(BadTable, match=r"row 2 .index 1., column 'n': no value may be larger than 100") as caught:
             ledger.publish("r", {"n": [100, 8128]}, largest=100, **promise)

@@ -10,7 +10,7 @@ def show_plan(plan: Plan, *, wanted: str) -> None:
     shown = {
         "epsilon": number(plan.level.epsilon),
         "error bar": f"± {number(plan.radius)} at {percent(plan.confidence)} confidence (wanted: ± {wanted})",
-        "noise": f"{plan.law!r} on each released cell",
+        "noise": f"{plan.drawn!r} on each released cell" + ("" if plan.grid is None else f", in steps of {plan.grid}"),
         "why this noise": plan.theorem,
         "promise": guarantee(plan),
     }

@@ -51,8 +51,8 @@ def _statement(release: TableRelease, headline: str, out: Path | None) -> Group:
 
 
 def _noise(release: TableRelease) -> str:
-    snapped = "" if release.plan.grid is None else f", on the grid of width {release.plan.grid}"
-    return f"{release.law!r}{snapped}"
+    snapped = "" if release.plan.grid is None else f", in steps of {release.plan.grid}"
+    return f"{release.plan.drawn!r}{snapped}"
 
 
 def _picture(release: TableRelease) -> Table:

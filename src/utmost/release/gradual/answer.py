@@ -27,6 +27,8 @@ class GradualRelease:
         values: an integer or real number, a list or array of any shape, or a table {column: values}. It is copied.
         sensitivity: how much one individual can change a value; for a table a number, or one for each column.
         cells: how many values one individual can change. Each cell then gets a share 1/cells of the level.
+        domain: "integers" or "reals"; for a table one of them, or one for each column. It is declared and never guessed
+            from the values, so that nothing about them shows but through the noise.
         grid: for reals, the width of the grid, a power of two. If left out it is chosen by the sensitivity alone, and
             costs less than a millionth of the accuracy up to epsilon 16.
         half_step: half-step staircase noise, for odd sensitivities above 1: less noise than geometric noise up to a
@@ -35,8 +37,9 @@ class GradualRelease:
         method: "constant" or "table", as for `sample`.
 
     Raises:
-        NotANumber, BadTable: for a value that cannot be released; nothing has been drawn then.
-        OutOfRange: for a sensitivity or number of cells below 1.
+        NotANumber, BadTable: for a value that cannot be released, with its place; nothing has been drawn then. Such a
+            refusal depends on the data, and is for the curator alone.
+        OutOfRange: for a sensitivity or number of cells below 1, and for a domain that is none.
 
     Promise: all answers together keep the level `spent`. Choose each level from responses, budgets and costs; a level
     chosen by looking at the true error is not covered.
@@ -60,18 +63,20 @@ class GradualRelease:
         sensitivity: Number | Mapping[Any, Number],
         *,
         cells: Number = 1,
+        domain: str | Mapping[Any, str] = "integers",
         grid: Number | None = None,
         half_step: bool = False,
         randomness: Randomness | None = None,
         method: Method | None = None,
     ) -> None:
-        self._open(values, sensitivity, cells, grid, half_step, secure(randomness), method)
+        self._open(values, sensitivity, cells, domain, grid, half_step, secure(randomness), method)
 
     def _open(
         self,
         values: Any,
         sensitivity: Number | Mapping[Any, Number],
         cells: Number,
+        domain: str | Mapping[Any, str],
         grid: Number | None,
         half_step: bool,
         randomness: Randomness,
@@ -79,9 +84,10 @@ class GradualRelease:
     ) -> None:
         self._is_table = isinstance(values, Mapping)
         table = values if isinstance(values, Mapping) else {None: values}
-        each = _each(sensitivity, table)
+        widths, domains = _each(sensitivity, table, "a sensitivity"), _each(domain, table, "a domain")
+        grids = _grids(grid, domains)
         self._columns = {
-            name: Column.of(column, unit_of(column, each[name], cells, grid, half_step))
+            name: Column.of(column, unit_of(domains[name], widths[name], cells, grids[name], half_step))
             for name, column in table.items()
         }
         self._randomness, self._method = randomness, method
@@ -100,7 +106,8 @@ class GradualRelease:
                 its own level; for a table, a mapping gives each column named its own, and only those are answered.
 
         Returns:
-            The kind that came: a number, an array, or a dict of columns.
+            A number for a number, an array for a list or an array, a dict for a table. On the integers they are ints,
+            int64 in arrays, or Python ints where one of the *released* numbers exceeds int64; on the reals floats.
 
         Raises:
             NotALevel: for what is no level; nothing is spent then.
@@ -166,10 +173,16 @@ class GradualRelease:
     __copy__ = __reduce__
 
 
-def _each(sensitivity: Any, table: Mapping[Any, Any]) -> dict[Any, Any]:
-    """The sensitivity of each column."""
-    if not isinstance(sensitivity, Mapping):
-        return dict.fromkeys(table, sensitivity)
-    if set(sensitivity) != set(table):
-        raise BadTable("each column needs a sensitivity", came=sorted(map(str, set(sensitivity) ^ set(table))))
-    return dict(sensitivity)
+def _each(given: Any, table: Mapping[Any, Any], what: str) -> dict[Any, Any]:
+    """What each column gets of something that is given for all of them, or by column."""
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(table, given)
+    if set(given) != set(table):
+        raise BadTable(f"each column needs {what}", came=sorted(map(str, set(given) ^ set(table))))
+    return dict(given)
+
+
+def _grids(grid: Number | None, domains: Mapping[Any, str]) -> dict[Any, Number | None]:
+    """The grid of each column: columns of integers beside real ones have none."""
+    mixed = "reals" in domains.values()
+    return {name: None if mixed and domain == "integers" else grid for name, domain in domains.items()}

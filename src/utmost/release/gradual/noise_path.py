@@ -54,6 +54,7 @@ def path(
     noise: int | float | None = None,
     sensitivity: Number = 1,
     cells: Number = 1,
+    domain: str = "integers",
     grid: Number | None = None,
     randomness: Randomness | None = None,
 ) -> NoisePath:
@@ -66,7 +67,8 @@ def path(
         start: an epsilon or a level.
         noise: the noise at ``start``; drawn, if left out.
         sensitivity, cells: of the values.
-        grid: the width of the grid, a power of two, for noise on the reals; left out, the noise is integer.
+        domain: "integers" or "reals".
+        grid: for reals, the width of the grid, a power of two.
         randomness: the operating system's if left out.
 
     Source: koufogiannis2015, Theorem 1B and Figure 1, on the integers.
@@ -76,12 +78,12 @@ def path(
     (True, 0)
     """
     bits = secure(randomness)
-    unit = unit_of(0 if noise is None else noise, sensitivity, cells, grid)
+    unit = unit_of(domain, sensitivity, cells, grid)
     given = None
     if noise is not None:
         read = unit.read(noise)
         if read.shape is not None:
-            raise OutOfRange("a path has one noise", came=noise)
+            raise OutOfRange("a path has one noise", came=f"noise of shape {read.shape}", where="noise")
         given = int(unit.steps(read)[0])
     first = level(start)
     return NoisePath(first, unit, sample_path(unit.of(first), noise=given, randomness=bits))

@@ -23,7 +23,7 @@ class ProcessedRelease:
         before: the query, evaluated once. It must not look at a level.
         sensitivity: how much one individual can change one of its values. It cannot be checked here.
         after: any function of the response and its level: clamp, round, a consumer's remap.
-        cells, grid, half_step, randomness: as for `GradualRelease`.
+        cells, domain, grid, half_step, randomness: as for `GradualRelease`.
 
     Promise: the level `spent`, for all readings together: they are functions of the responses.
 
@@ -47,13 +47,14 @@ class ProcessedRelease:
         sensitivity: Number | Mapping[Any, Number],
         after: After,
         cells: Number = 1,
+        domain: str | Mapping[Any, str] = "integers",
         grid: Number | None = None,
         half_step: bool = False,
         randomness: Randomness | None = None,
     ) -> None:
         values = before(data)
         self._raw = GradualRelease(
-            values, sensitivity, cells=cells, grid=grid, half_step=half_step, randomness=randomness
+            values, sensitivity, cells=cells, domain=domain, grid=grid, half_step=half_step, randomness=randomness
         )
         self._after, self._lock = after, threading.Lock()
         self._read: dict[Level, Any] = {}

@@ -8,7 +8,7 @@ from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, level
 from utmost.noise.gradual import Bridge, Tightening
 from utmost.release.gradual.unit import Unit, minus, unit_of
-from utmost.release.reading import Cells
+from utmost.release.reading import Cells, where_is
 from utmost.release.secure import secure
 from utmost.sampling.bits import Randomness
 from utmost.sampling.draw import Method
@@ -23,6 +23,7 @@ def tighten(
     *,
     sensitivity: Number = 1,
     cells: Number = 1,
+    domain: str = "integers",
     grid: Number | None = None,
     half_step: bool = False,
     randomness: Randomness | None = None,
@@ -33,12 +34,12 @@ def tighten(
     Args:
         response: a number, list or array, as it was released.
         start, to: epsilons, or levels such as ``ut.level(alpha="1/2")``; ``to`` at most ``start``.
-        sensitivity, cells, grid, half_step: as the response was released with.
+        sensitivity, cells, domain, grid, half_step: as the response was released with.
         randomness: the operating system's if left out.
         method: "constant" or "table".
 
     Returns:
-        The same kind and shape as ``response``.
+        The shape of ``response``; ints on the integers, floats on the reals, as `GradualRelease.at` gives them.
 
     Raises:
         OutOfRange: when ``to`` is looser than ``start``.
@@ -50,7 +51,7 @@ def tighten(
     100
     """
     bits = secure(randomness)
-    unit = unit_of(response, sensitivity, cells, grid, half_step)
+    unit = unit_of(domain, sensitivity, cells, grid, half_step)
     read = unit.read(response)
     kernel = Tightening(unit.of(level(start)), unit.of(level(to)))
     noise = tightening_noise(kernel, read.size, randomness=bits, method=method)
@@ -64,6 +65,7 @@ def relax(
     *,
     sensitivity: Number = 1,
     cells: Number = 1,
+    domain: str = "integers",
     grid: Number | None = None,
     half_step: bool = False,
     randomness: Randomness | None = None,
@@ -76,7 +78,7 @@ def relax(
     Args:
         noise: response minus value, at ``start``; a number, list or array.
         start, to: epsilons or levels; ``to`` at least ``start``.
-        sensitivity, cells, grid, half_step, randomness, method: as for `tighten`.
+        sensitivity, cells, domain, grid, half_step, randomness, method: as for `tighten`.
 
     Raises:
         OutOfRange: when ``to`` is stricter than ``start``, and for noise that is not on the grid.
@@ -87,7 +89,7 @@ def relax(
     True
     """
     bits = secure(randomness)
-    unit = unit_of(noise, sensitivity, cells, grid, half_step)
+    unit = unit_of(domain, sensitivity, cells, grid, half_step)
     read = unit.read(noise)
     place, coarse = unit.split(_on_grid(unit, read, noise))
     moved = unit.times(relaxed(coarse, unit.of(level(start)), unit.of(level(to)), bits, method))
@@ -103,6 +105,7 @@ def bridge(
     *,
     sensitivity: Number = 1,
     cells: Number = 1,
+    domain: str = "integers",
     grid: Number | None = None,
     half_step: bool = False,
     randomness: Randomness | None = None,
@@ -114,7 +117,7 @@ def bridge(
         low: the response at ``start``, the stricter level (or the noise there).
         high: the response at ``to``, the looser level (or the noise there).
         start, to, at: epsilons or levels, with start <= at <= to.
-        sensitivity, cells, grid, half_step, randomness, method: as for `tighten`.
+        sensitivity, cells, domain, grid, half_step, randomness, method: as for `tighten`.
 
     Raises:
         OutOfRange: when the levels are out of order, the two responses differ in shape, or cannot come from one
@@ -126,7 +129,7 @@ def bridge(
     12
     """
     bits = secure(randomness)
-    unit = unit_of([_flat(low), _flat(high)], sensitivity, cells, grid, half_step)
+    unit = unit_of(domain, sensitivity, cells, grid, half_step)
     strict, loose = unit.read(low), unit.read(high)
     if strict.shape != loose.shape:
         raise OutOfRange("the two responses must have one shape", came=(strict.shape, loose.shape))
@@ -166,11 +169,8 @@ def _on_grid(unit: Unit, read: Cells, values: Any) -> Integers:
         if off.size:
             raise OutOfRange(
                 f"the numbers must be multiples of 2^{-unit.exponent}",
-                came=np.asarray(values, dtype=object).reshape(-1)[off[0]],
+                came="one that is none",
+                where=where_is(int(off[0]), read.shape),
                 mend="Pass the grid of the release as grid=.",
             )
     return integers
-
-
-def _flat(values: Any) -> Any:
-    return values.tolist() if isinstance(values, np.ndarray) and values.dtype == object else values

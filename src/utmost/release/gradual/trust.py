@@ -25,7 +25,7 @@ class TrustRelease:
         values: as for `GradualRelease`.
         sensitivity: as for `GradualRelease`.
         levels: {recipient: epsilon or Level}.
-        cells, grid, half_step, randomness: as for `GradualRelease`.
+        cells, domain, grid, half_step, randomness: as for `GradualRelease`.
 
     Raises:
         NotALevel: for a level that is none.
@@ -46,13 +46,14 @@ class TrustRelease:
         levels: Mapping[Recipient, Number | Level],
         *,
         cells: Number = 1,
+        domain: str | Mapping[Any, str] = "integers",
         grid: Number | None = None,
         half_step: bool = False,
         randomness: Randomness | None = None,
     ) -> None:
         self._levels = {recipient: level(given) for recipient, given in levels.items()}
         self._release = GradualRelease(
-            values, sensitivity, cells=cells, grid=grid, half_step=half_step, randomness=randomness
+            values, sensitivity, cells=cells, domain=domain, grid=grid, half_step=half_step, randomness=randomness
         )
 
     @property
@@ -80,7 +81,7 @@ class TrustRelease:
 
     def _level(self, recipient: Recipient) -> Level:
         if recipient not in self._levels:
-            raise BadTable("a recipient needs a level", came=recipient, mend="Name it in levels=.")
+            raise BadTable("a recipient needs a level", came="one without", mend="Name it in levels=.")
         return self._levels[recipient]
 
 
@@ -113,9 +114,9 @@ def levels_by_distance(
 
 def _neighbours(graph: Any) -> dict[Recipient, list[Recipient]]:
     found: dict[Recipient, list[Recipient]] = {}
-    for edge in getattr(graph, "edges", graph):
+    for at, edge in enumerate(getattr(graph, "edges", graph)):
         if isinstance(edge, str) or len(edge) != 2:
-            raise BadTable("an edge must be a pair", came=edge)
+            raise BadTable("an edge must be a pair", came=type(edge).__name__, where=f"edge {at + 1}")
         for one, other in (edge, reversed(edge)):
             found.setdefault(one, []).append(other)
     return found
@@ -124,7 +125,7 @@ def _neighbours(graph: Any) -> dict[Recipient, list[Recipient]]:
 def _distances(neighbours: Mapping[Recipient, list[Recipient]], owner: Recipient) -> dict[Recipient, int]:
     """Shortest paths from the owner, breadth first."""
     if owner not in neighbours:
-        raise BadTable("the owner must be in the network", came=owner)
+        raise BadTable("the owner must be in the network", came="one who has no edge", where="owner")
     distances, waiting = {owner: 0}, deque([owner])
     while waiting:
         member = waiting.popleft()

@@ -1,9 +1,8 @@
 """The unit of gradual noise: on which lattice a release lives, and what a level means for one step of it."""
 
-from dataclasses import dataclass
-from decimal import Decimal
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,9 +10,12 @@ from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, exact, exact_integer, level
 from utmost.release.reading import Cells, integer_cells, real_cells
 from utmost.sampling.bits import Randomness
-from utmost.sampling.grid import chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
+from utmost.sampling.grid import Snapping, chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.sampling.uniform import uniform
 from utmost.sampling.wide import Integers, narrowed
+
+Domain = Literal["integers", "reals"]
+"""What the values are: declared, and never guessed from them, since a guess would tell what they are."""
 
 # The grid is chosen once, before anyone knows how far the level will be relaxed; so fine a one serves up to epsilon 16.
 _FINE = level(epsilon=16)
@@ -32,12 +34,14 @@ class Unit:
         cells: how many cells one individual changes.
         block: a divisor of the sensitivity.
         exponent: the steps are of width 2^-exponent; None for integers.
+        snapping: how reals get to the grid. It is no part of the text, from which ledgers derive noise.
     """
 
     sensitivity: int
     cells: int
     block: int
     exponent: int | None
+    snapping: Snapping = field(default="nearest", repr=False)
 
     def of(self, level: Level) -> Level:
         """The level of one step of the geometric part."""
@@ -45,7 +49,7 @@ class Unit:
 
     def read(self, values: Any) -> Cells:
         """The values in steps."""
-        return integer_cells(values) if self.exponent is None else real_cells(values, self.exponent)
+        return integer_cells(values) if self.exponent is None else real_cells(values, self.exponent, self.snapping)
 
     @staticmethod
     def steps(cells: Cells) -> Integers:
@@ -54,11 +58,15 @@ class Unit:
         return row.copy() if row.dtype == object else row.astype(np.int64)
 
     def write(self, shape: tuple[int, ...] | None, released: Integers) -> Any:
-        """What was released, in the shape and kind of what came; the shape None is that of a bare number."""
+        """What was released, in a shape; the shape None is that of a bare number.
+
+        On the reals these are floats. On the integers they are int64, or Python ints where one of them exceeds int64:
+        the type, like every digit, is a function of what was released.
+        """
         if shape is None:
             one = released.tolist()[0]
             return one if self.exponent is None else unsnapped_one(one, self.exponent)
-        return (released if self.exponent is None else unsnapped(released, self.exponent)).reshape(shape)
+        return (narrowed(released) if self.exponent is None else unsnapped(released, self.exponent)).reshape(shape)
 
     def split(self, noise: Integers) -> tuple[Integers | None, Integers]:
         """Noise as (place in the block, steps of the geometric part): noise = place + block * steps.
@@ -87,25 +95,28 @@ class Unit:
 
 
 def unit_of(
-    values: Any, sensitivity: Number, cells: Number = 1, grid: Number | None = None, half_step: bool = False
+    domain: str, sensitivity: Number, cells: Number = 1, grid: Number | None = None, half_step: bool = False
 ) -> Unit:
-    """The unit for these values.
+    """The unit of noise on a domain.
 
     Args:
-        values: integers, or numbers that live on a grid: which of the two is all that is looked at.
+        domain: "integers", or "reals", which live on a grid.
         sensitivity: how much one individual changes a value at most.
         cells: how many values one individual changes at most.
-        grid: a power of two; if left out, reals get one that depends on the sensitivity alone.
+        grid: for reals, a power of two; if left out, they get one that depends on the sensitivity alone.
         half_step: half-step staircase noise instead of geometric noise.
 
     Raises:
-        OutOfRange: for a sensitivity or a number of cells below 1 (for reals: not positive), and for half-step noise
-            with an even number of steps.
+        OutOfRange: for a domain that is none, a grid for integers, a sensitivity or a number of cells below 1 (for
+            reals: not positive), and for half-step noise with an even number of steps.
     """
+    real = read_domain(domain) == "reals"
+    if grid is not None and not real:
+        raise OutOfRange("whole numbers have no grid", came=grid, mend='Leave out grid=, or pass domain="reals".')
     number = exact_integer(cells, "cells")
     if number < 1:
         raise OutOfRange("cells must be at least 1", came=cells)
-    if grid is None and not are_real(values):
+    if not real:
         exponent, D = None, exact_integer(sensitivity, "sensitivity")
     else:
         width = exact(sensitivity, "sensitivity")
@@ -130,15 +141,12 @@ def minus(x: Integers, y: Integers) -> Integers:
     return narrowed(x.astype(object) - y.astype(object))
 
 
-def are_real(values: Any) -> bool:
-    """Whether any of the values is a real number rather than an integer."""
-    if isinstance(values, list | tuple):
-        return any(are_real(value) for value in values)
-    array = np.asarray(values)
-    if array.dtype == object:
-        return any(_is_real(value) for value in array.reshape(-1))
-    return array.dtype.kind == "f"
+def read_domain(domain: object) -> Domain:
+    """The domain by its name.
 
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, float | np.floating | Decimal | Fraction)
+    Raises:
+        OutOfRange: for any other.
+    """
+    if isinstance(domain, str) and domain in ("integers", "reals"):
+        return domain  # type: ignore[return-value]
+    raise OutOfRange('domain must be "integers" or "reals"', came=domain)

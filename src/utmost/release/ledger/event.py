@@ -25,14 +25,16 @@ Facts = Mapping[str, Any]
 
 
 def _second(facts: Facts) -> Facts:
-    """Format 2 says whether a witness is kept, how responses are sealed, which bound the values have, and a digest of them."""
+    """Format 2 tells of a witness, of how responses are sealed, bounded and snapped, and keeps a digest of the values."""
     if "identity" in facts:
         facts = {**facts, "witness": None}
     if "root" not in facts:
         return facts
     if "promise" not in facts:
         return {"seal": 1, **facts}
-    return {"seal": 1, "values": None, **facts, "promise": {"largest": None, **facts["promise"]}}
+    promise = facts["promise"]
+    floor = None if promise.get("grid") is None else "floor"
+    return {"seal": 1, "values": None, **facts, "promise": {"largest": None, "snapping": floor, **promise}}
 
 
 UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second}

@@ -6,7 +6,6 @@ key gives a `Key` back, or the error for others to raise.
 
 import hmac
 import os
-import secrets
 from hashlib import sha256
 from pathlib import Path
 from typing import NoReturn
@@ -16,6 +15,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 from utmost.errors import KeyRefused, Unsupported
 from utmost.release.ledger.durable import OWNER_ONLY, owner_only, sync_directory
+from utmost.sampling.bits import entropy
 
 KEY_BYTES = 32
 KEY_VARIABLE, FILE_VARIABLE = "UTMOST_LEDGER_KEY", "UTMOST_LEDGER_KEY_FILE"
@@ -114,11 +114,11 @@ def make_key_file(path: Path) -> None:
 
     The file appears whole or not at all, also where two processes make it at once.
     """
-    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{entropy(4).hex()}")
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "w") as file:
             owner_only(file.fileno())
-            file.write(secrets.token_hex(KEY_BYTES) + "\n")
+            file.write(entropy(KEY_BYTES).hex() + "\n")
             file.flush()
             os.fsync(file.fileno())
         _link(draft, path)

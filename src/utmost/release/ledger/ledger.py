@@ -24,6 +24,7 @@ from utmost.release.ledger.publishing import (
     Response,
     already_published,
     answer_more,
+    as_published,
     check_budget,
     check_named,
     check_values,
@@ -194,18 +195,14 @@ class Ledger:
         )
         if not isinstance(independent, bool):
             raise OutOfRange("independent must be true or false", came=independent)
+        check_name(name, "name")
+        wanted = None if version is None else exact_integer(version, "version")
+        request = None if request is None else check_name(request, "request")
+        if promise.grid is not None:
+            promise = self._look(lambda state: as_published(state, name, wanted, request, promise))
         source = read_source(table, columns, promise, id_column)
-        asked = Asked(
-            check_name(name, "name"),
-            check_name(name if dataset is None else dataset, "dataset"),
-            at,
-            promise,
-            source,
-            id_column,
-            None if version is None else exact_integer(version, "version"),
-            None if request is None else check_name(request, "request"),
-            independent,
-        )
+        group = check_name(name if dataset is None else dataset, "dataset")
+        asked = Asked(name, group, at, promise, source, id_column, wanted, request, independent)
         made = self._answered(
             lambda page: already_published(page, asked, progress),
             lambda page: publish_new(page, asked, self._randomness, progress),

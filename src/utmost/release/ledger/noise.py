@@ -209,13 +209,16 @@ def _cell(level: Level) -> tuple[Fraction, Fraction] | None:
 
 
 class KeyedRandomness:
-    """A keystream under a secret key. It is secure as long as no key serves two different draws.
+    """A keystream under a key: what a ledger derives its noise with, and nothing else.
+
+    The same key gives the same bits, so a release refuses it like a seed; whether nobody can predict them depends on a
+    key that this object cannot judge. Derived noise hands it to the draws itself, one key to each.
 
     >>> KeyedRandomness(bytes(32)).words(2, 16).tolist() == KeyedRandomness(bytes(32)).words(2, 16).tolist()
     True
     """
 
-    is_secure = True
+    is_secure = False
 
     __slots__ = ("_stream",)
 

@@ -1,6 +1,5 @@
 """Opening a ledger: from a place, a key and a witness to its book."""
 
-import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from utmost.release.ledger.sqlite_store import SqliteStore
 from utmost.release.ledger.state import State
 from utmost.release.ledger.store import Store
 from utmost.release.ledger.witness import Witness
+from utmost.sampling.bits import entropy
 
 Place = str | Path
 
@@ -36,7 +36,7 @@ def opened_book(
         raise OutOfRange("timeout must be a number of seconds", came=timeout)
     store = store_at(place, timeout)
     beside = store.path if isinstance(store, SqliteStore) else None
-    identity, watched = secrets.token_hex(16), witness is not False
+    identity, watched = entropy(16).hex(), witness is not False
     made = {"identity": identity, "sealed": sealed, "derived": derived, "witness": watched} if create else None
     key_file = None if beside is None else _with(beside, ".key")
     watching = watching_at(witness, beside, key_path(key), timeout)

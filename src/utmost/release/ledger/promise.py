@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, exact, round_up
@@ -13,6 +13,7 @@ from utmost.release.gradual.unit import Unit as Lattice
 from utmost.release.gradual.unit import unit_of
 from utmost.release.ledger.numbers import width_of
 from utmost.release.unit import Unit
+from utmost.sampling.grid import Snapping, reach
 
 # A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
 _TAIL = Fraction(356)  # > 513 log 2
@@ -29,7 +30,7 @@ class Promise:
         unit: what one individual changes.
         half_step: whether the noise is the half-step staircase rather than geometric.
         grid: the width 2^-k of the grid on which reals are released; None for integers.
-        lattice: the same in steps of the noise.
+        lattice: the same in steps of the noise, with the rule by which reals get to the grid.
         largest: the declared, public bound on the size of a true value; None where none is declared.
     """
 
@@ -51,8 +52,7 @@ class Promise:
             steps = DiscreteStaircase.half_step(self.unit.per_cell(level), self.lattice.sensitivity).radius(sure)
         else:
             steps = Geometric(self.lattice.of(level)).radius(sure)
-        # Snapping moves a value down by less than one step of the grid.
-        return int(steps) if self.grid is None else round_up((steps + 1) * self.grid)
+        return int(steps) if self.grid is None else round_up((steps + reach(self.lattice.snapping)) * self.grid)
 
     def largest_steps(self, cells: int) -> int:
         """The size that a true value may have, in steps, in a response of so many cells.
@@ -93,6 +93,7 @@ class Promise:
             "half_step": self.half_step,
             "grid": None if self.grid is None else str(self.grid),
             "largest": None if self.largest is None else str(self.largest),
+            "snapping": None if self.grid is None else self.lattice.snapping,
         }
 
     @classmethod
@@ -100,7 +101,21 @@ class Promise:
         """The promise that an event keeps."""
         domain = "integers" if facts["grid"] is None else "reals"
         names = ("sensitivity", "cells", "neighbours", "half_step", "grid", "largest")
-        return promised(domain=domain, **{name: facts[name] for name in names})
+        promise = promised(domain=domain, **{name: facts[name] for name in names})
+        return promise if facts["grid"] is None else promise.snapped_by(facts["snapping"])
+
+    def snapped_by(self, rule: str) -> "Promise":
+        """The same promise with another rule of snapping.
+
+        Raises:
+            OutOfRange: for a rule that is none.
+
+        >>> promised(sensitivity=1, cells=1, domain="reals").snapped_by("floor").lattice.snapping
+        'floor'
+        """
+        if rule not in get_args(Snapping):
+            raise OutOfRange('snapping must be "nearest" or "floor"', came=rule)
+        return replace(self, lattice=replace(self.lattice, snapping=rule))  # type: ignore[arg-type]
 
 
 def promised(
@@ -122,13 +137,9 @@ def promised(
     4
     """
     unit = Unit(sensitivity, cells, neighbours)
-    if not isinstance(domain, str) or domain not in ("integers", "reals"):
-        raise OutOfRange('domain must be "integers" or "reals"', came=domain)
-    if domain == "integers" and grid is not None:
-        raise OutOfRange("whole numbers have no grid", came=grid, mend='Leave out grid=, or pass domain="reals".')
     if not isinstance(half_step, bool):
         raise OutOfRange("half_step must be true or false", came=half_step)
-    lattice = unit_of(0 if domain == "integers" else 0.0, unit.sensitivity, 1, grid, half_step)
+    lattice = unit_of(domain, unit.sensitivity, 1, grid, half_step)
     width = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
     bound = None if largest is None else exact(largest, "largest")
     if bound is not None and not (bound > 0 and max(bound.numerator, bound.denominator) < 1 << _LARGEST_BITS):

@@ -78,6 +78,16 @@ def already_published(page: Page, asked: Asked, progress: Progress | None) -> Re
     return stored_response(page, release, asked.level, progress)
 
 
+def as_published(state: State, name: str, version: int | None, request: str | None, promise: Promise) -> Promise:
+    """A promise on the reals, with the rule of snapping of the release that it asks for again, if there is one."""
+    made = state.requests.get(request) if request is not None else None
+    wanted = made[0] if made is not None else (name, version or max(state.versions(name), default=1))
+    found = state.releases.get(wanted)
+    return (
+        promise if found is None or found.promise.grid is None else promise.snapped_by(found.promise.lattice.snapping)
+    )
+
+
 def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Progress | None) -> Response:
     """Draw the first response of a release, and write it.
 

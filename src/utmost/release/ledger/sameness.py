@@ -13,7 +13,6 @@ A column of which all cells are equal says little about whose data it is, and is
 """
 
 import hmac
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -23,6 +22,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from utmost.errors import LedgerDamaged
+from utmost.sampling.bits import entropy
 from utmost.release.ledger.key import Key
 from utmost.release.ledger.numbers import packed
 from utmost.release.ledger.source import Source
@@ -56,7 +56,7 @@ class Likeness:
 
     def sealed(self, key: Key, name: str, version: int) -> str:
         """The digests as an event keeps them."""
-        nonce, content = os.urandom(_NONCE_BYTES), b"".join((self.labels, self.texts, *self.columns))
+        nonce, content = entropy(_NONCE_BYTES), b"".join((self.labels, self.texts, *self.columns))
         return (nonce + AESGCM(key.derived("likeness seal")).encrypt(nonce, content, _about(name, version))).hex()
 
     @classmethod
@@ -96,7 +96,7 @@ def _joined(texts: Iterable[str]) -> bytes:
 def _column(secret: bytes, column: Integers, exponent: int) -> bytes:
     """The digest of a column in any order; one that is like no other where all its cells are equal."""
     if not column.size or (column == column[0]).all():
-        return os.urandom(_BYTES)
+        return entropy(_BYTES)
     ordered = np.sort(column)
     ones = int(np.bitwise_or.reduce(ordered))
     shift = (ones & -ones).bit_length() - 1

@@ -1,7 +1,6 @@
 """Where responses are kept: block by block, each level under a key of its own where the ledger is sealed."""
 
 import hmac
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -15,6 +14,7 @@ from utmost.exact import Level
 from utmost.release.ledger.key import KEY_BYTES, Key
 from utmost.release.ledger.store import Rows
 from utmost.release.statement import level_text
+from utmost.sampling.bits import entropy
 
 _NONCE_BYTES = 12
 
@@ -76,7 +76,7 @@ class Seal:
         if self.secret is None:
             return content
         # A ledger that was put back to an earlier state uses a key again, so the nonce must not be a counter.
-        nonce = os.urandom(_NONCE_BYTES)
+        nonce = entropy(_NONCE_BYTES)
         return nonce + AESGCM(self.secret).encrypt(nonce, content, self._place(event, part))
 
     def opened(self, event: int, part: int, content: bytes) -> bytes:

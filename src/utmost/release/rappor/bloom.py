@@ -92,7 +92,9 @@ class Bloom:
         which = np.array([number.setdefault(word, len(number)) for word in words], dtype=np.int64)
         groups = self.read_cohorts(cohorts, len(which))
         if not all(isinstance(word, str) for word in number):
-            raise OutOfRange("a word must be text", came=next(w for w in number if not isinstance(w, str)))
+            odd = next(word for word in number if not isinstance(word, str))
+            came = f"{type(odd).__name__} from client {int(np.argmax(which == number[odd])) + 1}"
+            raise OutOfRange("a word must be text", came=came)
         pairs, of_client = np.unique(which * self.cohorts + groups, return_inverse=True)
         vocabulary = list(number)
         filters = np.zeros((len(pairs), self.bits), np.bool_)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +65,16 @@ def as_bits(values: object, name: str) -> Bits:
     if array.dtype == np.bool_:
         return array
     if array.dtype.kind not in "iu" or (array.size and not 0 <= array.min() <= array.max() <= 1):
-        raise NotANumber(f"{name} must be made of bits, 0 and 1", came=values)
+        raise NotANumber(f"{name} must be made of bits, 0 and 1", came=_kind(array))
     return array.astype(np.bool_)
+
+
+def _kind(array: NDArray[Any]) -> str:
+    """What came instead of bits: their type, and where it is right the place of the first that is none; no value."""
+    if array.dtype.kind not in "iu":
+        return f"an array of {array.dtype}"
+    place = np.unravel_index(int(np.argmax((array < 0) | (array > 1))), array.shape)
+    return f"another integer at [{', '.join(map(str, place))}]"
 
 
 def check_same_shape(bits: Bits, responses: Bits) -> None:
