@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.exact import exact_integer
+from utmost.exact import checked, exact_integer
 from utmost.geometry.differences import scaled_differences
 from utmost.geometry.ring import is_kernel_support
 from utmost.geometry.vertices import Vertices, vertices
@@ -37,6 +37,7 @@ class Estimate:
     samples: int
 
 
+@checked
 def estimate_kernels(
     ptype: PrivacyType, samples: int, generator: np.random.Generator, size: int | None = None, confidence: float = 0.95
 ) -> Estimate:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Literal
 
 from utmost.errors import OutOfRange
-from utmost.exact import Level, Number, level, round_up
+from utmost.exact import Level, Number, checked, level, round_up
 from utmost.noise import IntegerLaw, Law
 from utmost.noise.cost_names import cost_named
 from utmost.noise.costs import Cost
@@ -51,6 +51,7 @@ class Plan:
         return self.law.theorem
 
 
+@checked
 def plan_release(
     epsilon: Number | Level | None = None,
     *,

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from utmost.errors import OutOfRange
-from utmost.exact import Level
+from utmost.exact import Level, checked
 from utmost.noise.gradual.tightening import Tightening
 from utmost.noise.gradual.world import World, plain
 
 
+@checked
 def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     r"""P(V_{l_1} = v_1, ..., V_{l_m} = v_m) for levels in any order.
 
@@ -38,7 +39,7 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     >>> joint_pmf([3, 1], [level(alpha="1/2"), level(alpha="1/4")])
     Fraction(7, 720)
     """
-    if not levels or len(noise) != len(levels):
+    if not len(levels) or len(noise) != len(levels):
         raise OutOfRange("one noise is needed for each of one or more levels", came=f"{len(noise)} and {len(levels)}")
     world, read = World.of(levels, *noise)
     order = sorted(range(len(levels)), key=lambda i: levels[i])
@@ -50,6 +51,7 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     return plain(mass)
 
 
+@checked
 def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     """The largest P(v)/P(v + 1) or P(v + 1)/P(v) of the joint law over all noise v in -reach..reach: exp of its loss.
 
@@ -70,6 +72,7 @@ def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     return largest
 
 
+@checked
 def correlation(one: Level, other: Level) -> float:
     r"""Pearson's correlation of the noise at two levels, sqrt(a_2/a_1) (1-a_1)/(1-a_2) for alphas a_1 >= a_2.
 
@@ -84,6 +87,7 @@ def correlation(one: Level, other: Level) -> float:
     return 1.0 if strict == loose else math.sqrt(Tightening(loose, strict).stay.number)
 
 
+@checked
 def expected_change(one: Level, other: Level) -> Fraction | float:
     """E|V_one - V_other|, how far a response is expected to move between two levels.
 

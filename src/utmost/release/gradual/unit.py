@@ -15,6 +15,9 @@ from utmost.sampling.grid import chosen_exponent, declared_exponent, steps, unsn
 from utmost.sampling.uniform import uniform
 from utmost.sampling.wide import Integers, narrowed
 
+_LARGEST = 10**100  # each digit costs doublings, and the laws take no more
+
+
 # The grid is chosen once, before anyone knows how far the level will be relaxed; so fine a one serves up to epsilon 16.
 _FINE = level(epsilon=16)
 
@@ -114,6 +117,12 @@ def unit_of(
         exponent = chosen_exponent(width, _FINE) if grid is None else declared_exponent(grid)
         D = steps(width, exponent)
         D += half_step and D % 2 == 0  # a sensitivity of one step more is true as well
+    if D > _LARGEST or number > _LARGEST:
+        raise OutOfRange(
+            "sensitivity must lie between 1 and 1e100 steps, and cells be at most 1e100",
+            came="more",
+            mend="Count in larger units.",
+        )
     if D < 1:
         raise OutOfRange("sensitivity must be at least 1", came=sensitivity)
     if half_step and D % 2 == 0:
