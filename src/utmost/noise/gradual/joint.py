@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from utmost.errors import OutOfRange
-from utmost.exact import Level, checked
+from utmost.exact import Level, checked, natural
 from utmost.noise.gradual.tightening import Tightening
 from utmost.noise.gradual.world import World, plain
+
+_MOST_POINTS = 10**7
 
 
 @checked
@@ -63,6 +65,9 @@ def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     >>> largest_ratio([level(alpha="1/2"), level(alpha="1/3"), level(alpha="2/3")], reach=1)
     Fraction(3, 1)
     """
+    reach = natural(reach, "reach")
+    if (2 * reach + 1) ** min(len(levels), 64) > _MOST_POINTS:
+        raise OutOfRange(f"the law may have at most {_MOST_POINTS} points", came="more", mend="Take a smaller reach.")
     is_rational = all(one.is_rational for one in levels)
     axis = np.arange(-reach, reach + 1).astype(object if is_rational else np.int64)
     noise = np.meshgrid(*[axis] * len(levels), indexing="ij")
