@@ -148,7 +148,7 @@ def _element(kinds: tuple[Any, ...]) -> _Reader | None:
     for kind in kinds:
         if typing.get_origin(kind) in (collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable):
             (inside,) = typing.get_args(kind) or (Any,)
-            return None if inside is collections.abc.Hashable else _reader(inside)
+            return _label if inside is collections.abc.Hashable else _reader(inside)
     return None
 
 
@@ -234,6 +234,14 @@ _PLAIN = {
 
 def _has(value: Any, methods: tuple[str, ...]) -> bool:
     return not isinstance(value, type | str | bytes) and all(hasattr(value, method) for method in methods)
+
+
+def _label(value: Any, name: str) -> Any:
+    try:
+        hash(value)
+    except Exception:  # what is hashed is the user's, and so is what it raises
+        raise wrong_kind(name, "a label: a number or text, say", value) from None
+    return value
 
 
 def _integer(value: Any, name: str) -> int:
