@@ -128,9 +128,12 @@ class Level:
             bits *= 2
 
     def __str__(self) -> str:
-        if self.base is None:
-            return f"epsilon={self.power}"
-        return f"alpha={self.base}" if self.power == 1 else f"alpha={self.base}^{_exponent(self.power)}"
+        try:
+            if self.base is None:
+                return f"epsilon={self.power}"
+            return f"alpha={self.base}" if self.power == 1 else f"alpha={self.base}^{_exponent(self.power)}"
+        except ValueError:  # Python prints no integer of more than 4300 digits
+            return "of too many digits to print"
 
     def __repr__(self) -> str:
         return f"Level({self})"

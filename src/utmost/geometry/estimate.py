@@ -19,6 +19,9 @@ from utmost.privacy import PrivacyType
 _NEAR_ZERO = 1e-7
 
 
+_MOST_SAMPLES = 10**9
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """An unbiased estimate of a number, with a confidence interval.
@@ -60,7 +63,9 @@ def estimate_kernels(
     >>> found.low < 157 < found.high
     True
     """
-    if exact_integer(samples, "samples") < 2:
+    if exact_integer(samples, "samples") > _MOST_SAMPLES:
+        raise OutOfRange(f"samples must be at most {_MOST_SAMPLES}", came="more", where="estimate_kernels")
+    if samples < 2:
         raise OutOfRange("samples must be at least 2", came=samples, where="estimate_kernels")
     if not 0 < confidence < 1:
         raise OutOfRange("confidence must lie strictly between 0 and 1", came=confidence, where="estimate_kernels")

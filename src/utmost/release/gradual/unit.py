@@ -105,6 +105,8 @@ def unit_of(
         OutOfRange: for a sensitivity or a number of cells below 1 (for reals: not positive), and for half-step noise
             with an even number of steps.
     """
+    if not isinstance(half_step, bool):
+        raise OutOfRange("half_step must be True or False", came=type(half_step).__name__)
     number = exact_integer(cells, "cells")
     if number < 1:
         raise OutOfRange("cells must be at least 1", came=cells)
