@@ -4,6 +4,7 @@
 
     UtmostError
     ├── NotANumber      a value is no finite exact number            (also ValueError)
+    ├── WrongKind       an argument is of another kind altogether    (also TypeError)
     ├── NotALevel       a value is no privacy level                  (also ValueError)
     ├── OutOfRange      a parameter lies outside its range           (also ValueError)
     ├── NotAPrior       an array is no probability distribution      (also ValueError)
@@ -69,11 +70,25 @@ def _shorten(value: Any) -> str:
         text = value if isinstance(value, str) else repr(value)
     except ValueError:  # Python prints no integer of more than 4300 digits
         return f"{type(value).__name__} of too many digits to print"
+    except Exception:  # a nest too deep, an object that cannot print itself
+        return f"{type(value).__name__} that cannot be printed"
     return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def quoted(value: Any) -> str:
+    """The ``repr`` of whatever came, for a message; the name of its type where it has none."""
+    try:
+        return repr(value)
+    except Exception:  # what is printed is the user's, and so is what it raises
+        return type(value).__name__
 
 
 class NotANumber(UtmostError, ValueError):
     """A value cannot be read as a finite exact number."""
+
+
+class WrongKind(UtmostError, TypeError):
+    """An argument is of a kind that the parameter does not take."""
 
 
 class NotALevel(UtmostError, ValueError):

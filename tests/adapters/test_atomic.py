@@ -1,7 +1,10 @@
 """Writing together: all files or none, whatever fails and whenever."""
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -72,4 +75,33 @@ def test_an_interrupt_leaves_nothing(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         write_together({tmp_path / "a": text("one"), tmp_path / "b": interrupt})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, SystemExit, MemoryError, OSError])
+def test_nothing_stays_where_the_second_file_fails(tmp_path, failure):
+    """Ctrl-C while a file is being written leaves neither it, nor the one before, nor what was written aside."""
+
+    def fails(file):
+        file.write(b"half")
+        raise failure
+
+    with pytest.raises(failure):
+        write_together({tmp_path / "a": lambda file: file.write(b"a"), tmp_path / "b": fails})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_request_to_end_removes_what_is_half_written(tmp_path):
+    """SIGTERM to the command line is an orderly end."""
+    code = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from utmost.adapters import cli\n"
+        "from utmost.adapters.atomic import write_together\n"
+        "def wait(file):\n    file.write(b'half'); os.kill(os.getpid(), signal.SIGTERM); signal.pause()\n"
+        "cli.app = lambda **_: write_together({Path(sys.argv[1]) / 'a': wait})\n"
+        "cli.main([])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], env=os.environ | {"PYTHONPATH": "src"})
+    assert done.returncode == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []

@@ -128,7 +128,7 @@ def test_refused_csv(file, text, error, said):
 @pytest.mark.parametrize(
     ("text", "error", "said"),
     [
-        ("{", BadTable, "must be JSON or CSV"),
+        ("{", BadTable, "must be JSON"),
         ("3", BadTable, "a list of rows"),
         ('{"rows": [[1]]}', BadTable, "a list of rows"),
         ("[]", BadTable, "a list of rows"),

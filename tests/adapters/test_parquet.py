@@ -31,3 +31,18 @@ def test_two_columns_of_one_name_are_refused(tmp_path):
 def test_an_unknown_ending_is_refused(tmp_path):
     with pytest.raises(Unsupported, match=r"must end in \.csv, \.tsv or \.parquet"):
         files.read(tmp_path / "x.xlsx")
+
+
+def test_a_file_that_inflates_is_refused_before_the_memory_is_full(tmp_path, monkeypatch):
+    """A column of one value repeated shrinks ten thousandfold; here the bound is set low."""
+    import pyarrow
+    from pyarrow import parquet as arrow_parquet
+
+    from utmost.adapters import parquet
+    from utmost.errors import BadTable
+
+    arrow_parquet.write_table(pyarrow.table({"n": [7] * 1_000_000}), tmp_path / "t.parquet")
+    monkeypatch.setattr(parquet, "_INFLATED", 1 << 20)
+    assert (tmp_path / "t.parquet").stat().st_size * 200 < 8_000_000
+    with pytest.raises(BadTable, match="may hold"):
+        parquet.read(tmp_path / "t.parquet")

@@ -4,7 +4,6 @@ Exact numbers stand as text, floats as JSON numbers, which give the same float b
 change their meaning; `format` grows when one is added.
 """
 
-import json
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from utmost.adapters.json_stream import fields, read_json
 from utmost.adapters.spaces import space_facts, stated_space
 from utmost.channels import Channel
 from utmost.design import Bounds
@@ -29,7 +29,7 @@ from utmost.design.capacity import (
     UniformMechanism,
     factors,
 )
-from utmost.errors import BadTable, UtmostError
+from utmost.errors import BadTable
 from utmost.exact import Array, exact
 from utmost.privacy import PrivacyType
 from utmost.release.stated import stated_level
@@ -58,19 +58,12 @@ def read(path: Path) -> list[TypeCapacity]:
     Raises:
         BadTable: for a file that holds none.
     """
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise BadTable("capacities must be JSON", came=str(error), where=str(path)) from None
+    found = read_json(path, "capacities must")
     if not isinstance(found, dict) or found.get("kind") != KIND:
         raise BadTable(f"capacities must be of the kind {KIND!r}", came=type(found).__name__, where=str(path))
-    try:
+    with fields(path, "capacities must"):
         ptype = PrivacyType(stated_space(found["space"]), stated_level(found))
         return [_read_capacity(ptype, facts) for facts in found["capacities"]]
-    except (KeyError, TypeError, ValueError, AssertionError) as error:
-        if isinstance(error, UtmostError):
-            raise
-        raise BadTable("capacities must have all their fields", came=repr(error), where=str(path)) from None
 
 
 def _capacity(capacity: TypeCapacity) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from utmost.adapters import csv_table, designs, files
+from utmost.adapters.json_stream import read_json
 from utmost.adapters.number_files import is_number, number_in
 from utmost.channels import Channel, geometric_channel
 from utmost.errors import BadTable, NotAChannel, OutOfRange
@@ -124,10 +125,7 @@ def _csv_cells(path: Path) -> _Cells:
 
 
 def _read_json(path: Path) -> Channel:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"), parse_float=str)
-    except ValueError as error:
-        raise BadTable("a channel must be JSON or CSV", came=str(error), where=str(path)) from None
+    found = read_json(path, "a channel must", parse_float=str)
     if isinstance(found, dict) and found.get("kind") == designs.KIND:
         return _mechanism(path)
     rows = found.get("matrix") if isinstance(found, dict) else found

@@ -3,15 +3,21 @@
 Exit codes: 0 done; 1 refused by the data or a promise would break; 2 misuse.
 """
 
+import io
+import os
+import signal
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-from utmost.errors import NotALevel, NotANumber, OutOfRange, PrivacyWarning, Unsupported, UtmostError
+from utmost.errors import NotALevel, NotANumber, OutOfRange, PrivacyWarning, Unsupported, UtmostError, WrongKind
 from utmost.version import __version__
 
 COMMANDS = {
@@ -34,7 +40,7 @@ COMMANDS = {
 }
 """Every command and what it does, in the order in which people meet them; its file is read when it is called."""
 
-_MISUSE = (NotALevel, NotANumber, OutOfRange, Unsupported)
+_MISUSE = (NotALevel, NotANumber, OutOfRange, Unsupported, WrongKind)
 _MANNER: dict[str, Any] = {
     "add_completion": False,
     "rich_markup_mode": None,
@@ -87,15 +93,52 @@ def _root(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line, and leave the process with its exit code."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", PrivacyWarning)
-            warnings.showwarning = _tell
+    _check_streams()
+    if any("\0" in word for word in sys.argv[1:] if arguments is None) or "\0" in "".join(arguments or ()):
+        _fail("an argument must not hold a NUL character", 2)
+    with _ended_in_order(), warnings.catch_warnings():
+        warnings.simplefilter("always", PrivacyWarning)
+        warnings.showwarning = _tell
+        try:
             app(args=arguments, prog_name="utmost")
-    except UtmostError as error:
-        _fail(str(error), 2 if isinstance(error, _MISUSE) else 1)
-    except OSError as error:
-        _fail(f"{error.filename or 'file'}: {error.strerror or error}", 1)
+            sys.stdout.flush()
+        except UtmostError as error:
+            _fail(str(error), 2 if isinstance(error, _MISUSE) else 1)
+        except BrokenPipeError:
+            _silence()
+            _fail("standard output was closed before all was written", 1)
+        except OSError as error:
+            _fail(f"{error.filename or 'file'}: {error.strerror or error}", 1)
+        except MemoryError:
+            _fail("what is asked for must fit the memory", 1)
+
+
+def _check_streams() -> None:
+    """Nothing is drawn where the answer could not be written; what a stream cannot spell is written in escapes."""
+    if sys.stdout is None or sys.stdout.closed:
+        _fail("standard output must be open", 2)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let a request to end the process (SIGTERM) run what removes half-written files, as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _silence() -> None:
+    """Let what is still buffered for a closed pipe go nowhere, so that Python does not fail on it at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _tell(message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> None:
@@ -103,7 +146,8 @@ def _tell(message: Warning | str, category: type[Warning], *place: Any, **line: 
     sys.stderr.write(f"utmost: warning: {message}\n")
 
 
-def _fail(message: str, code: int) -> None:
-    """One message on standard error, and the exit code."""
-    sys.stderr.write(f"utmost: {message}\n")
+def _fail(message: str, code: int) -> NoReturn:
+    """One message on standard error, where there is one, and the exit code."""
+    with suppress(AttributeError, OSError, ValueError):
+        sys.stderr.write(f"utmost: {message}\n")
     sys.exit(code)

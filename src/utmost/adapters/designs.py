@@ -4,16 +4,16 @@ Exact numbers stand as text, floats as JSON numbers, which give the same float b
 change their meaning; `format` grows when one is added.
 """
 
-import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from utmost.adapters.json_stream import fields, read_json
 from utmost.adapters.sidecar import write as write_json
 from utmost.adapters.spaces import space_facts, stated_space
 from utmost.channels import Channel, Remap
 from utmost.design import Bounds, Certificate, Multipliers, Optimum
-from utmost.errors import BadTable, OutOfRange, UtmostError
+from utmost.errors import BadTable, OutOfRange
 from utmost.exact import Array, Level, as_array, exact
 from utmost.privacy import PrivacyType
 from utmost.release.stated import stated_level
@@ -66,18 +66,11 @@ def read(path: Path) -> Certificate:
         BadTable: for a file that is no design.
         PromiseBroken: for a channel or a dual that proves nothing.
     """
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise BadTable("a design must be JSON", came=str(error), where=str(path)) from None
+    found = read_json(path, "a design must")
     if not isinstance(found, dict) or found.get("kind") != KIND:
         raise BadTable(f"a design must be of the kind {KIND!r}", came=type(found).__name__, where=str(path))
-    try:
+    with fields(path, "a design must"):
         return _certificate(found)
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, UtmostError):
-            raise
-        raise BadTable("a design must have all its fields", came=repr(error), where=str(path)) from None
 
 
 def matrix_text(channel: Channel) -> list[list[str]]:

@@ -1,8 +1,46 @@
-"""JSON that is too long to hold: an object whose last field is a list, written item by item."""
+"""JSON files: read whole or refused, and written item by item where they are too long to hold."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TextIO
+
+from utmost.errors import BadTable, UtmostError
+
+_WRONG_FIELDS = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
+def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = None) -> Any:
+    """What a JSON file holds.
+
+    Args:
+        path: the file, UTF-8.
+        what: what it should hold, for the message: "a design must".
+        parse_float: makes a number of the text of one with a point or an exponent.
+
+    Raises:
+        BadTable: for what is no JSON, for a nest too deep to read, and for a number of more than 4300 digits.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"), parse_float=parse_float)
+    except (ValueError, RecursionError) as error:
+        raise BadTable(f"{what} be JSON", came=str(error), where=str(path)) from None
+
+
+@contextmanager
+def fields(path: Path, what: str) -> Iterator[None]:
+    """Read the fields of a JSON file: whatever is not as it should be there is a `BadTable` that names the file.
+
+    Raises:
+        BadTable: for a field that is missing, or holds something else.
+    """
+    try:
+        yield
+    except UtmostError:
+        raise
+    except _WRONG_FIELDS as error:
+        raise BadTable(f"{what} have all its fields", came=type(error).__name__, where=str(path)) from None
 
 
 def write_list(head: Mapping[str, Any], name: str, items: Iterable[Any], file: TextIO) -> None:

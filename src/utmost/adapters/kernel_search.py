@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from utmost.adapters.json_stream import fields, read_json
 from utmost.adapters.spaces import space_facts
 from utmost.errors import BadTable, Unsupported
 from utmost.geometry import Haul, Position, kernel_blocks
@@ -110,8 +111,8 @@ def read(ptype: PrivacyType, state: Path) -> Search:
     Raises:
         BadTable: for a file that is none.
     """
-    try:
-        found = json.loads(state.read_text(encoding="utf-8"))
+    found = read_json(state, "a state must")
+    with fields(state, "a state must"):
         if found["kind"] != KIND:
             raise BadTable(f"a state must be of the kind {KIND!r}", came=found["kind"], where=str(state))
         if found["type"] != _type_facts(ptype):
@@ -123,10 +124,6 @@ def read(ptype: PrivacyType, state: Path) -> Search:
             float(found["done"]),
             found["written"],
         )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, BadTable):
-            raise
-        raise BadTable("a state must be JSON with all its fields", came=repr(error), where=str(state)) from None
 
 
 def _write(ptype: PrivacyType, state: Path, at: Search) -> None:

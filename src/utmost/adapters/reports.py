@@ -2,12 +2,14 @@
 
 import json
 import sys
+from contextlib import suppress
 from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
 from utmost.channels import Remap, geometric_channel
 from utmost.design import Optimum, Reading, face_value_loss
+from utmost.errors import OutOfRange
 from utmost.exact import Level, exact
 from utmost.noise import DiscreteStaircase, Law, gain
 from utmost.noise.costs import Cost, absolute
@@ -129,8 +131,10 @@ def exact_text(number: Any) -> str | None:
 
 
 def _gains(law: Law, cost: Cost) -> dict[str, float]:
-    """How many times as much the usual noise costs."""
-    gains = {"Laplace": gain(law, "laplace", cost)}
-    if isinstance(law, DiscreteStaircase):
-        gains["geometric"] = gain(law, "geometric", cost)
+    """How many times as much the usual noise costs; nothing where that, or the cost itself, exceeds the floats."""
+    others: tuple[Any, ...] = ("laplace", "geometric") if isinstance(law, DiscreteStaircase) else ("laplace",)
+    gains = {}
+    for other in others:
+        with suppress(OutOfRange):
+            gains["Laplace" if other == "laplace" else other] = gain(law, other, cost)
     return gains

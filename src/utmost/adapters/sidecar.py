@@ -6,6 +6,7 @@ from typing import Any, BinaryIO
 
 from utmost.adapters import files
 from utmost.adapters.atomic import check_absent, write_together
+from utmost.adapters.json_stream import read_json
 from utmost.errors import BadTable
 from utmost.release import TableRelease
 
@@ -46,11 +47,13 @@ def publish(release: TableRelease, out: Path, watch: files.Watch | None = None) 
         OSError: where the disk refuses.
     """
 
+    stated = release.sidecar  # first, so that nothing is written where it cannot be said
+
     def table(file: BinaryIO) -> None:
         files.write(release.table, file, out, watch)
 
     # The statement comes first: a table never stands without it, whatever is cut off.
-    write_together({sidecar_path(out): lambda file: write(release.sidecar, file), out: table})
+    write_together({sidecar_path(out): lambda file: write(stated, file), out: table})
 
 
 def write(statement: dict[str, Any], file: BinaryIO) -> None:
@@ -64,10 +67,7 @@ def read(path: Path | str) -> dict[str, Any]:
     Raises:
         BadTable: for a file that is no such statement.
     """
-    try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise BadTable("a statement must be JSON", came=str(error), where=str(path)) from None
+    found = read_json(Path(path), "a statement must")
     if not isinstance(found, dict) or found.get("kind") != KIND:
         raise BadTable(f"a statement must be of the kind {KIND!r}", came=type(found).__name__, where=str(path))
     return found

@@ -5,7 +5,6 @@ the type, and the cells of priors, are made anew when it is read. Fields are nev
 meaning; `format` grows when one is added.
 """
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -13,10 +12,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from utmost.adapters.json_stream import fields, read_json
 from utmost.adapters.sidecar import write as write_json
 from utmost.adapters.spaces import space_facts, stated_space
 from utmost.channels import Channel
-from utmost.errors import BadTable, UtmostError
+from utmost.errors import BadTable
 from utmost.exact import Array, as_array, exact
 from utmost.geometry import ExistenceVerdict, UniversalityVerdict, vertices
 from utmost.geometry.cells import Complex, Prior
@@ -131,18 +131,11 @@ def read(path: Path) -> Stated:
     Raises:
         BadTable: for a file that is no verdict.
     """
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise BadTable("a verdict must be JSON", came=str(error), where=str(path)) from None
+    found = read_json(path, "a verdict must")
     if not isinstance(found, dict) or found.get("kind") != KIND:
         raise BadTable(f"a verdict must be of the kind {KIND!r}", came=type(found).__name__, where=str(path))
-    try:
+    with fields(path, "a verdict must"):
         return _stated(found)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, UtmostError):
-            raise
-        raise BadTable("a verdict must have all its fields", came=repr(error), where=str(path)) from None
 
 
 def _stated(found: dict[str, Any]) -> Stated:

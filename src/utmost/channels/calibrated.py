@@ -14,11 +14,12 @@ import numpy as np
 from utmost.channels.channel import Channel, stochastic
 from utmost.channels.tails import Range, Tails, with_tails
 from utmost.errors import NotALoss, OutOfRange, Unsupported
-from utmost.exact import Array, Level, Number, as_array, exact, frozen, is_exact, level
+from utmost.exact import Array, Level, Number, as_array, checked, exact, frozen, is_exact, level
 from utmost.spaces import Space, discrete
 from utmost.spaces.losses import loss_matrix
 
 
+@checked
 def exponential_mechanism(
     costs: object,
     epsilon: Number | Level | None = None,
@@ -63,6 +64,7 @@ def exponential_mechanism(
     return _normalised(wide, level(epsilon, alpha), is_exact(cost))
 
 
+@checked
 def abstract_staircase(
     costs: object,
     epsilon: Number | Level | None = None,

@@ -8,8 +8,21 @@ import numpy as np
 
 from utmost.channels.columns import merged_columns
 from utmost.channels.remap import Remap
-from utmost.errors import NotAChannel, NotANumber, OutOfRange
-from utmost.exact import Array, Number, as_array, exact, frozen, is_exact, nearest, one_world, product, to_floats
+from utmost.errors import NotAChannel, NotANumber, OutOfRange, quoted
+from utmost.exact import (
+    Array,
+    Number,
+    as_array,
+    checked,
+    exact,
+    frozen,
+    is_exact,
+    nearest,
+    one_world,
+    plain_array,
+    product,
+    to_floats,
+)
 
 Labels = tuple[Hashable, ...] | None
 
@@ -37,6 +50,7 @@ class Channel:
     secrets: Labels
     outcomes: Labels
 
+    @checked
     def __init__(
         self,
         matrix: object,
@@ -78,14 +92,15 @@ class Channel:
 
         Source: [fernandes2022], section IV-C.
         """
-        kept = np.asarray(rows)
+        kept = plain_array(rows, "list of rows")
         if kept.dtype.kind not in "iu" or kept.ndim != 1 or kept.size == 0:
-            raise OutOfRange("rows must be a list of at least one secret", came=repr(rows), where="restrict")
+            raise OutOfRange("rows must be a list of at least one secret", came=quoted(rows), where="restrict")
         if kept.min() < 0 or kept.max() >= self.shape[0]:
-            raise OutOfRange(f"rows must lie in 0..{self.shape[0] - 1}", came=repr(rows), where="restrict")
+            raise OutOfRange(f"rows must lie in 0..{self.shape[0] - 1}", came=quoted(rows), where="restrict")
         names = None if self.secrets is None else tuple(self.secrets[x] for x in kept.tolist())
         return stochastic(self.matrix[kept], names, self.outcomes)
 
+    @checked
     def mix(self, other: "Channel", p: Number) -> "Channel":
         """p C + (1 - p) D: one of two channels with the same outcomes is used, and nobody is told which.
 
@@ -96,6 +111,7 @@ class Channel:
         mine, theirs = _weighted(self.matrix, other.matrix, p)
         return stochastic(mine + theirs, self.secrets, self.outcomes)
 
+    @checked
     def choose(self, other: "Channel", p: Number) -> "Channel":
         """[p C | (1 - p) D]: one of two channels is used, and it is seen which (external probabilistic choice).
 
@@ -106,6 +122,7 @@ class Channel:
         _check_same_secrets(self, other)
         return stochastic(np.concatenate(_weighted(self.matrix, other.matrix, p), axis=1), self.secrets)
 
+    @checked
     def parallel(self, other: "Channel") -> "Channel":
         """Both channels run independently on one secret: outcome (y, z), numbered y m' + z, has C[x, y] D[x, z]."""
         _check_same_secrets(self, other)
@@ -116,6 +133,7 @@ class Channel:
             names = tuple((y, z) for y in self.outcomes for z in other.outcomes)
         return stochastic(both.reshape(len(mine), -1), self.secrets, names)
 
+    @checked
     def relabel(
         self, secrets: Sequence[Hashable] | None = None, outcomes: Sequence[Hashable] | None = None
     ) -> "Channel":
@@ -126,6 +144,7 @@ class Channel:
             self.matrix, self.secrets if rows is None else rows, self.outcomes if columns is None else columns
         )
 
+    @checked
     def merge_columns(self, tolerance: float = 1e-12) -> "Channel":
         """The reduced channel: outcomes that say the same become one, and impossible outcomes are dropped.
 
@@ -144,6 +163,7 @@ class Channel:
         names = None if self.outcomes is None else tuple(tuple(self.outcomes[y] for y in group) for group in groups)
         return stochastic(matrix, self.secrets, names)
 
+    @checked
     def same_as(self, other: "Channel", tolerance: float = 0.0) -> bool:
         """Whether the matrices have one shape and no entry differs by more than ``tolerance``; names may differ."""
         if self.shape != other.shape:

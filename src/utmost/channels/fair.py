@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from utmost.channels.channel import Channel, stochastic
-from utmost.exact import Level, Number, level, natural
+from utmost.exact import Level, Number, checked, level, natural
 
 
+@checked
 def fair_channel(n: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     r"""C[x, r] = y alpha^e(x, r), where every row holds the powers 0, 1, 1, 2, 2, ... of alpha.
 

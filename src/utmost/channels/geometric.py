@@ -8,9 +8,10 @@ import numpy as np
 
 from utmost.channels.channel import Channel, stochastic
 from utmost.errors import OutOfRange
-from utmost.exact import Array, Level, Number, frozen, is_exact, level, natural, to_floats
+from utmost.exact import Array, Level, Number, as_array, checked, frozen, is_exact, level, natural, to_floats
 
 
+@checked
 def geometric_channel(n: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     """The range-restricted geometric mechanism on {0, ..., n}: exact where alpha is rational, else float64.
 
@@ -54,6 +55,7 @@ class GeometricMatrix:
     n: int
     level: Level
 
+    @checked
     def scales(self, floats: bool = False) -> Array:
         """c, of shape (n+1,); as float64 if so asked, or where alpha is irrational."""
         ends, inside = self._scale(floats)
@@ -61,6 +63,7 @@ class GeometricMatrix:
         c[[0, -1]] = ends
         return frozen(c)
 
+    @checked
     def powers(self, floats: bool = False) -> Array:
         """alpha^0, ..., alpha^n; as float64 if so asked, or where alpha is irrational."""
         if floats or not self.level.is_rational:
@@ -69,6 +72,7 @@ class GeometricMatrix:
         values[1:] = self.level.alpha_fraction()
         return frozen(np.multiply.accumulate(values))
 
+    @checked
     def matrix(self, floats: bool = False) -> Array:
         """G as an (n+1, n+1) array. Cost: O(n^2)."""
         powers, (ends, inside) = self.powers(floats), self._scale(floats)
@@ -149,6 +153,7 @@ class GeometricMatrix:
         return np.asarray(t / self._gap(floats=not is_exact(x)))
 
     def _read(self, columns: Array) -> Array:
+        columns = as_array(columns, "columns")
         if columns.ndim not in (1, 2) or len(columns) != self.n + 1:
             raise OutOfRange(f"columns must have {self.n + 1} rows", came=f"shape {columns.shape}")
         return columns if not is_exact(columns) or self.level.is_rational else to_floats(columns)

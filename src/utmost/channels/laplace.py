@@ -10,9 +10,10 @@ import numpy as np
 
 from utmost.channels.channel import Channel, stochastic
 from utmost.errors import OutOfRange
-from utmost.exact import Array, Level, Number, exact, level, natural
+from utmost.exact import Array, Level, Number, checked, exact, level, natural
 
 
+@checked
 def laplace_channel(
     n: int,
     epsilon: Number | Level | None = None,

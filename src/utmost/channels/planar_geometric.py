@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from utmost.channels.channel import Channel, stochastic
 from utmost.errors import Unsupported
-from utmost.exact import Level, Number, frozen, level, natural
+from utmost.exact import Level, Number, checked, frozen, level, natural
 from utmost.spaces import grid
 
 Floats = NDArray[np.float64]
@@ -17,6 +17,7 @@ _DEPTH = 52
 _FARTHEST = 50_000
 
 
+@checked
 def planar_geometric_channel(
     rows: int, cols: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from utmost.channels.channel import Channel, stochastic
-from utmost.exact import Level, Number, level, natural
+from utmost.exact import Level, Number, checked, level, natural
 
 
+@checked
 def randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     """R[x, y] = 1/w for y = x and alpha/w otherwise, with w = 1 + (k-1) alpha: the truth is the likeliest answer.
 
@@ -23,9 +24,10 @@ def randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha:
     [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
     """
     size, a = natural(k, "k", least=1), _alpha(level(epsilon, alpha))
-    return _two_valued(size, a / a, a)
+    return _two_valued(size, type(a)(1), a)
 
 
+@checked
 def dual_randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     """R[x, y] = alpha/w for y = x and 1/w otherwise, with w = alpha + k - 1: the truth is the least likely answer.
 
@@ -41,7 +43,7 @@ def dual_randomized_response(k: int, epsilon: Number | Level | None = None, *, a
     [Fraction(1, 5), Fraction(2, 5), Fraction(2, 5)]
     """
     size, a = natural(k, "k", least=1), _alpha(level(epsilon, alpha))
-    return _two_valued(size, a, a / a)
+    return _two_valued(size, a, type(a)(1))
 
 
 def _alpha(at: Level) -> Any:

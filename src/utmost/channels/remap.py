@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.exact import Array, frozen, is_exact, natural
+from utmost.exact import Array, as_array, checked, frozen, is_exact, natural
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -34,6 +34,7 @@ class Remap:
     size: int
     ties: tuple[int, ...]
 
+    @checked
     def __init__(self, actions: object, size: int, ties: Iterable[int] = ()) -> None:
         width = natural(size, "size", least=1)
         chosen = np.array(actions)
@@ -49,6 +50,7 @@ class Remap:
         object.__setattr__(self, "ties", tied)
 
     @classmethod
+    @checked
     def identity(cls, size: int) -> "Remap":
         """Every outcome taken at face value."""
         return cls(np.arange(natural(size, "size", least=1)), size)
@@ -62,6 +64,7 @@ class Remap:
 
     def apply(self, matrix: Array) -> Array:
         """``matrix @ self.matrix`` without forming it: columns with the same action are added up. Cost: O(n m)."""
+        matrix = as_array(matrix, "matrix", ndim=2)
         if matrix.shape[1] != len(self.actions):
             raise OutOfRange(f"this remap is for {len(self.actions)} outcomes", came=matrix.shape[1])
         merged = np.full((matrix.shape[0], self.size), Fraction(0) if is_exact(matrix) else 0.0, dtype=matrix.dtype)
@@ -70,12 +73,14 @@ class Remap:
         merged[:, used] = np.add.reduceat(matrix[:, order], starts, axis=1)
         return merged
 
+    @checked
     def then(self, after: "Remap") -> "Remap":
         """First this remap, then another one on its actions."""
         if self.size != len(after.actions):
             raise OutOfRange(f"what follows must take {self.size} outcomes", came=len(after.actions))
         return Remap(after.actions[self.actions], after.size)
 
+    @checked
     def same_as(self, other: "Remap") -> bool:
         """Whether both choose the same actions among equally many; ties may differ."""
         return self.size == other.size and np.array_equal(self.actions, other.actions)

@@ -7,11 +7,12 @@ import numpy as np
 from utmost.channels.channel import Channel, stochastic
 from utmost.channels.geometric import geometric_channel
 from utmost.errors import Infeasible, OutOfRange, SolverFailed
-from utmost.exact import Array, Level, Number, frozen, level
+from utmost.exact import Array, Level, Number, checked, frozen, level
 from utmost.programs.elimination import solve_sparse
 from utmost.spaces import LineMetric, Space
 
 
+@checked
 def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     """C = E diag(w) with E[x, y] = alpha^d(x, y) and E w = 1: outcomes are secrets, and C[x, y] = alpha^d C[y, y].
 

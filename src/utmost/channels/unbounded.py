@@ -2,9 +2,10 @@
 
 from utmost.channels.channel import Channel, stochastic
 from utmost.channels.geometric import GeometricMatrix
-from utmost.exact import Level, Number, level, natural
+from utmost.exact import Level, Number, checked, level, natural
 
 
+@checked
 def unbounded_geometric_channel(
     n: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:

@@ -12,13 +12,14 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.errors import Unsupported
-from utmost.exact import Array, natural
+from utmost.exact import Array, checked, natural
 from utmost.noise import IntegerLaw, Law, costs
 from utmost.spaces import Consumer, losses
 
 _NAMED = {losses.absolute: costs.absolute, losses.squared: costs.squared}
 
 
+@checked
 def folded_channel(law: Law, n: int) -> Channel:
     """The channel from counts {0, ..., n} to the classes of equivalent responses to count + noise.
 

@@ -20,7 +20,7 @@ import numpy as np
 from utmost.channels import Channel
 from utmost.design.user_program import user_program
 from utmost.errors import OutOfRange
-from utmost.exact import Array, exact, frozen, natural
+from utmost.exact import Array, checked, exact, frozen, natural
 from utmost.privacy import PrivacyType
 from utmost.programs.linear import LinearProgram
 from utmost.programs.vertex import solve_exactly
@@ -45,6 +45,7 @@ class CountQuery:
     rows: int
     satisfying: frozenset[int]
 
+    @checked
     def __init__(self, values: int, rows: int, satisfying: Collection[int]) -> None:
         counted = frozenset(satisfying)
         object.__setattr__(self, "values", natural(values, "values", least=2))

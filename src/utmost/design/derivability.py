@@ -16,7 +16,7 @@ import numpy as np
 
 from utmost.channels import Channel, GeometricMatrix
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.exact import Array, Level, Number, frozen, is_exact, level
+from utmost.exact import Array, Level, Number, checked, frozen, is_exact, level
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +51,7 @@ class Derivation:
         return Channel(self.factor if is_exact(self.factor) else np.maximum(self.factor, 0.0))
 
 
+@checked
 def derivation(X: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Derivation:
     """The factor Y of X = G Y, in the number world of X and alpha.
 
@@ -73,6 +74,7 @@ def derivation(X: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> De
     return Derivation(frozen(np.array(factor)), None if factor[i, r] >= least else (i, r))
 
 
+@checked
 def between_levels(n: int, loose: Level, strict: Level) -> Channel:
     """The K with G(strict) = G(loose) K: a stricter geometric release is a looser one, remapped at random.
 

@@ -24,7 +24,7 @@ from utmost.design.levels import alpha_above
 from utmost.design.optimal import optimal_mechanism
 from utmost.design.user_program import user_program
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.exact import Array, Level, level, round_up
+from utmost.exact import Array, Level, checked, exact_integer, level, round_up
 from utmost.privacy import PrivacyType
 from utmost.programs.linear import LinearProgram
 from utmost.programs.vertex import solve_exactly
@@ -91,6 +91,7 @@ def worst_loss(matrix: Array, loss: Array, possible: Sequence[int]) -> Any:
     )
 
 
+@checked
 def minimax_mechanism(ptype: PrivacyType, loss: object, possible: Sequence[int] | None = None) -> MinimaxOptimum:
     """The private channel with the least worst-case expected loss over the possible secrets.
 
@@ -179,7 +180,7 @@ def _least_top(
 
 
 def _possible(possible: Sequence[int] | None, size: int) -> tuple[int, ...]:
-    secrets = tuple(range(size)) if possible is None else tuple(int(x) for x in possible)
+    secrets = tuple(range(size)) if possible is None else tuple(exact_integer(x, "a possible secret") for x in possible)
     if not secrets or len(set(secrets)) != len(secrets) or not all(0 <= x < size for x in secrets):
         raise OutOfRange(f"the possible secrets must be distinct and in 0..{size - 1}", came=possible)
     return secrets

@@ -19,7 +19,7 @@ from utmost.design.levels import alphas_above, alphas_below
 from utmost.design.repair import feasible_dual, private_matrix
 from utmost.design.user_program import split_duals, user_program
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, Unsupported
-from utmost.exact import Array
+from utmost.exact import Array, checked
 from utmost.privacy import PrivacyType
 from utmost.programs.program import solve
 from utmost.programs.vertex import solve_exactly
@@ -92,6 +92,7 @@ class Optimum:
         return Optimum, (self.certificate, self.method)
 
 
+@checked
 def optimal_mechanism(
     ptype: PrivacyType,
     consumer: Consumer,

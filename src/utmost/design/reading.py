@@ -8,7 +8,7 @@ import numpy as np
 
 from utmost.channels import GeometricMatrix
 from utmost.errors import NotAPrior, OutOfRange
-from utmost.exact import Array, Level, Number, exact, exact_integer, frozen, is_exact, one_world, to_floats
+from utmost.exact import Array, Level, Number, checked, exact, exact_integer, frozen, is_exact, one_world, to_floats
 from utmost.noise import IntegerLaw
 from utmost.spaces import Consumer
 
@@ -35,6 +35,7 @@ class Reading:
     loss: Any
 
 
+@checked
 def read_response(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidence: Number = "0.95") -> Reading:
     """The answer of least posterior loss to a response with geometric noise, clamped or not, for counts 0..n.
 

@@ -7,11 +7,12 @@ import numpy as np
 
 from utmost.channels import Channel, Remap
 from utmost.errors import OutOfRange
-from utmost.exact import Array, exact_integer, frozen, one_world
+from utmost.exact import Array, as_array, checked, exact_integer, frozen, one_world
 from utmost.leakage import TIE, joint, least_actions, scores, uncertainty
 from utmost.spaces import Consumer
 
 
+@checked
 def posterior(C: Channel, prior: Array, outcome: int) -> Array | None:
     """p(x | y) = p_x C[x, y] / sum_z p_z C[z, y], shape (n,); None for an outcome of probability zero.
 
@@ -23,6 +24,7 @@ def posterior(C: Channel, prior: Array, outcome: int) -> Array | None:
     y = exact_integer(outcome, "outcome")
     if not 0 <= y < C.shape[1]:
         raise OutOfRange(f"the outcome must lie in 0..{C.shape[1] - 1}", came=outcome)
+    prior = as_array(prior, "prior", ndim=1)
     _check_sizes(C, len(prior))
     weights, column = one_world(prior, C.matrix[:, y])
     joint = weights * column
@@ -30,6 +32,7 @@ def posterior(C: Channel, prior: Array, outcome: int) -> Array | None:
     return None if total == 0 else frozen(np.asarray(joint / total))
 
 
+@checked
 def bayes_remap(C: Channel, consumer: Consumer, tie: float = TIE) -> Remap:
     """For each outcome y the action r with the least posterior loss sum_x p_x C[x, y] l(x, r).
 
@@ -52,6 +55,7 @@ def bayes_remap(C: Channel, consumer: Consumer, tie: float = TIE) -> Remap:
     return least_actions(scores(consumer.loss, joint(C, consumer)), tie)
 
 
+@checked
 def expected_loss(C: Channel, consumer: Consumer) -> Any:
     """sum_y min_r sum_x p_x C[x, y] l(x, r): the loss after the optimal remap.
 
@@ -63,6 +67,7 @@ def expected_loss(C: Channel, consumer: Consumer) -> Any:
     return uncertainty(C, consumer)
 
 
+@checked
 def face_value_loss(C: Channel, consumer: Consumer) -> Any:
     """sum_x p_x sum_y C[x, y] l(x, y): the loss of a consumer who takes each outcome as its answer.
 

@@ -13,7 +13,7 @@ from utmost.design.levels import alphas_above
 from utmost.design.multipliers import Multipliers
 from utmost.design.near_ties import doubtful_ratios
 from utmost.errors import NotAChannel, NotANumber, PromiseBroken
-from utmost.exact import Array, Number, as_array, exact, frozen, is_exact
+from utmost.exact import Array, Number, as_array, checked, exact, frozen, is_exact
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer
 
@@ -40,6 +40,7 @@ class Repair:
     share: Fraction
 
 
+@checked
 def repair(
     matrix: Channel | object, ptype: PrivacyType, *, within: Number | None = None, tolerance: float = 1e-6
 ) -> Repair:

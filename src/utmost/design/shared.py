@@ -18,7 +18,7 @@ import numpy as np
 from utmost.design.optimal import Optimum, optimal_mechanism
 from utmost.design.user_program import user_program
 from utmost.errors import OutOfRange
-from utmost.exact import Array
+from utmost.exact import Array, checked
 from utmost.privacy import PrivacyType
 from utmost.programs.farkas import farkas_gap, farkas_ray
 from utmost.programs.linear import LinearProgram
@@ -50,6 +50,7 @@ class SharedOptimum:
         return bool(self.together.lower <= sum(found.loss for found in self.alone))
 
 
+@checked
 def shared_mechanism(ptype: PrivacyType, consumers: Sequence[Consumer]) -> SharedOptimum:
     """The private channel with the least total loss for several consumers, each remapping it as it likes.
 

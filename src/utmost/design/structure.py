@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from utmost.channels import Channel, Remap
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.exact import Level, Number, level
+from utmost.exact import Level, Number, checked, level
 
 DOWN, UP, SLACK, ZERO = "down", "up", "slack", "zero"
 
 
+@checked
 def constraint_matrix(C: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> NDArray[np.str_]:
     """Which privacy constraints are tight: an (n, m) array of "down", "up", "slack" and "zero" for n + 1 counts.
 
@@ -90,6 +91,7 @@ def check_lemmas(pattern: NDArray[np.str_]) -> tuple[LemmaCheck, ...]:
     )
 
 
+@checked
 def remap_of_vertex(C: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Remap:
     """The remap of G that gives a vertex with the pattern of Lemma 5.9: responses i + S_(i-1), ..., i + S_i become k_i.
 
@@ -111,6 +113,9 @@ def remap_of_vertex(C: Channel, alpha: Number | Level, tolerance: float = 1e-9) 
 
 def used_columns(pattern: NDArray[np.str_]) -> NDArray[np.intp]:
     """The columns that are not all zero."""
+    if not isinstance(pattern, np.ndarray) or not set(pattern.ravel().tolist()) <= {DOWN, SLACK, UP, ZERO}:
+        words = ", ".join(sorted((DOWN, SLACK, UP, ZERO)))
+        raise OutOfRange(f"a constraint matrix is an array of {words}", came=type(pattern).__name__)
     if pattern.ndim != 2:
         raise OutOfRange("a constraint matrix has two dimensions", came=f"shape {pattern.shape}")
     return np.flatnonzero((pattern != ZERO).any(axis=0))
@@ -118,7 +123,8 @@ def used_columns(pattern: NDArray[np.str_]) -> NDArray[np.intp]:
 
 def _is_ordered(row: NDArray[np.str_]) -> bool:
     """down..., at most one slack, up..."""
-    ranks = [{DOWN: 0, SLACK: 1, UP: 2}[entry] for entry in row.tolist()]
+    order = {DOWN: 0, SLACK: 1, UP: 2}
+    ranks = [order[entry] for entry in row.tolist()]
     return ranks == sorted(ranks) and ranks.count(1) <= 1
 
 

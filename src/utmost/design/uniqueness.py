@@ -20,7 +20,7 @@ from utmost.design.line_check import exact_flows
 from utmost.design.loss_rows import integer_rows
 from utmost.design.user_program import user_program
 from utmost.errors import Unsupported
-from utmost.exact import Array
+from utmost.exact import Array, checked
 from utmost.privacy import PrivacyType
 from utmost.programs.linear import LinearProgram
 from utmost.programs.vertex import solve_exactly
@@ -45,6 +45,7 @@ class Uniqueness:
     tight: int | None = None
 
 
+@checked
 def uniqueness(ptype: PrivacyType, consumer: Consumer) -> Uniqueness:
     """Whether the consumer's optimum is unique, decided exactly; floats are read as the rationals that they are.
 

@@ -1,11 +1,23 @@
 """Numbers that keep their promise: rationals, intervals, directed rounding, epsilon and alpha."""
 
-from utmost.exact.arrays import Array, as_array, fractions, frozen, is_exact, one_world, to_floats
+from utmost.exact.arrays import (
+    Array,
+    as_array,
+    check_numbers,
+    fractions,
+    frozen,
+    indices,
+    is_exact,
+    one_world,
+    plain_array,
+    to_floats,
+)
 from utmost.exact.elementary import exp_interval, log_interval
 from utmost.exact.interval import Interval
+from utmost.exact.kinds import checked, possible_path, wrong_kind
 from utmost.exact.level import Level, level
 from utmost.exact.lifting import solve_lifted
-from utmost.exact.number import Number, exact, exact_integer, natural
+from utmost.exact.number import Number, exact, exact_integer, natural, precision
 from utmost.exact.product import product
 from utmost.exact.residues import independent, primes, residues
 from utmost.exact.rounding import nearest, round_down, round_up
@@ -18,18 +30,24 @@ __all__ = [
     "Number",
     "Surd",
     "as_array",
+    "check_numbers",
+    "checked",
     "exact",
     "exact_integer",
     "exp_interval",
     "fractions",
     "frozen",
     "independent",
+    "indices",
     "is_exact",
     "level",
     "log_interval",
     "natural",
     "nearest",
     "one_world",
+    "plain_array",
+    "possible_path",
+    "precision",
     "primes",
     "product",
     "residues",
@@ -37,4 +55,5 @@ __all__ = [
     "round_up",
     "solve_lifted",
     "to_floats",
+    "wrong_kind",
 ]

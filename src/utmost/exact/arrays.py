@@ -1,13 +1,16 @@
 """The two number worlds of arrays: float64, and objects that are all `Fraction`."""
 
 from collections.abc import Iterable
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotANumber
+from utmost.errors import NotANumber, OutOfRange, quoted
+from utmost.exact.kinds import MOST_ELEMENTS, size_of
 from utmost.exact.number import exact
 
 Array = NDArray[Any]
@@ -53,6 +56,54 @@ def as_array(values: object, name: str = "array", ndim: int | None = None) -> Ar
     return frozen(array)
 
 
+def plain_array(values: object, name: str = "array") -> NDArray[Any]:
+    """What NumPy makes of the values, whatever they are.
+
+    Raises:
+        NotANumber: for a ragged list, a nest too deep, more than 10^8 entries in a list, and what cannot be converted.
+
+    >>> plain_array([[1, 2], [3, 4]]).shape
+    (2, 2)
+    """
+    if not isinstance(values, np.ndarray) and hasattr(values, "__len__") and size_of(values, name) > MOST_ELEMENTS:
+        raise NotANumber(f"the {name} must have at most {MOST_ELEMENTS} entries", came="more")
+    try:
+        return np.asarray(values)
+    except Exception:  # NumPy raises whatever the conversions of the values raise
+        raise NotANumber(f"the {name} must be a rectangular array of numbers", came=type(values).__name__) from None
+
+
+def check_numbers(value: object, name: str) -> None:
+    """Check that a formula can be asked for a value: a number, or an array of nothing else.
+
+    Raises:
+        NotANumber: for anything else.
+    """
+    if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
+        return
+    found = plain_array(value, name)
+    numbers = found.dtype == object and all(isinstance(x, Real | Decimal) for x in found.flat)
+    if not (numbers or found.dtype.kind in "iuf") or not isinstance(value, np.ndarray | Real | Decimal):
+        raise NotANumber(f"the {name} must be a number, or an array of numbers", came=type(value).__name__)
+
+
+def indices(values: object, size: int, name: str) -> NDArray[Any]:
+    """Places in 0..size-1, as an array of integers of the shape they came in.
+
+    Raises:
+        OutOfRange: for what is no integer, and for a place that there is not.
+
+    >>> indices([2, 0], 3, "rows")
+    array([2, 0])
+    """
+    found = plain_array(values, name)
+    if found.size == 0 and found.dtype.kind in "iuf":
+        found = found.astype(np.int64)
+    if found.dtype.kind not in "iu" or (found.size and (found.min() < 0 or found.max() >= size)):
+        raise OutOfRange(f"{name} must be whole numbers in 0..{size - 1}", came="others")
+    return found
+
+
 def is_exact(array: Array) -> bool:
     """Whether the array is in the exact world."""
     return bool(array.dtype == object)
@@ -88,12 +139,9 @@ def frozen(array: Array) -> Array:
 
 
 def _raw(values: object, name: str) -> Array:
-    try:
-        raw = np.asarray(values)
-        if raw.dtype.kind in "bfU" and not isinstance(values, np.ndarray):
-            raw = np.asarray(values, dtype=object)  # NumPy reads [True, 0.5] as floats and [0.5, "1/2"] as text
-    except (ValueError, TypeError, OverflowError):
-        raise NotANumber(f"the {name} must be a rectangular array of numbers", came=values) from None
+    raw = plain_array(values, name)
+    if raw.dtype.kind in "bfU" and not isinstance(values, np.ndarray):
+        raw = np.asarray(values, dtype=object)  # NumPy reads [True, 0.5] as floats and [0.5, "1/2"] as text
     if raw.dtype == object and not _holds_only_fractions(raw):
         for x in raw.flat:
             if isinstance(x, Iterable) and not isinstance(x, str):
@@ -116,7 +164,7 @@ def _from_objects(raw: Array, name: str) -> Array:
             numbers[k] = x if isinstance(x, float | np.floating) else exact(x)
         except NotANumber as error:
             position = tuple(int(p) for p in np.unravel_index(k, raw.shape))
-            raise NotANumber(_at(name, position), came=repr(x), mend=error.mend) from None
+            raise NotANumber(_at(name, position), came=quoted(x), mend=error.mend) from None
     return numbers.reshape(raw.shape)
 
 

@@ -8,7 +8,8 @@ from functools import total_ordering
 from utmost.errors import NotALevel, NotANumber
 from utmost.exact.elementary import exp_interval, log_interval
 from utmost.exact.interval import Interval
-from utmost.exact.number import Number, exact
+from utmost.exact.kinds import checked
+from utmost.exact.number import Number, exact, precision
 from utmost.exact.root import primitive_root
 from utmost.exact.rounding import nearest, round_up
 
@@ -79,8 +80,10 @@ class Level:
             raise NotALevel("alpha must be rational", came=self, mend='Give the level as alpha="1/2", say.')
         return self.base**self.power.numerator
 
+    @checked
     def alpha_interval(self, bits: int = 128) -> Interval:
         """An interval around alpha, a few units of ``2**-bits`` wide."""
+        bits = precision(bits)
         if self.base is None:
             return exp_interval(-self.power, bits)
         if self.power == 1:
@@ -88,8 +91,10 @@ class Level:
         guard = bits + 8 + max(0, math.ceil(self.power)).bit_length()
         return exp_interval(log_interval(self.base, guard) * self.power, bits)
 
+    @checked
     def epsilon_interval(self, bits: int = 128) -> Interval:
         """An interval around epsilon, a few units of ``2**-bits`` wide."""
+        bits = precision(bits)
         if self.base is None:
             return Interval.of(self.power, bits)
         guard = 4 + max(0, math.ceil(self.power)).bit_length()
@@ -123,9 +128,12 @@ class Level:
             bits *= 2
 
     def __str__(self) -> str:
-        if self.base is None:
-            return f"epsilon={self.power}"
-        return f"alpha={self.base}" if self.power == 1 else f"alpha={self.base}^{_exponent(self.power)}"
+        try:
+            if self.base is None:
+                return f"epsilon={self.power}"
+            return f"alpha={self.base}" if self.power == 1 else f"alpha={self.base}^{_exponent(self.power)}"
+        except ValueError:  # Python prints no integer of more than 4300 digits
+            return "of too many digits to print"
 
     def __repr__(self) -> str:
         return f"Level({self})"
@@ -160,7 +168,7 @@ def level(epsilon: Number | Level | None = None, alpha: Number | None = None) ->
     if isinstance(epsilon, Level) and alpha is None:
         return epsilon
     if (epsilon is None) == (alpha is None):
-        came = "neither" if epsilon is None else f"epsilon={epsilon} and alpha={alpha}"
+        came = "neither" if epsilon is None else "both"
         raise NotALevel("exactly one of epsilon and alpha must be given", came=came)
     if epsilon is not None:
         return Level.of_epsilon(epsilon)  # type: ignore[arg-type]

@@ -13,6 +13,9 @@ Number = int | Fraction | Decimal | str | float
 
 # 1e9999 is nobody's parameter; a larger exponent would only let a short string fill the memory.
 _LARGEST_EXPONENT = 9_999
+_MOST_BITS = 1 << 18
+# What is counted has a place in memory each.
+_MOST = 10**9
 
 
 def exact(value: object, name: str = "value") -> Fraction:
@@ -53,12 +56,12 @@ def exact_integer(value: object, name: str = "value") -> int:
     return number.numerator
 
 
-def natural(value: object, name: str, least: int = 0) -> int:
-    """The integer that ``value`` denotes, which must be at least ``least``.
+def natural(value: object, name: str, least: int = 0, most: int = _MOST) -> int:
+    """The integer that ``value`` denotes, which must lie in ``least`` to ``most``: how many of something there are.
 
     Raises:
         NotANumber: see `exact_integer`.
-        OutOfRange: below ``least``.
+        OutOfRange: below ``least`` and above ``most``.
 
     >>> natural("12", "n")
     12
@@ -66,13 +69,26 @@ def natural(value: object, name: str, least: int = 0) -> int:
     number = exact_integer(value, name)
     if number < least:
         raise OutOfRange(f"{name} must be at least {least}", came=value)
+    if number > most:
+        raise OutOfRange(f"{name} must be at most {most}", came=value)
     return number
+
+
+def precision(bits: object) -> int:
+    """How many bits are wanted of a number: 1 to 2^18.
+
+    No decision about levels of 4000 digits needs more, and each doubling takes three times as long.
+
+    >>> precision(128)
+    128
+    """
+    return natural(bits, "bits", least=1, most=_MOST_BITS)
 
 
 def _from_decimal(value: object, name: str) -> Fraction:
     try:
         number = Decimal(str(value).strip())
-    except InvalidOperation:
+    except (InvalidOperation, ValueError):  # ValueError: a number of a kind of ours or NumPy's that cannot be printed
         raise _refusal(value, name) from None
     if not number.is_finite() or abs(number.adjusted()) > _LARGEST_EXPONENT:
         raise _refusal(value, name)

@@ -7,6 +7,8 @@ from math import isqrt
 
 from utmost.errors import OutOfRange
 from utmost.exact.interval import Interval
+from utmost.exact.kinds import checked
+from utmost.exact.number import exact, precision
 
 
 @total_ordering
@@ -29,7 +31,8 @@ class Surd:
     @classmethod
     def of(cls, value: Fraction | int) -> "Surd":
         """A rational number as a surd."""
-        return cls(((1, Fraction(value)),) if value else ())
+        number = exact(value, "value")
+        return cls(((1, number),) if number else ())
 
     @classmethod
     def sqrt(cls, square: Fraction | int | str) -> "Surd":
@@ -38,7 +41,7 @@ class Surd:
         Raises:
             OutOfRange: for a negative number.
         """
-        value = Fraction(square)
+        value = exact(square, "square")
         if value < 0:
             raise OutOfRange("a square root needs a nonnegative number", came=square)
         if value == 0:
@@ -56,9 +59,10 @@ class Surd:
         """The same number, as a Fraction where it is rational."""
         return sum((c for _, c in self.terms), Fraction(0)) if self.is_rational else self
 
+    @checked
     def interval(self, bits: int) -> Interval:
         """An interval around the number, at most one unit of ``2**-bits`` wide for each term."""
-        total = Interval(0, 0, bits)
+        total = Interval(0, 0, precision(bits))
         for radicand, coefficient in self.terms:
             scaled = coefficient**2 * radicand * 4**bits
             low = isqrt(scaled.numerator // scaled.denominator)

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import Array
+from utmost.exact import Array, checked
 from utmost.spaces import Space
 
 Permutation = tuple[int, ...]
@@ -62,6 +62,7 @@ class Automorphisms:
             yield tuple(image)
 
 
+@checked
 def automorphisms(space: Space) -> Automorphisms:
     """The permutations of the secrets of a space that keep every distance; float64 distances are kept to the last bit.
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.errors import PromiseBroken, Unsupported
-from utmost.exact import Array, fractions, frozen, product
+from utmost.exact import Array, checked, fractions, frozen, product
 from utmost.geometry.distances import Distances
 from utmost.geometry.linear import null_vector, solve_columns
 from utmost.geometry.powers import Powers
@@ -47,6 +47,7 @@ class Decomposition:
         )
 
 
+@checked
 def decompose(channel: Channel, ptype: PrivacyType) -> Decomposition:
     """A channel of the type as a refinement of a mixture of kernels of the type, exactly.
 

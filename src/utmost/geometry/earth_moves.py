@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from utmost.channels import Channel
-from utmost.exact import Array, frozen, one_world
+from utmost.exact import Array, checked, frozen, one_world
 from utmost.geometry.refinement import refinement
 from utmost.geometry.witnesses import TOLERANCE
 from utmost.leakage import Hyper, hyper
@@ -30,6 +30,7 @@ class EarthMove:
     def __post_init__(self) -> None:
         frozen(self.amounts)
 
+    @checked
     def verify(self, tolerance: float = TOLERANCE) -> bool:
         """Whether the amounts are as stated: exactly where all is exact, else up to the tolerance in every sum."""
         posteriors, amounts, joint = one_world(self.before.posteriors, self.amounts, self.after.joint)
@@ -42,6 +43,7 @@ class EarthMove:
         return bool((amounts >= 0).all() and all((abs(miss) <= allowed).all() for miss in misses))
 
 
+@checked
 def earth_move(
     B: Channel | object, A: Channel | object, prior: object, tolerance: float = TOLERANCE
 ) -> EarthMove | None:

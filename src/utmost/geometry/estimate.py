@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.exact import exact_integer
+from utmost.exact import checked, exact_integer
 from utmost.geometry.differences import scaled_differences
 from utmost.geometry.ring import is_kernel_support
 from utmost.geometry.vertices import Vertices, vertices
@@ -17,6 +17,9 @@ from utmost.privacy import PrivacyType
 
 # Coefficients below this are left to exact numbers; the systems solved here have far smaller rounding errors.
 _NEAR_ZERO = 1e-7
+
+
+_MOST_SAMPLES = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,7 @@ class Estimate:
     samples: int
 
 
+@checked
 def estimate_kernels(
     ptype: PrivacyType, samples: int, generator: np.random.Generator, size: int | None = None, confidence: float = 0.95
 ) -> Estimate:
@@ -59,7 +63,9 @@ def estimate_kernels(
     >>> found.low < 157 < found.high
     True
     """
-    if exact_integer(samples, "samples") < 2:
+    if exact_integer(samples, "samples") > _MOST_SAMPLES:
+        raise OutOfRange(f"samples must be at most {_MOST_SAMPLES}", came="more", where="estimate_kernels")
+    if samples < 2:
         raise OutOfRange("samples must be at least 2", came=samples, where="estimate_kernels")
     if not 0 < confidence < 1:
         raise OutOfRange("confidence must lie strictly between 0 and 1", came=confidence, where="estimate_kernels")

@@ -6,12 +6,13 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, Unsupported
-from utmost.exact import Array, frozen
+from utmost.exact import Array, checked, frozen
 from utmost.geometry.distances import Distances
 from utmost.geometry.powers import Powers
 from utmost.privacy import PrivacyType
 
 
+@checked
 def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
     """A mechanism and a loss, not trivial and monotone in every metric, such that it is universally optimal for it.
 

@@ -6,11 +6,13 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, Unsupported
-from utmost.exact import Array
+from utmost.exact import Array, checked
+from utmost.exact import indices as places
 from utmost.geometry.vertices import vertices
 from utmost.privacy import PrivacyType
 
 
+@checked
 def vertex_extensions(target: Channel, secrets: Sequence[int], ptype: PrivacyType) -> Iterator[Channel]:
     """All vertex mechanisms of a type with the outcomes of a mechanism on some secrets, that restrict to it.
 
@@ -43,7 +45,7 @@ def vertex_extensions(target: Channel, secrets: Sequence[int], ptype: PrivacyTyp
         raise Unsupported("extensions are found in rational arithmetic only", came="floats or irrational alpha^d")
     if target.shape[0] != len(secrets):
         raise OutOfRange(f"the target must have {len(secrets)} rows, one for each secret", came=target.shape[0])
-    kept = list(secrets)
+    kept: list[int] = places(secrets, ptype.space.size, "secrets").tolist()
     choices = [_matching(listed.weights, kept, column) for column in target.matrix.T]
     yield from _chosen(choices, [], np.zeros(len(listed.weights), dtype=object))
 

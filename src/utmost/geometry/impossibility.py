@@ -8,7 +8,7 @@ import numpy as np
 
 from utmost.channels import Channel, randomized_response
 from utmost.errors import Unsupported
-from utmost.exact import Array, Surd, fractions
+from utmost.exact import Array, Surd, checked, fractions
 from utmost.geometry.kernels import kernels
 from utmost.geometry.least_loss import exact_loss
 from utmost.geometry.refinement import refutation
@@ -37,6 +37,7 @@ class Unserved:
         return members and prefers(self.consumer, self.better, self.channel)
 
 
+@checked
 def blurred_pair(channel: Channel, loss: object, ptype: PrivacyType) -> Unserved | None:
     """A prior on two secrets for which a mechanism is not optimal, because it tells these two apart less than allowed.
 
@@ -80,6 +81,7 @@ def blurred_pair(channel: Channel, loss: object, ptype: PrivacyType) -> Unserved
     return None
 
 
+@checked
 def unserved_consumer(channel: Channel, ptype: PrivacyType) -> Unserved | None:
     """A consumer, of any loss, for whom a mechanism is not the best of its type; None if it is the best for everyone.
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.channels import Channel
-from utmost.errors import Unsupported
-from utmost.exact import Array, frozen
+from utmost.errors import OutOfRange, Unsupported
+from utmost.exact import Array, checked, frozen
 from utmost.geometry.double_description import kernels_by_double_description
 from utmost.geometry.haul import Haul, Position, check_searchable
 from utmost.geometry.linear import solve_columns
@@ -46,10 +46,14 @@ class Kernels:
     def __iter__(self) -> Iterator[Channel]:
         return (self.channel(k) for k in range(len(self)))
 
+    @checked
     def support(self, k: int) -> tuple[int, ...]:
         """The vertices of kernel k."""
+        if not -len(self) <= k < len(self):
+            raise OutOfRange(f"there are {len(self)} kernels, numbered from 0", came=k)
         return tuple(int(v) for v in self.supports[k] if v >= 0)
 
+    @checked
     def channel(self, k: int) -> Channel:
         """Kernel k as a channel: column y is the y-th vertex of its support, scaled so that rows sum to 1."""
         return kernel_channel(self.vertices.chosen(self.support(k)))
@@ -67,6 +71,7 @@ class Kernels:
         return f"Kernels({len(self)} from {len(self.vertices)} vertices)"
 
 
+@checked
 def kernels(ptype: PrivacyType) -> Kernels:
     """All kernels of a privacy type, listed; of at most 5000 vertices.
 
@@ -89,6 +94,7 @@ def kernels(ptype: PrivacyType) -> Kernels:
     return Kernels(listed, frozen(supports[order]))
 
 
+@checked
 def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: Position | None = None) -> Iterator[Haul]:
     """The kernels of a type stretch by stretch, with progress, to be gone on with after an interruption.
 
@@ -107,6 +113,7 @@ def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: Position | Non
     return _hauls(_searchable(ptype), rows, start)
 
 
+@checked
 def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], None] = lambda done: None) -> dict[int, int]:
     """How many kernels a type has with each number of outcomes, without listing them where that saves memory.
 
@@ -126,6 +133,7 @@ def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], None] = lambda don
     return {size: int(count) for size, count in enumerate(count_by_walk(listed, watch)) if count}
 
 
+@checked
 def count_kernels(ptype: PrivacyType) -> int:
     """How many kernels a type has; unlike the number of vertices, it depends on the level (but not for `discrete`).
 

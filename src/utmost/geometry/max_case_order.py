@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.channels import Channel
-from utmost.exact import Array, frozen, is_exact, one_world
+from utmost.exact import Array, checked, frozen, is_exact, one_world
 from utmost.geometry.mixtures import nearest_mixture
 from utmost.geometry.witnesses import TOLERANCE, as_rationals, same_secrets
 
@@ -45,6 +45,7 @@ class MaxCaseVerdict:
         return bool(self.separator.dot(A[:, self.outcome]) - heights.max() > least * abs(self.separator).sum())
 
 
+@checked
 def max_case_verdict(B: Channel | object, A: Channel | object, tolerance: float = TOLERANCE) -> MaxCaseVerdict:
     """Is A safer than B for whoever fears the worst outcome: max_y V(posterior y), whatever quasi-convex V?
 

@@ -3,11 +3,13 @@
 import numpy as np
 
 from utmost.channels import Channel
+from utmost.exact import checked
 from utmost.geometry.decomposition import RationalCone
 from utmost.geometry.linear import null_vector
 from utmost.privacy import PrivacyType
 
 
+@checked
 def is_vertex_mechanism(channel: Channel, ptype: PrivacyType) -> bool:
     """Whether every outcome that occurs leaves a vertex of the type behind: its tight pairs join all secrets.
 
@@ -30,6 +32,7 @@ def is_vertex_mechanism(channel: Channel, ptype: PrivacyType) -> bool:
     return all(_joins_all(cone.tight(list(column))) for column in channel.matrix.T if any(column))
 
 
+@checked
 def is_kernel(channel: Channel, ptype: PrivacyType) -> bool:
     """Whether the posteriors of a channel are vertices and linearly independent; proportional columns count as one.
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from utmost.channels import Remap, geometric_channel
 from utmost.errors import NotAPrior, Unsupported
-from utmost.exact import Array, Level, fractions, frozen, is_exact
+from utmost.exact import Array, Level, checked, fractions, frozen, is_exact
 from utmost.privacy import PrivacyType
 from utmost.spaces import LineMetric
 from utmost.spaces.priors import prior as check_prior
@@ -57,6 +57,7 @@ class NibOptimum:
         return bool((self.packing >= 0).all() and fits and lost == total == self.loss)
 
 
+@checked
 def least_nib_loss(prior: object, ptype: PrivacyType) -> NibOptimum:
     """The least expected nib loss over all mechanisms of a line, min over remaps of the geometric one, with proof.
 

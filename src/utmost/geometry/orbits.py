@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import Array, frozen
+from utmost.exact import Array, checked, frozen
 from utmost.geometry.automorphisms import Automorphisms, Permutation
 from utmost.geometry.vertices import Vertices
 
@@ -31,6 +31,7 @@ class Orbits:
         return len(self.sizes)
 
 
+@checked
 def vertex_orbits(vertices: Vertices) -> Orbits:
     """The vertices of a type up to the automorphisms of its space.
 

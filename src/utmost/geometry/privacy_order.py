@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from utmost.channels import Channel
-from utmost.exact import Array, frozen
+from utmost.exact import Array, checked, frozen
 from utmost.geometry.witnesses import TOLERANCE, same_secrets
 from utmost.leakage.capacity import as_channel
 
@@ -37,6 +37,7 @@ class PrivacyOrderVerdict:
         return not above.any() if self.pair is None else bool(above[self.pair])
 
 
+@checked
 def privacy_order_verdict(
     B: Channel | object, A: Channel | object, tolerance: float = TOLERANCE
 ) -> PrivacyOrderVerdict:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from utmost.channels import Channel, stochastic
 from utmost.errors import OutOfRange
-from utmost.exact import Array, frozen
+from utmost.exact import Array, checked, frozen
 from utmost.geometry.exact_remap import exact_remap
 from utmost.geometry.merging import MergedPair
 from utmost.geometry.near_remap import near_remap
@@ -40,6 +40,7 @@ class RefinementVerdict:
         return self.consumer is not None and prefers(self.consumer, self.A, self.B, self.tolerance)
 
 
+@checked
 def refinement(B: Channel | object, A: Channel | object, tolerance: float = TOLERANCE) -> Channel | None:
     """The remap P with B @ P == A, or None: then `refutation` gives a consumer who prefers A.
 
@@ -70,6 +71,7 @@ def refinement(B: Channel | object, A: Channel | object, tolerance: float = TOLE
     return refinement_verdict(B, A, tolerance).remap
 
 
+@checked
 def refutation(B: Channel | object, A: Channel | object, tolerance: float = TOLERANCE) -> Consumer | None:
     """A consumer who loses strictly less with A than with B, or None: then A is a refinement of B.
 
@@ -86,6 +88,7 @@ def refutation(B: Channel | object, A: Channel | object, tolerance: float = TOLE
     return refinement_verdict(B, A, tolerance).consumer
 
 
+@checked
 def refinement_verdict(B: Channel | object, A: Channel | object, tolerance: float = TOLERANCE) -> RefinementVerdict:
     """Both questions at the price of one: is A a refinement of B, and who says so?
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.errors import PromiseBroken
-from utmost.exact import Array
+from utmost.exact import Array, checked
 from utmost.geometry.cells import Complex, Prior, as_prior
 from utmost.geometry.certificates import Conflict, Dominance, expected_loss
 from utmost.geometry.decomposition import RationalCone
@@ -60,6 +60,7 @@ class ExistenceVerdict:
         return self.exists
 
 
+@checked
 def is_universally_optimal(channel: Channel, loss: object, ptype: PrivacyType) -> UniversalityVerdict:
     """Whether a channel of the type is l-optimal among all of them for every prior.
 
@@ -94,6 +95,7 @@ def is_universally_optimal(channel: Channel, loss: object, ptype: PrivacyType) -
     return UniversalityVerdict(False, as_prior(worst), least.channel(found.x), None)
 
 
+@checked
 def universal_mechanism(loss: object, ptype: PrivacyType) -> ExistenceVerdict:
     """Whether any mechanism of the type is l-optimal for every prior; if not, the least regret and who conflicts.
 

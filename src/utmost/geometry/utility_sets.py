@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from utmost.channels import Channel
-from utmost.exact import Array
+from utmost.exact import Array, checked
 from utmost.geometry.least_loss import exact_loss
 from utmost.geometry.universality import UniversalityVerdict, is_universally_optimal
 from utmost.privacy import PrivacyType
 from utmost.spaces import lifted_loss
+from utmost.spaces.losses import loss_matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +45,7 @@ class UtilitySet:
         """
         return is_universally_optimal(self.channel, loss, self.ptype)
 
+    @checked
     def lifted(self, loss: object, secrets: Sequence[int]) -> "LiftedLoss | None":
         """A loss on some of the secrets as one on all, if the mechanism is the best for it among mechanisms on these.
 
@@ -92,6 +94,6 @@ def trivial_action(loss: object) -> int | None:
     >>> trivial_action([[1, 0], [2, 2]]), trivial_action([[1, 0], [0, 1]])
     (1, None)
     """
-    table = exact_loss(loss, len(loss))  # type: ignore[arg-type]
+    table = exact_loss(loss, len(loss_matrix(loss)))
     best = (table == table.min(axis=1)[:, None]).all(axis=0)
     return int(best.argmax()) if best.any() else None

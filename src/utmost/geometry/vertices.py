@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import Array, frozen
+from utmost.exact import Array, checked, frozen
+from utmost.exact import indices as places
 from utmost.geometry.distances import Distances
 from utmost.geometry.essential import BipartiteGraph, blocks, essential_edges
 from utmost.geometry.heights import height_functions
@@ -64,7 +65,7 @@ class Vertices:
 
     def chosen(self, indices: object) -> "Vertices":
         """Some of the vertices, in the order given."""
-        return Vertices(frozen(self.exponents[np.asarray(indices)]), self.distances, self.powers)
+        return Vertices(frozen(self.exponents[places(indices, len(self), "indices")]), self.distances, self.powers)
 
     def _weights(self, exponents: Array) -> Array:
         return self.powers.fractions(exponents) if self.is_exact else self.powers.floats(exponents)
@@ -73,6 +74,7 @@ class Vertices:
         return f"Vertices({len(self)} on {self.distances.size} secrets)"
 
 
+@checked
 def vertices(ptype: PrivacyType) -> Vertices:
     """All vertices of a privacy type, listed.
 
@@ -90,6 +92,7 @@ def vertices(ptype: PrivacyType) -> Vertices:
     return _vertices(ptype, Distances.of(ptype.space), np.concatenate(parts))
 
 
+@checked
 def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]:
     """The same vertices in the same order, at most ``rows`` at a time, in memory that does not grow with their number.
 
@@ -102,6 +105,7 @@ def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]
         yield _vertices(ptype, distances, block)
 
 
+@checked
 def count_vertices(where: PrivacyType | Space) -> int:
     """How many vertices a privacy type has; the same at every level, so a space will do.
 

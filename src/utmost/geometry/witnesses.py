@@ -7,7 +7,7 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.errors import NotAChannel
-from utmost.exact import Array, is_exact, product
+from utmost.exact import Array, checked, is_exact, product
 from utmost.exact.limbs import by_integers, denominators, limb_product, limbs, numerators
 from utmost.spaces import Consumer
 
@@ -15,6 +15,7 @@ TOLERANCE = 1e-9
 _ROUNDED_BITS = 60
 
 
+@checked
 def is_remap_between(B: Channel, P: Channel, A: Channel, tolerance: float = TOLERANCE) -> bool:
     """Whether B @ P is A: exactly where all three are exact, else with no entry off by more than the tolerance.
 
@@ -35,6 +36,7 @@ def is_remap_between(B: Channel, P: Channel, A: Channel, tolerance: float = TOLE
     return bool((abs(made.astype(np.float64) - A.matrix.astype(np.float64)) <= tolerance - rounding).all())
 
 
+@checked
 def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = TOLERANCE) -> bool:
     """Whether a consumer expects to lose strictly less with A than with B, each after its best remap.
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from utmost.channels import Channel
 from utmost.errors import OutOfRange
+from utmost.exact import checked
 from utmost.leakage.hyper import Hyper
 from utmost.leakage.measure import Measure
 from utmost.leakage.payments import bayes_risk, bayes_vulnerability, g_vulnerability, l_uncertainty
@@ -59,6 +60,7 @@ def uncertainty(of: object, prior: object = None, loss: object = None) -> Any:
     return _measured(measure, where, belief)
 
 
+@checked
 def multiplicative_leakage(
     channel: object, prior: object = None, gain: object = None, *, loss: object = None, measure: Measure | None = None
 ) -> Any:
@@ -85,6 +87,7 @@ def multiplicative_leakage(
     return chosen.multiplicative_leakage(where, belief)
 
 
+@checked
 def additive_leakage(
     channel: object, prior: object = None, gain: object = None, *, loss: object = None, measure: Measure | None = None
 ) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 
 from utmost.channels import Channel, merged_columns, stochastic
 from utmost.errors import NotAPrior, OutOfRange
-from utmost.exact import Array, frozen, is_exact, one_world
+from utmost.exact import Array, as_array, checked, frozen, is_exact, one_world
 from utmost.leakage.capacity import as_channel
 from utmost.spaces import Consumer
 from utmost.spaces.priors import prior as check_prior
@@ -67,6 +67,7 @@ class Hyper:
             raise NotAPrior("only a prior without zeros determines the channel", came=f"0 for secret {x}")
         return stochastic(frozen(joint / prior[:, None]))
 
+    @checked
     def same_as(self, other: "Hyper", tolerance: float = 0.0) -> bool:
         """Whether both hold the same posteriors with the same weights, whatever their order.
 
@@ -94,6 +95,7 @@ class Hyper:
         return f"Hyper({m} posteriors on {n} secrets, {'exact' if self.is_exact else 'float64'})"
 
 
+@checked
 def hyper(channel: Channel | object, prior: object, tolerance: float = 1e-12) -> Hyper:
     """[p, C]: the posteriors p(x | y) = p_x C[x, y] / w_y, each with its weight w_y = sum_x p_x C[x, y].
 
@@ -147,7 +149,7 @@ def hyper_of(posteriors: object, weights: object) -> Hyper:
     [Fraction(3, 4), Fraction(1, 4)]
     """
     outer = check_prior(weights)
-    columns = np.array([check_prior(column) for column in np.array(posteriors, dtype=object).T])
+    columns = np.array([check_prior(column) for column in as_array(posteriors, "posteriors", ndim=2).T])
     if len(columns) != len(outer):
         raise NotAPrior(f"there must be {len(outer)} posteriors, one for each weight", came=len(columns))
     inner, outer = one_world(columns.T if is_exact(columns) else columns.T.astype(np.float64), outer)

@@ -1,6 +1,6 @@
 """Vulnerabilities by gains and uncertainties by losses: Bayes, any gain, any loss, and guesses of a property."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from utmost.channels import Remap
 from utmost.errors import NotALoss, NotANumber, OutOfRange
-from utmost.exact import Array, as_array
+from utmost.exact import Array, as_array, checked
 from utmost.leakage.best_actions import least_actions, scores
 from utmost.leakage.capacity import Capacity, as_channel, multiplicative_capacity
 from utmost.leakage.hyper import as_prior
@@ -146,6 +146,7 @@ def l_uncertainty(loss: object) -> PaidMeasure:
     return PaidMeasure(loss_matrix(loss), False, "l-uncertainty")
 
 
+@checked
 def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> PaidMeasure:
     """The chance to guess a property f(x) of the secret in one try: the gain is 1 where f(x) = w.
 
@@ -162,6 +163,8 @@ def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> Pai
     """
     if callable(of):
         return PaidMeasure(_PropertyRule(of), True, "property guess")
+    if not isinstance(of, Iterable):
+        raise OutOfRange("a property must be a function of the secret, or a list", came=type(of).__name__)
     parts = list(of)
     if parts and all(isinstance(part, set | frozenset | list | range) for part in parts):
         parts = _values_of_blocks([list(part) for part in parts])
@@ -201,6 +204,8 @@ def _gain_matrix(gain: object) -> Array:
 
 
 def _same_value(values: list[Hashable]) -> Array:
+    if not all(isinstance(value, Hashable) for value in values):
+        raise NotALoss("a property must have a value that can be told from others: a number or text, say")
     kinds = list(dict.fromkeys(values))
     return as_array(np.array([[int(value == kind) for kind in kinds] for value in values], dtype=np.int64))
 

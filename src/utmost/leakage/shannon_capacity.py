@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, SolverFailed
-from utmost.exact import Array, frozen, is_exact, to_floats
+from utmost.exact import Array, checked, frozen, is_exact, to_floats
 from utmost.leakage.capacity import Capacity
 
 Floats = NDArray[np.float64]
@@ -32,6 +32,7 @@ class ShannonBounds:
     upper: float
 
 
+@checked
 def shannon_capacity(C: Channel, gap: float = 1e-9) -> Capacity:
     """max over priors of the mutual information of secret and outcome, in bits.
 

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import OutOfRange
-from utmost.exact import Number, exact
+from utmost.exact import Number, check_numbers, exact
+
+# The closed forms take as many steps as the square of the order, in numbers of as many digits.
+_LARGEST_ORDER = 100
 
 Cost = Callable[[Any], Any]
 """A function L(x) >= 0, even and nondecreasing in |x|; it may take arrays or single numbers."""
@@ -29,6 +32,7 @@ class Moment:
 
     def __call__(self, x: Any) -> Any:
         """|x|^order; an integer order keeps integers and fractions exact."""
+        check_numbers(x, "error")
         size = np.abs(x) if isinstance(x, np.ndarray) else abs(x)
         return size ** (self.order.numerator if self.is_integer else float(self.order))
 
@@ -53,6 +57,8 @@ def moment(order: Number) -> Moment:
     (absolute, moment(3), moment('3/2'))
     """
     value = exact(order, "order")
+    if value > _LARGEST_ORDER:
+        raise OutOfRange(f"the order of a moment must be at most {_LARGEST_ORDER}", came=order, where="moment")
     if value <= 0:
         raise OutOfRange("the order of a moment must be positive", came=order, where="moment")
     return Moment(value)

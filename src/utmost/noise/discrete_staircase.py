@@ -3,7 +3,7 @@ r"""The staircase law on the integers: the least additive noise for one integer 
 from dataclasses import dataclass, field
 
 from utmost.errors import OutOfRange
-from utmost.exact import Level, Number
+from utmost.exact import Level, Number, checked
 from utmost.noise.claim import THEOREM_11, costs_to_name, least_cost
 from utmost.noise.cost_reading import read_cost
 from utmost.noise.costs import Cost, absolute
@@ -36,6 +36,7 @@ class DiscreteStaircase(IntegerLaw):
     step: int
     cost: Cost = field(compare=False)
 
+    @checked
     def __init__(
         self,
         epsilon: Number | Level | None = None,

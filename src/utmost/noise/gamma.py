@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.exact import Level, Number, nearest
+from utmost.exact import Level, Number, checked, nearest
 from utmost.noise import polynomial
 from utmost.noise.costs import Cost, Moment, absolute, squared
 from utmost.noise.crossing import Enclosure, edge_count, enclose_crossing, find_crossing
@@ -20,7 +20,10 @@ from utmost.noise.powers import FloatPowers
 from utmost.noise.refine import refined
 from utmost.noise.sign import sign
 
+_LEAST_FLOAT = Fraction(1, 1 << 1074)
 
+
+@checked
 def optimal_gamma(
     epsilon: Number | Level | None = None,
     sensitivity: Number = 1,
@@ -57,6 +60,7 @@ def optimal_gamma(
     return _searched(folded, _enclosed(folded))
 
 
+@checked
 def gamma_bracket(
     epsilon: Number | Level | None = None,
     sensitivity: Number = 1,
@@ -109,9 +113,9 @@ def _squared_gamma(level: Level) -> float:
 
 
 def _moment_bracket(level: Level, order: int) -> tuple[Fraction, Fraction]:
-    """A bracket of relative width 2^-60 around the optimal gamma for |x|^order."""
+    """A bracket of relative width 2^-60 around the optimal gamma for |x|^order; from 0 where floats do not tell it."""
     low, high = Fraction(0), Fraction(1, 2)
-    while high - low > low / (1 << 60):
+    while high - low > low / (1 << 60) and high > _LEAST_FLOAT:
         middle = (low + high) / 2 if low else high / 16
         if _gains_nothing(level, order, middle):
             high = middle

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from utmost.exact import Interval, Number, exact_integer
+from utmost.exact import Interval, Number, checked, exact_integer, precision
 from utmost.noise.costs import Cost, Moment
 from utmost.noise.folded import Folded
 from utmost.noise.law import Law, read_confidence
@@ -86,6 +86,7 @@ class IntegerLaw(Law):
         """The least integer k with ccdf(k) <= q: quantiles of the upper tail for q too small to write as 1 - p."""
         return integer_quantiles(self.profile, q, mirrored=True)
 
+    @checked
     def expected_cost(self, cost: Cost) -> Fraction | float:
         """E L(X): in closed form for moments of integer order (a Fraction where alpha of the profile is rational).
 
@@ -111,15 +112,17 @@ class IntegerLaw(Law):
         """
         return max(0, self.profile.first_at_most((1 - read_confidence(confidence)) / 2) - 1)
 
+    @checked
     def pmf_interval(self, k: Number, bits: int = 128) -> Interval:
         """An interval around P(X = k), a few units of ``2**-bits`` wide."""
-        powers = self._interval_powers(bits)
+        powers = self._interval_powers(precision(bits))
         result: Interval = self.profile.mass(powers, abs(exact_integer(k, "k")))
         return result.at(bits)
 
+    @checked
     def cdf_interval(self, k: Number, bits: int = 128) -> Interval:
         """An interval around P(X <= k), a few units of ``2**-bits`` wide."""
-        powers, n = self._interval_powers(bits), exact_integer(k, "k")
+        powers, n = self._interval_powers(precision(bits)), exact_integer(k, "k")
         result: Interval = self.profile.tail(powers, -n) if n < 0 else 1 - self.profile.tail(powers, n + 1)
         return result.at(bits)
 
@@ -132,7 +135,9 @@ class IntegerLaw(Law):
             return tail if (n >= 0) == mirrored else 1 - tail
 
         def many(n: Any) -> Any:
-            tail = profile.tail(FloatPowers(profile.level), np.where(n >= 0, n + 1, -n)).astype(np.float64)
+            tail = profile.tail(
+                FloatPowers(profile.level), np.where(n >= 0, *(np.asarray(i, n.dtype) for i in (n + 1, -n)))
+            ).astype(np.float64)
             return np.where((n >= 0) == mirrored, tail, 1.0 - tail)
 
         return Points.of(x).answer(many, self._exactly(one))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import Interval, Level, Number, log_interval, nearest
+from utmost.exact import Interval, Level, Number, checked, log_interval, nearest
 from utmost.noise.adaptive import integral
 from utmost.noise.costs import Cost, Moment
 from utmost.noise.folded import Folded
@@ -59,6 +59,7 @@ class Laplace(RealLaw):
             "[koufogiannis2015, Theorem 9]; lossless to relax"
         )
 
+    @checked
     def moment_interval(self, order: int, bits: int = 128) -> Interval:
         """An interval around m! / rate^m."""
         size = bits + 64 + (order + 1) * cleared_bits(self.rate)

@@ -1,9 +1,11 @@
 r"""The least noise for one number, a level, a sensitivity and a cost, and what it gains over the usual noise."""
 
+import math
+from fractions import Fraction
 from typing import Literal
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import Level, Number
+from utmost.exact import Level, Number, checked, nearest
 from utmost.noise.cost_reading import read_cost
 from utmost.noise.costs import Cost, absolute
 from utmost.noise.discrete_staircase import DiscreteStaircase
@@ -16,6 +18,7 @@ from utmost.noise.real_law import RealLaw
 from utmost.noise.staircase import Staircase
 
 
+@checked
 def optimal_noise(
     epsilon: Number | Level | None = None,
     sensitivity: Number = 1,
@@ -56,6 +59,7 @@ def optimal_noise(
     return DiscreteStaircase(epsilon, sensitivity, cost, alpha=alpha)
 
 
+@checked
 def relaxable_noise(
     epsilon: Number | Level | None = None,
     sensitivity: Number = 1,
@@ -112,8 +116,11 @@ def gain(law: Law, over: Law | Literal["laplace", "geometric"] = "laplace", cost
     chosen = cost if cost is not None else getattr(law, "cost", absolute)
     least = law.expected_cost(chosen)
     if least <= 0:
-        raise OutOfRange("the expected cost must be positive", came=least, where="gain")
-    return float(other.expected_cost(chosen) / least)
+        raise OutOfRange("the expected cost must be positive", came=least, where="gain", mend="Take a smaller epsilon.")
+    found = nearest(Fraction(other.expected_cost(chosen)) / Fraction(least))
+    if found == math.inf:
+        raise OutOfRange("the gain must be at most the largest float", came="more", where="gain")
+    return found
 
 
 def _whole(sensitivity: Number, where: str) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NotANumber, Unsupported
+from utmost.exact import nearest, plain_array
 
 _SAFE = 1 << 62  # integers below this may be added and negated as int64
 
@@ -47,7 +48,7 @@ class Points:
         """
         if isinstance(x, Rational) and not isinstance(x, bool):
             return cls._rational(np.asarray(Fraction(x), dtype=object), exact=True, scalar=True)
-        array = np.asarray(x)
+        array = plain_array(x, "list of points")
         if array.dtype == object:
             return cls._rational(array, exact=isinstance(x, np.ndarray), scalar=False)
         numbers, scalar = finite_numbers(x)
@@ -97,7 +98,7 @@ def finite_numbers(x: Any) -> tuple[NDArray[Any], bool]:
     Raises:
         NotANumber: for booleans, NaN, infinities and what is no number.
     """
-    array = np.asarray(float(x) if isinstance(x, Rational) and not isinstance(x, bool) else x)
+    array = plain_array(nearest(Fraction(x)) if isinstance(x, Rational) and not isinstance(x, bool) else x, "points")
     if array.size == 0 and isinstance(x, list | tuple):
         array = array.astype(np.float64)
     if array.dtype.kind not in "iuf":

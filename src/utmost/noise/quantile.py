@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.exact import exact
+from utmost.exact import exact, plain_array
 from utmost.noise.powers import FloatPowers
 from utmost.noise.profile import Profile
 
@@ -23,7 +23,7 @@ _SAFE = 1 << 60
 
 def integer_quantiles(profile: Profile, p: Any, *, mirrored: bool) -> Any:
     """The least integer k with P(X <= k) >= p, or with P(X > k) <= p where mirrored, for a number or an array."""
-    array = np.asarray(p)
+    array = plain_array(p, "list of probabilities")
     if array.ndim == 0 and not isinstance(p, np.ndarray):
         return _quantile(profile, _upper(p, mirrored))
     if array.dtype.kind == "f" and profile.period < _SAFE:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.exact import Interval, Number, exact, nearest
+from utmost.exact import Interval, Number, checked, exact, nearest, plain_array
 from utmost.noise.costs import Cost, Moment
 from utmost.noise.law import Law, read_confidence
 from utmost.noise.points import finite_numbers
@@ -61,6 +61,7 @@ class RealLaw(Law):
         """The x with ccdf(x) = q: quantiles of the upper tail for q too small to write as 1 - p."""
         return self._upper_quantile(q)
 
+    @checked
     def expected_cost(self, cost: Cost) -> float:
         """E L(X): in closed form for moments of integer order.
 
@@ -89,6 +90,7 @@ class RealLaw(Law):
             t = below
         return t
 
+    @checked
     def cdf_interval(self, x: Number, bits: int = 128) -> Interval:
         """An interval around P(X <= x), a few units of ``2**-bits`` wide; x is read exactly."""
         point = exact(x, "x")
@@ -133,7 +135,9 @@ class RealLaw(Law):
 
     def _upper_quantile(self, q: Any) -> Any:
         """The x with P(X > x) = q."""
-        if isinstance(q, int | Fraction | str) or (np.ndim(q) == 0 and not isinstance(q, np.ndarray | float)):
+        if isinstance(q, int | Fraction | str) or (
+            plain_array(q, "list of probabilities").ndim == 0 and not isinstance(q, np.ndarray | float)
+        ):
             value = read_probability(q)
             side = nearest(min(value, 1 - value))
             x = float(self._quantile_at(np.array(side)))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.exact import Interval, Level, Number, exact, nearest
+from utmost.exact import Interval, Level, Number, checked, exact, nearest
 from utmost.noise.claim import costs_to_name, least_cost
 from utmost.noise.cost_reading import read_cost
 from utmost.noise.costs import Cost, absolute
@@ -51,6 +51,7 @@ class Staircase(RealLaw):
     gamma: float
     cost: Cost = field(compare=False)
 
+    @checked
     def __init__(
         self,
         epsilon: Number | Level | None = None,
@@ -71,7 +72,7 @@ class Staircase(RealLaw):
                 "the first step must be wide enough for floats",
                 came=f"{self.level} and gamma={chosen}",
                 where="Staircase",
-                mend="Use a DiscreteStaircase on a grid.",
+                mend="Take an epsilon below about 1400, or a DiscreteStaircase on a grid.",
             )
 
     @classmethod
@@ -95,6 +96,7 @@ class Staircase(RealLaw):
         relaxable = "; lossless to relax" if self.gamma == 0.5 else ""
         return f"a given gamma, not claimed optimal{relaxable}"
 
+    @checked
     def moment_interval(self, order: int, bits: int = 128) -> Interval:
         """An interval around E|X|^order, for an integer order >= 1."""
         guard = 64 + self.profile.narrow_bits() + (order + 1) * cleared_bits(self.level)

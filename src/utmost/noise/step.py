@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from utmost.exact import Level, Number
+from utmost.exact import Level, Number, checked
 from utmost.noise import polynomial
 from utmost.noise.costs import Cost, Moment, absolute
 from utmost.noise.crossing import Enclosure, edge_count, enclose_crossing, find_crossing
@@ -21,6 +21,7 @@ from utmost.noise.sign import sign
 from utmost.noise.sums import power_sum
 
 
+@checked
 def optimal_step(
     epsilon: Number | Level | None = None,
     sensitivity: Number = 1,
@@ -53,6 +54,7 @@ def optimal_step(
     return _searched(folded, D, _enclosed(folded, D))
 
 
+@checked
 def step_bracket(
     epsilon: Number | Level | None = None,
     sensitivity: Number = 1,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import Interval, Level, Number, exact, frozen, level, round_up
+from utmost.exact import Interval, Level, Number, checked, exact, frozen, level, round_up
 from utmost.privacy.curve import Law, curve_of
 
 # Below half of the smallest float there is nothing left to decide: it rounds up to that float.
@@ -48,6 +48,7 @@ def delta(
     return _rounded_up(lambda bits: curve.excess_enclosed(at, bits))
 
 
+@checked
 def profile(law: Law | Any, epsilons: Iterable[Number | Level], shift: Number | None = None) -> NDArray[np.float64]:
     """`delta` at each of several epsilons, as floats rounded up.
 

@@ -1,11 +1,12 @@
 """The level that a law of noise keeps, and whether it is the one that was promised."""
 
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.exact import Level, Number, level
+from utmost.exact import Level, Number, checked, level
 from utmost.noise import IntegerLaw
 from utmost.privacy.curve import Law, curve_of_law, distance
 
 
+@checked
 def kept_level(law: Law, shift: Number | None = None) -> Level:
     """The smallest level that the law keeps against the shift, and against every smaller one.
 
@@ -27,6 +28,7 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
     return kept
 
 
+@checked
 def check_promise(
     law: Law, epsilon: Number | Level | None = None, *, alpha: Number | None = None, shift: Number | None = None
 ) -> None:

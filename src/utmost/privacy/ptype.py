@@ -11,7 +11,7 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.errors import NotAChannel, OutOfRange
-from utmost.exact import Array, Level, Number, is_exact, level
+from utmost.exact import Array, Level, Number, checked, is_exact, level
 from utmost.privacy.ratios import Allowance, log_gaps, log_probabilities, suspects
 from utmost.spaces import Space, counts, discrete
 
@@ -48,6 +48,7 @@ class PrivacyType:
         object.__setattr__(self, "level", level(epsilon, alpha))
 
     @classmethod
+    @checked
     def central(cls, n: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> "PrivacyType":
         """The central model: mechanisms for a count over n rows, at the level of one row.
 
@@ -57,6 +58,7 @@ class PrivacyType:
         return cls(counts(n), epsilon, alpha=alpha)
 
     @classmethod
+    @checked
     def local(cls, k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> "PrivacyType":
         """The local model: mechanisms by which each individual noises one of k values at home.
 
@@ -75,6 +77,7 @@ class PrivacyType:
         """alpha = exp(-epsilon): exact where rational, else the nearest float."""
         return self.level.alpha
 
+    @checked
     def contains(self, channel: Channel | object, tolerance: float = 1e-12) -> bool:
         """Whether the channel keeps the promise of the type.
 
@@ -111,6 +114,7 @@ class PrivacyType:
             for x, z, y in suspects(matrix, self.space, self.level.epsilon_float)
         )
 
+    @checked
     def restrict(self, secrets: Sequence[int]) -> "PrivacyType":
         """The type of the same level on some of the secrets only.
 
@@ -118,6 +122,7 @@ class PrivacyType:
         """
         return PrivacyType(self.space.restrict(secrets), self.level)
 
+    @checked
     def same_as(self, other: "PrivacyType") -> bool:
         """Whether both have the same space and level."""
         return self.level == other.level and self.space.same_as(other.space)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cache
 
 from utmost.channels import Channel
-from utmost.exact import Interval, Level, Surd, exact, log_interval, round_up
+from utmost.exact import Interval, Level, Surd, checked, exact, log_interval, round_up
 from utmost.privacy.ptype import rows_of
 from utmost.privacy.ratios import is_steeper, suspects
 from utmost.spaces import Space
@@ -52,6 +52,7 @@ class _Place:
         return Level.of_alpha(1 / self.ratio).scaled(1 / self.length)
 
 
+@checked
 def smallest_epsilon(channel: Channel | object, space: Space) -> SmallestEpsilon:
     """The smallest epsilon with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for all x, z and y.
 

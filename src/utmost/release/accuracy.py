@@ -14,15 +14,17 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.errors import Infeasible, OutOfRange
-from utmost.exact import Number, exact
+from utmost.exact import Number, checked, exact
 from utmost.release.plan import Plan, plan_release
 
 # A wider staircase changes its step in strides too fine to show in three digits, so its error bar falls evenly.
 _FEW_STEPS = 1000
 _LARGEST = 1_000
 _MOST_DIGITS = 12
+_MOST_OVERLAPS = 10**100
 
 
+@checked
 def epsilon_for(
     radius: Number,
     confidence: Number = "0.95",
@@ -78,6 +80,8 @@ def _lower_bound(plan: Plan, wanted: Fraction) -> float:
     """The epsilon of the whole release below which no noise at all meets the wanted radius."""
     window = 2 * math.floor(wanted) + 1 if plan.law.domain == "integers" else 2 * wanted
     overlapping = math.ceil(window / plan.unit.sensitivity)
+    if overlapping > _MOST_OVERLAPS:
+        raise OutOfRange("radius must be at most 1e100 times the sensitivity", came="more")
     odds = (1 + plan.confidence) / (1 - plan.confidence)
     # 2 artanh(c) = log((1 + c) / (1 - c)); a thousandth is given away for its rounding.
     return 0.999 * plan.unit.charged * (math.log(odds.numerator) - math.log(odds.denominator)) / overlapping

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from utmost.exact import Level, Number, level, round_up
+from utmost.exact import Level, Number, checked, level, round_up
 from utmost.noise import DiscreteStaircase, IntegerLaw, Law
 from utmost.noise.cost_names import cost_named
 from utmost.noise.costs import Cost, Moment
@@ -116,6 +116,7 @@ def _can_be_summed(cost: Cost, sensitivity: Fraction | int) -> bool:
     return (isinstance(cost, Moment) and cost.is_integer) or sensitivity <= _MOST_STEPS
 
 
+@checked
 def plan_release(
     epsilon: Number | Level | None = None,
     *,

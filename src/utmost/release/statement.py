@@ -4,14 +4,19 @@ The statement is plain data, ready for JSON. Fields are never removed and never 
 when one is added. It holds no true value and no seed: there is none.
 """
 
+import math
 from collections.abc import Sequence
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
 from utmost.exact import Level, round_down, round_up
 from utmost.release.plan import Plan
 from utmost.version import __version__
+
+_FEW = 40  # below exp(40) the fraction itself is rounded up
+_LARGEST_SHOWN = 10**6  # beyond exp of it nobody reads the digits, only how many there are
+_LOG10_OF_E = Fraction(4_342_944_820, 10**10)  # rounded up
 
 
 def statement(plan: Plan, released: Sequence[str], as_they_are: Sequence[str], rows: int) -> dict[str, Any]:
@@ -79,7 +84,7 @@ def level_facts(level: Level) -> dict[str, Any]:
         alpha: Any = str(level.alpha_fraction())
     else:
         around = level.alpha_interval(1200)
-        alpha = [round_down(around), round_up(around)]
+        alpha = [round_down(around) + 0.0, round_up(around)]  # not -0.0
     return {"epsilon": level_text(level), "epsilon_rounded_up": round_up(level.epsilon_interval(1200)), "alpha": alpha}
 
 
@@ -100,10 +105,21 @@ def _named(level: Level) -> str:
 
 
 def _factor(level: Level) -> str:
-    """exp(epsilon), rounded up to three digits."""
-    if level.is_rational:
+    """exp(epsilon), rounded up to three digits; above exp(10^6) as a power of ten.
+
+    >>> from utmost.exact import level
+    >>> _factor(level("1/2")), _factor(level("1e5")), _factor(level("1e9"))
+    ('1.65', '2.81e+43429', '10^434294482')
+    """
+    if level.is_rational and level.epsilon_float < _FEW:
         return _up(1 / level.alpha_fraction(), 3)
-    return _up(1 / level.alpha_interval(128 + int(4 * level.epsilon_float)).lower, 3)
+    epsilon = level.epsilon_interval(128).upper
+    if epsilon > _LARGEST_SHOWN:
+        return f"10^{_up(Fraction(math.ceil(epsilon * _LOG10_OF_E)), 9)}"
+    # Decimal's exp is right to half a unit of its last digit, whatever the exponent; one step up is certainly above.
+    wide = Context(prec=20, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    above = wide.next_plus(wide.exp(wide.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))))
+    return _text(Context(prec=3, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN).plus(above))
 
 
 def _rounded_up(level: Level) -> str:
@@ -113,7 +129,12 @@ def _rounded_up(level: Level) -> str:
 def _up(x: Fraction, digits: int) -> str:
     """The least decimal of so many digits that is not below x > 0."""
     above = Context(prec=digits, rounding=ROUND_CEILING).divide(Decimal(x.numerator), Decimal(x.denominator))
-    return f"{above.normalize():f}" if -6 < above.adjusted() < 9 else f"{above.normalize():e}"
+    return _text(above)
+
+
+def _text(number: Decimal) -> str:
+    shown = number.normalize(Context(prec=28, Emax=MAX_EMAX, Emin=MIN_EMIN))
+    return f"{shown:f}" if -6 < shown.adjusted() < 9 else f"{shown:e}"
 
 
 def law_parameters(law: Any) -> dict[str, Any]:

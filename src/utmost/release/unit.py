@@ -5,12 +5,13 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import Level, Number, exact, exact_integer
+from utmost.exact import Level, Number, checked, exact, exact_integer
 
 Neighbours = Literal["add-remove", "change-one"]
 """Which two data sets are neighbours: one individual is added or removed, or one individual's record is replaced."""
 
 # Replacing a record is removing it and then adding another: two steps, each of which must be paid for.
+_LARGEST = 10**100  # the laws take no larger sensitivity either: no query has one, and each digit costs time
 _STEPS: dict[Neighbours, int] = {"add-remove": 1, "change-one": 2}
 
 
@@ -52,6 +53,7 @@ class Unit:
         """Into how many equal parts the level is divided: the cells, doubled where a record is replaced."""
         return self.cells * _STEPS[self.neighbours]
 
+    @checked
     def per_cell(self, level: Level) -> Level:
         """The level of each cell's own noise when the whole table may spend ``level``.
 
@@ -67,6 +69,8 @@ class Unit:
 
 def _sensitivity(value: Number) -> Fraction:
     number = exact(value, "sensitivity")
+    if number > 0 and not 1 <= number * _LARGEST <= _LARGEST**2:
+        raise OutOfRange("sensitivity must lie between 1e-100 and 1e100", came="another", mend="Count in other units.")
     if number <= 0:
         raise OutOfRange(
             "sensitivity must be positive",
@@ -81,6 +85,8 @@ def _cells(value: Number) -> int:
         number = exact_integer(value, "cells")
     except NotANumber as error:
         raise OutOfRange("cells must be a whole number", came=error.came) from None
+    if number > _LARGEST:
+        raise OutOfRange("cells must be at most 1e100", came="more")
     if number < 1:
         raise OutOfRange(
             "cells must be at least 1",

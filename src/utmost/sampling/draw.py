@@ -121,7 +121,7 @@ def plan_for(method: Method | None, count: int) -> Plan:
     if method is None:
         return CONSTANT if count <= CONSTANT_UP_TO else TABLE
     plans = {"constant": CONSTANT, "table": TABLE}
-    if method not in plans:
+    if not isinstance(method, str) or method not in plans:
         raise OutOfRange('method must be "constant" or "table"', came=method, mend="Leave out method=.")
     return plans[method]
 

@@ -33,6 +33,7 @@ FINEST, COARSEST = 1074, -1023
 """The exponents k of the finest grid, whose width is the smallest float, and of the coarsest."""
 
 _EXACT = 2.0**62
+_ENOUGH = 400  # beyond this epsilon the noise is zero but for one draw in 10^86, on any grid
 _LARGEST_FLOAT = math.nextafter(math.inf, 0)
 
 
@@ -46,7 +47,7 @@ def chosen_exponent(sensitivity: Fraction, level: Level) -> int:
     21
     """
     log2 = math.log2(sensitivity.numerator) - math.log2(sensitivity.denominator)
-    wanted = 20 + min(level.epsilon_float, 1e6) * math.log2(math.e) / 2 - log2
+    wanted = 20 + min(level.epsilon_float, _ENOUGH) * math.log2(math.e) / 2 - log2
     return max(COARSEST, min(FINEST, math.ceil(wanted)))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import NotALoss
-from utmost.exact import Array, frozen, is_exact, natural, to_floats
+from utmost.exact import Array, checked, frozen, indices, is_exact, natural, to_floats
 from utmost.spaces.losses import Loss, from_function, loss_matrix
 from utmost.spaces.priors import prior as check_prior
 
@@ -42,6 +42,7 @@ class Consumer:
     actions: int
     table: Array | None
 
+    @checked
     def __init__(self, prior: object, loss: object, actions: int | None = None) -> None:
         belief = check_prior(prior)
         rule = loss if isinstance(loss, Loss) else from_function(loss) if callable(loss) else None
@@ -81,7 +82,10 @@ class Consumer:
 
     def loss_block(self, secrets: slice | Array, actions: slice | Array) -> Array:
         """The losses of some secrets (rows) and some actions (columns), given as slices or index arrays."""
-        rows, columns = np.arange(self.secrets)[secrets], np.arange(self.actions)[actions]
+        rows, columns = (
+            np.arange(size)[part] if isinstance(part, slice) else np.ravel(indices(part, size, name))
+            for part, size, name in ((secrets, self.secrets, "secrets"), (actions, self.actions, "actions"))
+        )
         if self.table is not None:
             return frozen(self.table[rows[:, None], columns[None, :]]) if not _all(secrets, actions) else self.table
         assert self.rule is not None, "a consumer without a table has a rule"
@@ -94,6 +98,7 @@ class Consumer:
         table = None if self.table is None else to_floats(self.table)
         return _rebuilt(to_floats(self.prior), self.rule, self.actions, table)
 
+    @checked
     def same_as(self, other: "Consumer") -> bool:
         """Whether both have the same prior and the same loss matrix."""
         if (self.secrets, self.actions) != (other.secrets, other.actions):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import natural
+from utmost.exact import checked, natural
 from utmost.spaces.metric import Metric
 from utmost.spaces.space import Space
 
@@ -29,6 +29,7 @@ class LineMetric(Metric):
         return np.column_stack([left, left + 1])
 
 
+@checked
 def counts(n: int) -> Space:
     """The possible results {0, ..., n} of a count over n >= 0 rows, with d(i, j) = |i - j|.
 
@@ -43,6 +44,7 @@ def counts(n: int) -> Space:
     return Space(LineMetric(natural(n, "n")))
 
 
+@checked
 def line(k: int) -> Space:
     """k >= 1 secrets in a row, each at distance 1 from the next: `counts(k - 1)` by another name.
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import natural
+from utmost.exact import checked, natural
 from utmost.spaces.metric import Metric
 from utmost.spaces.space import Space
 
@@ -33,6 +33,7 @@ class CycleMetric(Metric):
         return np.insert(neighbours, 1, [0, self.n - 1], axis=0)
 
 
+@checked
 def cycle(n: int) -> Space:
     """n >= 1 secrets around a circle, each at distance 1 from the next.
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import natural
+from utmost.exact import checked, natural
 from utmost.spaces.metric import Metric
 from utmost.spaces.space import Space
 
@@ -28,6 +28,7 @@ class DiscreteMetric(Metric):
         return np.column_stack(np.triu_indices(self.k, k=1))
 
 
+@checked
 def discrete(k: int) -> Space:
     """k >= 1 secrets at distance 1 from each other: the local model, and sum queries.
 

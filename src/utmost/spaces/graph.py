@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.errors import NotAMetric, NotANumber
+from utmost.errors import NotAMetric, NotANumber, quoted
 from utmost.exact import Array, as_array, fractions, is_exact
 from utmost.spaces.space import Space
 from utmost.spaces.table import TableMetric, distance_table
@@ -51,10 +51,12 @@ def _read(edges: Any) -> tuple[list[Hashable], Ends, Array]:
         number = {node: k for k, node in enumerate(edges.nodes)}
         edges = list(edges.edges(data="weight", default=1))
     ends, lengths = [], []
-    for edge in edges if isinstance(edges, Iterable) else [edges]:
+    for edge in edge_list(edges):
         if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
-            raise NotAMetric("an edge must be a pair (u, v) or a triple (u, v, length)", came=repr(edge))
+            raise NotAMetric("an edge must be a pair (u, v) or a triple (u, v, length)", came=quoted(edge))
         u, v, length = (*edge, 1)[:3]
+        if not isinstance(u, Hashable) or not isinstance(v, Hashable):
+            raise NotAMetric("a node must be a label: a number or text, say", came=type(u).__name__)
         if u == v:
             raise NotAMetric("an edge must join two different nodes", came=f"a loop at {u!r}")
         ends.append((number.setdefault(u, len(number)), number.setdefault(v, len(number))))
@@ -65,6 +67,17 @@ def _read(edges: Any) -> tuple[list[Hashable], Ends, Array]:
     if all(type(node) is int for node in nodes) and set(nodes) == set(range(len(nodes))):
         nodes, ends = sorted(nodes), [(nodes[u], nodes[v]) for u, v in ends]  # type: ignore[misc, type-var]
     return nodes, ends, lengths_read
+
+
+def edge_list(edges: Any) -> list[Any]:
+    """Edges as a list, whatever holds them.
+
+    Raises:
+        NotAMetric: for what holds none.
+    """
+    if not isinstance(edges, Iterable) or isinstance(edges, type | range):
+        raise NotAMetric("an edge must be a pair (u, v) or a triple (u, v, length)", came=type(edges).__name__)
+    return list(edges)
 
 
 def _positive(lengths: list[Any], ends: Ends, nodes: list[Hashable]) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.exact import Surd, natural
+from utmost.exact import Surd, checked, natural
 from utmost.spaces.metric import Metric
 from utmost.spaces.space import Space
 
@@ -74,6 +74,7 @@ class ManhattanGridMetric(Metric):
         return _points(self.rows, self.cols)
 
 
+@checked
 def grid(rows: int, cols: int, metric: Literal["euclidean", "manhattan"] = "euclidean") -> Space:
     """The rows x cols points of a lattice with step 1, labelled (row, column).
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import natural
+from utmost.exact import checked, natural
 from utmost.spaces.metric import Metric
 from utmost.spaces.space import Space
 
@@ -35,6 +35,7 @@ class HammingMetric(Metric):
         return tuple(tuple(x >> b & 1 for b in reversed(range(self.bits))) for x in range(self.size))
 
 
+@checked
 def hamming(bits: int) -> Space:
     """All 2^bits strings of bits >= 1 binary digits, at the number of places in which they differ.
 
@@ -45,4 +46,4 @@ def hamming(bits: int) -> Space:
     >>> hamming(2).labels[1], hamming(2).edges.tolist()
     ((0, 1), [[0, 1], [0, 2], [1, 3], [2, 3]])
     """
-    return Space(HammingMetric(natural(bits, "bits", least=1)))
+    return Space(HammingMetric(natural(bits, "bits", least=1, most=24)))

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from utmost.errors import NotALoss, NotANumber, OutOfRange
-from utmost.exact import Array, as_array, fractions, frozen, is_exact, one_world
+from utmost.errors import NotALoss, NotANumber, OutOfRange, quoted
+from utmost.exact import Array, as_array, checked, fractions, frozen, is_exact, natural, one_world
 from utmost.spaces.losses import loss_matrix
 
 
@@ -63,6 +63,7 @@ def scaled_loss(weights: object, loss: object) -> Array:
     return frozen(np.asarray(scale[:, None] * table))
 
 
+@checked
 def restricted_loss(loss: object, secrets: Sequence[int]) -> Array:
     """A loss on some of its secrets only, in the order given: (n, k) to (len(secrets), k).
 
@@ -74,10 +75,11 @@ def restricted_loss(loss: object, secrets: Sequence[int]) -> Array:
     table = loss_matrix(loss)
     kept = np.asarray(secrets)
     if kept.dtype.kind not in "iu" or kept.ndim != 1 or kept.size == 0 or kept.min() < 0 or kept.max() >= len(table):
-        raise OutOfRange(f"secrets must be numbers in 0..{len(table) - 1}, at least one", came=repr(secrets))
+        raise OutOfRange(f"secrets must be numbers in 0..{len(table) - 1}, at least one", came=quoted(secrets))
     return frozen(table[kept])
 
 
+@checked
 def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
     """A loss on some secrets as one on all, 0 beyond them.
 
@@ -92,7 +94,7 @@ def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
     >>> lifted_loss([[0, 1], [1, 0]], (0, 2), 3).tolist()[1]
     [Fraction(0, 1), Fraction(0, 1)]
     """
-    table = loss_matrix(loss)
+    table, size = loss_matrix(loss), natural(size, "size", least=1)
     if len(set(secrets)) != len(table) or len(secrets) != len(table) or not all(0 <= s < size for s in secrets):
         raise OutOfRange(f"secrets must be {len(table)} different numbers below {size}", came=secrets)
     zeros = np.zeros((size, table.shape[1]), dtype=np.int64)

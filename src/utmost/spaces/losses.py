@@ -1,5 +1,6 @@
 """Losses: what an action costs when the secret is known. A loss matrix is (secrets, actions) and nonnegative."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,9 +10,13 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import NotALoss, NotANumber
-from utmost.exact import Array, Number, as_array, exact, frozen, is_exact, to_floats
+from utmost.exact import Array, Number, as_array, check_numbers, checked, exact, frozen, indices, is_exact, to_floats
 from utmost.spaces.metric import Metric
 from utmost.spaces.space import Space
+
+# Python prints integers of up to 4300 digits, and a loss has its numbers in its name.
+_DIGITS = 4000
+_TOO_LONG = 10**_DIGITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +37,11 @@ class Loss:
 
     def __call__(self, secret: Any, action: Any) -> Any:
         """l(secret, action), elementwise over arrays."""
+        check_numbers(secret, "secret")
+        check_numbers(action, "action")
         return self.rule(secret, action)
 
+    @checked
     def block(self, secrets: Array, actions: Array, floats: bool = False) -> Array:
         """The matrix of l(i, r) for some secrets i and some actions r, checked, in its number world.
 
@@ -42,7 +50,10 @@ class Loss:
             actions: integers, in any order.
             floats: give the nearest float64 instead of Fractions.
         """
-        i, r = np.asarray(secrets)[:, None], np.asarray(actions)[None, :]
+        i = np.ravel(indices(secrets, sys.maxsize, "secrets"))[:, None]
+        r = np.ravel(indices(actions, sys.maxsize, "actions"))[None, :]
+        if not i.size or not r.size:
+            return loss_matrix(np.zeros((i.size, r.size), dtype=np.int64))
         if not self.of_difference:
             values = loss_matrix(np.broadcast_to(self.rule(i, r), (i.size, r.size)))
             return to_floats(values) if floats and is_exact(values) else values
@@ -51,6 +62,7 @@ class Loss:
         values = loss_matrix(np.asarray(self.rule(0, np.arange(least, int(gaps.max()) + 1)))[None, :])[0]
         return frozen((to_floats(values) if floats and is_exact(values) else values)[gaps - least])
 
+    @checked
     def matrix(self, secrets: int, actions: int | None = None) -> Array:
         """The whole (secrets, actions) matrix; as many actions as secrets when left out.
 
@@ -117,6 +129,7 @@ def thresholded(t: Number) -> Loss:
     return Loss(partial(_thresholded, limit), f"thresholded({t})", exact=True, of_difference=True)
 
 
+@checked
 def capped(limit: Number, loss: Loss | None = None) -> Loss:
     """min(l(i, r), limit): beyond the limit nothing gets worse. l is |i - r| when left out.
 
@@ -124,12 +137,15 @@ def capped(limit: Number, loss: Loss | None = None) -> Loss:
     [Fraction(0, 1), Fraction(1, 1), Fraction(2, 1), Fraction(2, 1), Fraction(2, 1)]
     """
     base = absolute if loss is None else loss
+    if not isinstance(base, Loss):
+        raise NotALoss("the loss to cap must be a Loss", came=type(base).__name__)
     most = _nonnegative([limit], "limit")
     known = base.exact and is_exact(most) if base.exact is not None else None
     rule = partial(_capped, most.item(), base.rule)
     return Loss(rule, f"capped({limit}, {base!r})", exact=known, of_difference=base.of_difference)
 
 
+@checked
 def distance(space: Space) -> Loss:
     """d(i, r), the distance of the answer from the secret in any space.
 
@@ -143,6 +159,7 @@ def distance(space: Space) -> Loss:
     return Loss(partial(_distance, space.metric), f"distance({space!r})", exact=rational)
 
 
+@checked
 def from_function(function: Callable[[int, int], Any], name: str = "from_function") -> Loss:
     """Any function l(i, r) of one secret and one action, both plain integers.
 
@@ -192,14 +209,19 @@ def _distance(metric: Metric, i: Any, r: Any) -> Any:
 
 
 def _elementwise(function: Callable[[int, int], Any], i: Any, r: Any) -> Any:
-    return np.frompyfunc(function, 2, 1)(i, r)
+    try:
+        return np.frompyfunc(function, 2, 1)(i, r)
+    except TypeError as error:
+        raise NotALoss("a loss must be a function of two numbers, secret and action", came=str(error)) from error
 
 
 def _nonnegative(prices: list[Any], name: str) -> Array:
     try:
-        array = as_array(prices, name)
+        array = as_array(prices, name, ndim=1)
     except NotANumber as error:
         raise NotALoss(f"{name} must be finite numbers", came=error.came, mend=error.mend) from None
+    if is_exact(array) and any(max(abs(price.numerator), price.denominator) >= _TOO_LONG for price in array.tolist()):
+        raise NotALoss(f"{name} must be written in at most {_DIGITS} digits", came="more")
     for price in array[array < 0][:1]:
         raise NotALoss(f"{name} must not be negative", came=str(price))
     return array

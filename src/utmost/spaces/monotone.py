@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import NotMonotone
-from utmost.exact import Array
+from utmost.exact import Array, checked
 from utmost.spaces.consumer import Consumer
 from utmost.spaces.losses import loss_matrix
 
@@ -29,6 +29,7 @@ class Breach:
         return f"l({i}, {far}) = {self.farther_loss} beside l({i}, {near}) = {self.nearer_loss}"
 
 
+@checked
 def check_monotone(loss: object, strict: bool = False, *, each_side: bool = False) -> None:
     """Refuse a loss that does not grow with the distance |i - r| of the answer r from the result i.
 
@@ -56,6 +57,7 @@ def check_monotone(loss: object, strict: bool = False, *, each_side: bool = Fals
         raise NotMonotone(f"the loss {what} with |i - r|{sides}", came=str(breach))
 
 
+@checked
 def is_monotone(loss: object, strict: bool = False, *, each_side: bool = False) -> bool:
     """Whether `check_monotone` passes.
 

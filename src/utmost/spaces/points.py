@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import NotAMetric, NotANumber, OutOfRange
-from utmost.exact import Array, as_array, is_exact
+from utmost.exact import Array, as_array, checked, is_exact
 from utmost.spaces.product import roots
 from utmost.spaces.space import Space
 from utmost.spaces.table import TableMetric, distance_table
@@ -15,6 +15,7 @@ Place = Any
 """A point as the function of a metric receives it: what stood in the list of points."""
 
 
+@checked
 def points(
     places: Sequence[Any],
     metric: str | Callable[[Place, Place], Any] = "euclidean",
@@ -47,7 +48,7 @@ def points(
         table = [[0 if i == j else metric(p, q) for j, q in enumerate(listed)] for i, p in enumerate(listed)]
         return Space(table, _names(listed, labels))
     where, ways = _coordinates(listed), {"euclidean": _euclidean, "manhattan": _manhattan, "chebyshev": _chebyshev}
-    if metric not in ways:
+    if not isinstance(metric, str) or metric not in ways:
         raise OutOfRange('metric must be "euclidean", "manhattan", "chebyshev" or a function', came=metric)
     apart = abs(where[:, None, :] - where[None, :, :])
     same = (apart.sum(axis=2) == 0) & ~np.eye(len(where), dtype=bool)

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import NotANumber, NotAPrior, OutOfRange
-from utmost.exact import Array, Number, as_array, frozen, is_exact, natural
+from utmost.exact import Array, Number, as_array, checked, frozen, is_exact, natural
 
 
+@checked
 def prior(probabilities: object, tolerance: float = 1e-9) -> Array:
     """Any array as a prior; nothing is normalised (see `from_counts`).
 
@@ -51,6 +52,7 @@ def from_counts(weights: object) -> Array:
     return frozen(array / total)
 
 
+@checked
 def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
     """The frequencies of secrets seen before: (count of x + pseudocount) / (their sum), for x = 0, ..., n-1.
 
@@ -71,9 +73,10 @@ def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
         if sample != int(sample) or not 0 <= sample < size:
             raise NotAPrior(f"sample [{k}] must be one of the secrets 0..{size - 1}", came=str(sample))
         seen[int(sample)] += 1
-    return from_counts(as_array(seen) + as_array(pseudocount, "pseudocount").item())
+    return from_counts(as_array(seen) + as_array(pseudocount, "pseudocount", ndim=0).item())
 
 
+@checked
 def uniform(n: int) -> Array:
     """1/n on each of n secrets, exact.
 
@@ -84,6 +87,7 @@ def uniform(n: int) -> Array:
     return frozen(np.full(size, Fraction(1, size), dtype=object))
 
 
+@checked
 def binomial(trials: int, p: Number) -> Array:
     """C(trials, k) p^k (1-p)^(trials-k) for k in {0, ..., trials}: each row counts with probability p by itself.
 
@@ -103,6 +107,7 @@ def binomial(trials: int, p: Number) -> Array:
     return _by_ratios([odds * (n - k) / (k + 1) for k in range(n)], chance)
 
 
+@checked
 def truncated_poisson(rate: Number, n: int) -> Array:
     """rate^k / k! on {0, ..., n}, divided by its sum: a Poisson count that is known to be at most n.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NotAMetric, OutOfRange
-from utmost.exact import Array, Surd, frozen
+from utmost.exact import Array, Surd, checked, frozen
 from utmost.spaces.metric import Metric
 from utmost.spaces.space import Space
 from utmost.spaces.table import TableMetric, distance_table
@@ -48,6 +48,7 @@ class SumMetric(Metric):
         return a, b
 
 
+@checked
 def product(*spaces: Space, metric: Literal["sum", "max", "euclidean"] = "sum") -> Space:
     """Secrets with one part from each space, such as a place and a time, labelled by the tuple of their parts' labels.
 

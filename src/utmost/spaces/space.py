@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NotAMetric, OutOfRange
-from utmost.exact import Array, Surd
+from utmost.exact import Array, Surd, checked, plain_array
 from utmost.spaces.metric import Metric
 from utmost.spaces.table import TableMetric
 
@@ -39,6 +39,7 @@ class Space:
     metric: Metric
     names: tuple[Hashable, ...] | None
 
+    @checked
     def __init__(self, distances: object, labels: Sequence[Hashable] | None = None, tolerance: float = 1e-12) -> None:
         metric = distances if isinstance(distances, Metric) else TableMetric(distances, tolerance)
         object.__setattr__(self, "metric", metric)
@@ -69,6 +70,7 @@ class Space:
         """
         return self.metric.edges()
 
+    @checked
     def length(self, x: int, y: int) -> Fraction | Surd:
         """d(x, y) as an exact number; a float64 distance is the rational that the float is."""
         return self.metric.length(x, y)
@@ -80,7 +82,7 @@ class Space:
         >>> counts(9).restrict([0, 4, 9]).distances.tolist()
         [[0, 4, 9], [4, 0, 5], [9, 5, 0]]
         """
-        kept = np.asarray(secrets)
+        kept = plain_array(secrets, "list of secrets")
         if kept.dtype.kind not in "iu" or kept.ndim != 1 or len(set(kept.tolist())) != kept.size or kept.size == 0:
             raise OutOfRange("a restriction needs a list of distinct secrets", came=secrets, where="restrict")
         if kept.min() < 0 or kept.max() >= self.size:
@@ -88,6 +90,7 @@ class Space:
         values = np.asarray(self.metric.lengths(kept[:, None], kept[None, :]))
         return Space(TableMetric.trusted(values), [self.labels[x] for x in kept.tolist()])
 
+    @checked
     def same_as(self, other: "Space") -> bool:
         """Whether both have the same labels and the same distances."""
         if self.size != other.size or tuple(self.labels) != tuple(other.labels):

@@ -3,10 +3,13 @@
 from collections.abc import Hashable
 from typing import Any
 
-from utmost.errors import NotAMetric
-from utmost.exact import natural
-from utmost.spaces.graph import graph
+from utmost.errors import NotAMetric, OutOfRange
+from utmost.exact import checked, natural
+from utmost.spaces.graph import edge_list, graph
 from utmost.spaces.space import Space
+
+# All distances are kept: at 10^5 nodes they fill 80 GB.
+_MOST_NODES = 100_000
 
 
 def tree(edges: Any) -> Space:
@@ -26,7 +29,7 @@ def tree(edges: Any) -> Space:
     if isinstance(edges, dict):
         edges = _branches(edges)
     elif not hasattr(edges, "is_directed"):
-        edges = list(edges)
+        edges = edge_list(edges)
     space = graph(edges)
     count = edges.number_of_edges() if hasattr(edges, "is_directed") else len(edges)
     if count != space.size - 1:
@@ -38,6 +41,7 @@ def tree(edges: Any) -> Space:
     return space
 
 
+@checked
 def balanced_tree(branching: int, depth: int) -> Space:
     """The tree whose inner nodes all have ``branching`` children, ``depth`` >= 1 levels below the root.
 
@@ -47,7 +51,12 @@ def balanced_tree(branching: int, depth: int) -> Space:
     [2, 1, 3, 0, 2, 4, 4]
     """
     b, levels = natural(branching, "branching", least=1), natural(depth, "depth", least=1)
-    size = sum(b**level for level in range(levels + 1))
+    size, layer = 1, 1
+    for _ in range(levels):
+        layer *= b
+        size += layer
+        if size > _MOST_NODES:
+            raise OutOfRange(f"a tree may have at most {_MOST_NODES} nodes", came="more", where="balanced_tree")
     return graph([((k - 1) // b, k) for k in range(1, size)])
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.errors import OutOfRange
-from utmost.exact import Array, as_array, frozen, is_exact
+from utmost.exact import Array, as_array, checked, frozen, is_exact
 from utmost.geometry import vertices
 from utmost.leakage import Capacity, Measure
 from utmost.privacy import PrivacyType
@@ -62,6 +62,7 @@ class VertexCertificate:
         return bool(is_above) and self.ptype.contains(self.mechanism, tolerance=1e-9)
 
 
+@checked
 def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object = None) -> Capacity:
     """The largest additive leakage of any mechanism of a type, by a measure, at a prior.
 

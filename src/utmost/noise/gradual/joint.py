@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from utmost.errors import OutOfRange
-from utmost.exact import Level
+from utmost.exact import Level, checked, natural
 from utmost.noise.gradual.tightening import Tightening
 from utmost.noise.gradual.world import World, plain
 
+_MOST_POINTS = 10**7
 
+
+@checked
 def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     r"""P(V_{l_1} = v_1, ..., V_{l_m} = v_m) for levels in any order.
 
@@ -38,7 +41,7 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     >>> joint_pmf([3, 1], [level(alpha="1/2"), level(alpha="1/4")])
     Fraction(7, 720)
     """
-    if not levels or len(noise) != len(levels):
+    if not len(levels) or len(noise) != len(levels):
         raise OutOfRange("one noise is needed for each of one or more levels", came=f"{len(noise)} and {len(levels)}")
     world, read = World.of(levels, *noise)
     order = sorted(range(len(levels)), key=lambda i: levels[i])
@@ -50,6 +53,7 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     return plain(mass)
 
 
+@checked
 def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     """The largest P(v)/P(v + 1) or P(v + 1)/P(v) of the joint law over all noise v in -reach..reach: exp of its loss.
 
@@ -61,6 +65,9 @@ def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     >>> largest_ratio([level(alpha="1/2"), level(alpha="1/3"), level(alpha="2/3")], reach=1)
     Fraction(3, 1)
     """
+    reach = natural(reach, "reach")
+    if (2 * reach + 1) ** min(len(levels), 64) > _MOST_POINTS:
+        raise OutOfRange(f"the law may have at most {_MOST_POINTS} points", came="more", mend="Take a smaller reach.")
     is_rational = all(one.is_rational for one in levels)
     axis = np.arange(-reach, reach + 1).astype(object if is_rational else np.int64)
     noise = np.meshgrid(*[axis] * len(levels), indexing="ij")
@@ -70,6 +77,7 @@ def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     return largest
 
 
+@checked
 def correlation(one: Level, other: Level) -> float:
     r"""Pearson's correlation of the noise at two levels, sqrt(a_2/a_1) (1-a_1)/(1-a_2) for alphas a_1 >= a_2.
 
@@ -84,6 +92,7 @@ def correlation(one: Level, other: Level) -> float:
     return 1.0 if strict == loose else math.sqrt(Tightening(loose, strict).stay.number)
 
 
+@checked
 def expected_change(one: Level, other: Level) -> Fraction | float:
     """E|V_one - V_other|, how far a response is expected to move between two levels.
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import prod
 
-from utmost.exact import Level, Number, level
+from utmost.exact import Level, Number, checked, level
 from utmost.noise.gradual import largest_ratio
 
 
@@ -27,6 +27,7 @@ class Coalitions:
     discrepancy: float
 
 
+@checked
 def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 1) -> Coalitions:
     """Compute the loss of every coalition from the joint law of its views, and compare it with its largest level.
 
@@ -60,6 +61,7 @@ def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 
     return Coalitions(2 ** len(read) - 1, len(sets), exact, worst)
 
 
+@checked
 def independent_loss(levels: Mapping[Hashable, Number | Level]) -> Fraction:
     """exp of what *independent* geometric noise gives away: the product of 1/alpha over a coalition, rational alphas.
 

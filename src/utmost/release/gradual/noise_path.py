@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from utmost.errors import OutOfRange
-from utmost.exact import Level, Number, level
+from utmost.exact import Level, Number, checked, level
 from utmost.noise.gradual import Path
 from utmost.release.gradual.unit import Unit, unit_of
 from utmost.release.secure import secure
@@ -48,6 +48,7 @@ class NoisePath:
         return f"NoisePath(start={self.start}, {len(self.steps.jumps)} jumps)"
 
 
+@checked
 def path(
     start: Number | Level,
     *,

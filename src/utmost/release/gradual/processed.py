@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from utmost.exact import Level, Number, level
+from utmost.exact import Level, Number, checked, level
 from utmost.release.gradual.answer import GradualRelease
 from utmost.sampling.bits import Randomness
 
@@ -39,6 +39,7 @@ class ProcessedRelease:
 
     __slots__ = ("_after", "_lock", "_raw", "_read")
 
+    @checked
     def __init__(
         self,
         data: Any,

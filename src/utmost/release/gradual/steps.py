@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import OutOfRange
-from utmost.exact import Level, Number, level
+from utmost.exact import Level, Number, checked, level
 from utmost.noise.gradual import Bridge, Tightening
 from utmost.release.gradual.unit import Unit, minus, unit_of
 from utmost.release.reading import Cells, where_is
@@ -16,6 +16,7 @@ from utmost.sampling.gradual import bridge_noise, tightening_noise
 from utmost.sampling.wide import Integers, add
 
 
+@checked
 def tighten(
     response: Any,
     start: Number | Level,
@@ -58,6 +59,7 @@ def tighten(
     return unit.write(read.shape, add(unit.steps(read), unit.times(noise)))
 
 
+@checked
 def relax(
     noise: Any,
     start: Number | Level,
@@ -96,6 +98,7 @@ def relax(
     return unit.write(read.shape, moved if place is None else add(place, moved))
 
 
+@checked
 def bridge(
     low: Any,
     high: Any,

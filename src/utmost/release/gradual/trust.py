@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from utmost.errors import BadTable, OutOfRange
-from utmost.exact import Level, Number, level
+from utmost.exact import Level, Number, checked, level, wrong_kind
 from utmost.exact import round_up as up
 from utmost.release.gradual.answer import GradualRelease
 from utmost.sampling.bits import Randomness
@@ -39,6 +39,7 @@ class TrustRelease:
 
     __slots__ = ("_levels", "_release")
 
+    @checked
     def __init__(
         self,
         values: Any,
@@ -61,6 +62,7 @@ class TrustRelease:
         """The level of each recipient."""
         return dict(self._levels)
 
+    @checked
     def view(self, recipient: Recipient) -> Any:
         """What a recipient sees; seen again, the same."""
         return self._release.at(self._level(recipient))
@@ -69,10 +71,12 @@ class TrustRelease:
         """What each recipient sees."""
         return {recipient: self.view(recipient) for recipient in self._levels}
 
+    @checked
     def loss(self, coalition: Iterable[Recipient]) -> Level | None:
         """The level that holds for all views of a coalition together: its largest. None for nobody."""
         return max((self._level(recipient) for recipient in coalition), default=None)
 
+    @checked
     def naive_loss(self, coalition: Iterable[Recipient]) -> Fraction | float:
         """The sum of the coalition's epsilons: what independent noise would cost; rounded up where irrational."""
         epsilons = [self._level(recipient).epsilon for recipient in coalition]
@@ -80,11 +84,12 @@ class TrustRelease:
         return Fraction(exact) if all(isinstance(epsilon, Fraction) for epsilon in epsilons) else up(exact)
 
     def _level(self, recipient: Recipient) -> Level:
-        if recipient not in self._levels:
+        if not isinstance(recipient, Hashable) or recipient not in self._levels:
             raise BadTable("a recipient needs a level", came="one without", mend="Name it in levels=.")
         return self._levels[recipient]
 
 
+@checked
 def levels_by_distance(
     graph: Any, owner: Recipient, epsilon: Callable[[int], Number | Level] = lambda d: Fraction(1, d)
 ) -> dict[Recipient, Level]:
@@ -114,9 +119,12 @@ def levels_by_distance(
 
 def _neighbours(graph: Any) -> dict[Recipient, list[Recipient]]:
     found: dict[Recipient, list[Recipient]] = {}
-    for at, edge in enumerate(getattr(graph, "edges", graph)):
-        if isinstance(edge, str) or len(edge) != 2:
-            raise BadTable("an edge must be a pair", came=type(edge).__name__, where=f"edge {at + 1}")
+    edges = getattr(graph, "edges", graph)
+    if isinstance(edges, type) or not isinstance(edges, Iterable):
+        raise wrong_kind("graph", "a list of edges", graph)
+    for at, edge in enumerate(edges):
+        if not isinstance(edge, tuple | list) or len(edge) != 2 or not all(isinstance(end, Hashable) for end in edge):
+            raise BadTable("an edge must be a pair of names", came=type(edge).__name__, where=f"edge {at + 1}")
         for one, other in (edge, reversed(edge)):
             found.setdefault(one, []).append(other)
     return found
@@ -124,7 +132,7 @@ def _neighbours(graph: Any) -> dict[Recipient, list[Recipient]]:
 
 def _distances(neighbours: Mapping[Recipient, list[Recipient]], owner: Recipient) -> dict[Recipient, int]:
     """Shortest paths from the owner, breadth first."""
-    if owner not in neighbours:
+    if not isinstance(owner, Hashable) or owner not in neighbours:
         raise BadTable("the owner must be in the network", came="one who has no edge", where="owner")
     distances, waiting = {owner: 0}, deque([owner])
     while waiting:

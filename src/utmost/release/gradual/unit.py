@@ -16,6 +16,8 @@ from utmost.sampling.wide import Integers, narrowed
 
 Domain = Literal["integers", "reals"]
 """What the values are: declared, and never guessed from them, since a guess would tell what they are."""
+_LARGEST = 10**100  # each digit costs doublings, and the laws take no more
+
 
 # The grid is chosen once, before anyone knows how far the level will be relaxed; so fine a one serves up to epsilon 16.
 _FINE = level(epsilon=16)
@@ -113,6 +115,8 @@ def unit_of(
     real = read_domain(domain) == "reals"
     if grid is not None and not real:
         raise OutOfRange("whole numbers have no grid", came=grid, mend='Leave out grid=, or pass domain="reals".')
+    if not isinstance(half_step, bool):
+        raise OutOfRange("half_step must be True or False", came=type(half_step).__name__)
     number = exact_integer(cells, "cells")
     if number < 1:
         raise OutOfRange("cells must be at least 1", came=cells)
@@ -125,6 +129,12 @@ def unit_of(
         exponent = chosen_exponent(width, _FINE) if grid is None else declared_exponent(grid)
         D = steps(width, exponent)
         D += half_step and D % 2 == 0  # a sensitivity of one step more is true as well
+    if D > _LARGEST or number > _LARGEST:
+        raise OutOfRange(
+            "sensitivity must lie between 1 and 1e100 steps, and cells be at most 1e100",
+            came="more",
+            mend="Count in larger units.",
+        )
     if D < 1:
         raise OutOfRange("sensitivity must be at least 1", came=sensitivity)
     if half_step and D % 2 == 0:

@@ -25,7 +25,7 @@ Facts = Mapping[str, Any]
 
 
 def _second(facts: Facts) -> Facts:
-    """Format 2 tells of a witness, of how responses are sealed, bounded and snapped, and keeps a digest of the values."""
+    """Format 2 tells of a witness, of seals, bounds and snapping, and keeps a digest of the values."""
     if "identity" in facts:
         facts = {**facts, "witness": None}
     if "root" not in facts:
@@ -79,7 +79,10 @@ def read_event(number: int, body: bytes, upgrades: Mapping[int, Callable[[Facts]
     try:
         found = json.loads(body)
         form, kind, time, facts = found["format"], found["kind"], found["time"], found["facts"]
-    except (ValueError, KeyError, TypeError):
+        right = isinstance(kind, str) and isinstance(facts, dict) and isinstance(time, str)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        right = False
+    if not right:
         raise LedgerDamaged("an event must be JSON with its four parts", where=where) from None
     last = max(upgrades, default=FORMAT - 1) + 1
     if type(form) is not int or not 1 <= form <= last or kind not in KINDS:

@@ -13,6 +13,9 @@ from utmost.release.ledger.store import Store
 from utmost.release.ledger.witness import Witness
 from utmost.sampling.bits import entropy
 
+_LONGEST_WAIT = 10**6
+
+
 Place = str | Path
 
 _POSTGRES = ("postgresql://", "postgres://")
@@ -32,8 +35,8 @@ def opened_book(
     for name, value in (("create", create), ("sealed", sealed), ("derived", derived)):
         if not isinstance(value, bool):
             raise OutOfRange(f"{name} must be true or false", came=value)
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout < float("inf"):
-        raise OutOfRange("timeout must be a number of seconds", came=timeout)
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= _LONGEST_WAIT:
+        raise OutOfRange(f"timeout must be a number of seconds, at most {_LONGEST_WAIT}", came=timeout)
     store = store_at(place, timeout)
     beside = store.path if isinstance(store, SqliteStore) else None
     identity, watched = entropy(16).hex(), witness is not False

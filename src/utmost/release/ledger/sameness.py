@@ -22,10 +22,10 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from utmost.errors import LedgerDamaged
-from utmost.sampling.bits import entropy
 from utmost.release.ledger.key import Key
 from utmost.release.ledger.numbers import packed
 from utmost.release.ledger.source import Source
+from utmost.sampling.bits import entropy
 from utmost.sampling.wide import Integers
 
 _BYTES, _NONCE_BYTES = 16, 12

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.exact import natural
+from utmost.exact import checked, natural, plain_array, wrong_kind
 from utmost.release.rappor.draws import Bits
 from utmost.sampling import uniform
 from utmost.sampling.bits import Randomness
@@ -59,12 +59,16 @@ class Bloom:
     def __repr__(self) -> str:
         return f"Bloom(bits={self.bits}, hashes={self.hashes}, cohorts={self.cohorts})"
 
+    @checked
     def cohort_of(self, clients: int, *, randomness: Randomness | None = None) -> NDArray[np.int64]:
         """A cohort for each of so many clients, uniform and independent of everything."""
         return uniform(self.cohorts, clients, randomness)
 
+    @checked
     def places(self, word: str, cohort: int) -> list[int]:
         """The places that a word sets in a cohort's filter, one for each hash."""
+        if not 0 <= cohort < self.cohorts:
+            raise OutOfRange(f"the cohort must lie in 0..{self.cohorts - 1}", came=cohort, where="Bloom")
         data = word.encode("utf-8", "surrogatepass")
         found: list[int] = []
         for block in range(-(-self.hashes // _HASHES_A_DIGEST)):
@@ -88,13 +92,14 @@ class Bloom:
 
         Cost: a microsecond or two for each different pair of word and cohort.
         """
+        if isinstance(words, str) or not hasattr(words, "__len__"):
+            raise wrong_kind("words", "a sequence of text", words)
         number: dict[str, int] = {}
+        for client, word in enumerate(words):
+            if not isinstance(word, str):
+                raise OutOfRange("a word must be text", came=f"{type(word).__name__} from client {client + 1}")
         which = np.array([number.setdefault(word, len(number)) for word in words], dtype=np.int64)
         groups = self.read_cohorts(cohorts, len(which))
-        if not all(isinstance(word, str) for word in number):
-            odd = next(word for word in number if not isinstance(word, str))
-            came = f"{type(odd).__name__} from client {int(np.argmax(which == number[odd])) + 1}"
-            raise OutOfRange("a word must be text", came=came)
         pairs, of_client = np.unique(which * self.cohorts + groups, return_inverse=True)
         vocabulary = list(number)
         filters = np.zeros((len(pairs), self.bits), np.bool_)
@@ -104,13 +109,14 @@ class Bloom:
         encoded: Bits = filters[of_client.reshape(-1)]
         return encoded
 
+    @checked
     def read_cohorts(self, cohorts: Any, count: int) -> NDArray[np.int64]:
         """The cohorts of ``count`` clients as an array.
 
         Raises:
             OutOfRange: where one is missing or outside 0..cohorts-1.
         """
-        groups = np.asarray(cohorts)
+        groups = plain_array(cohorts, "list of cohorts")
         whole = groups.shape == (count,) and (groups.dtype.kind in "iu" or count == 0)
         if not whole or (count and not 0 <= groups.min() <= groups.max() < self.cohorts):
             raise OutOfRange(

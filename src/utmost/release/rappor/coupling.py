@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import product
 
 from utmost.errors import OutOfRange
+from utmost.exact import checked, wrong_kind
 from utmost.release.rappor.response import BitResponse
 
 PairLaw = dict[tuple[int, int], Fraction]
@@ -44,6 +45,9 @@ class Coupling:
     loose: BitResponse
 
     def __post_init__(self) -> None:
+        for name, response in (("strict", self.strict), ("loose", self.loose)):
+            if not isinstance(response, BitResponse):
+                raise wrong_kind(name, "a BitResponse", response)
         if not (self.strict_given(0) >= 0 and self.strict_given(1) <= 1):
             raise OutOfRange(
                 "neither one/zero nor (1-zero)/(1-one) may be larger for the strict response than for the loose one",
@@ -71,6 +75,7 @@ class Coupling:
         return found
 
 
+@checked
 def between(strict: BitResponse, at: BitResponse, loose: BitResponse) -> list[Fraction]:
     """P(response at ``at`` = 1 | loose = z2, strict = z1), by 2 z2 + z1: a response in between, without the bit.
 
@@ -89,6 +94,7 @@ def between(strict: BitResponse, at: BitResponse, loose: BitResponse) -> list[Fr
     return found
 
 
+@checked
 def largest_ratio(law_of_zero: PairLaw, law_of_one: PairLaw) -> Fraction:
     """The largest quotient of the two laws, either way up: exp of what a pair of responses loses.
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.exact import Number, exact
+from utmost.exact import Number, checked, exact
 from utmost.release.rappor.bloom import Bloom
 from utmost.release.rappor.nonnegative import nonnegative_least_squares
 from utmost.release.rappor.response import BitResponse
@@ -72,6 +72,7 @@ class Decoding:
         return next((each.count for each in self.found if each.word == word), 0.0)
 
 
+@checked
 def decode(
     tally: Tally,
     response: BitResponse,

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import SolverFailed
+from utmost.errors import OutOfRange, SolverFailed
+from utmost.exact import as_array, checked
 
 Floats = NDArray[np.float64]
 
@@ -13,6 +14,7 @@ _PATIENCE = 5
 _RIDGE = 1e-11
 
 
+@checked
 def nonnegative_least_squares(gram: Floats, moments: Floats, *, tolerance: float = 1e-9) -> Floats:
     r"""The x >= 0 with the least x'Gx/2 - b'x, for G = A'A and b = A'y: of the least ||Ax - y||.
 
@@ -31,7 +33,13 @@ def nonnegative_least_squares(gram: Floats, moments: Floats, *, tolerance: float
     >>> nonnegative_least_squares(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1.0, -1.0])).round(9).tolist()
     [0.5, 0.0]
     """
+    gram, moments = (
+        as_array(gram, "gram", ndim=2).astype(np.float64),
+        as_array(moments, "moments", ndim=1).astype(float),
+    )
     size = len(moments)
+    if gram.shape != (size, size):
+        raise OutOfRange(f"gram must have the shape ({size}, {size})", came=str(gram.shape))
     if not size or not np.diag(gram).max() > 0:
         return np.zeros(size)
     ridged = gram + _RIDGE * float(np.diag(gram).max()) * np.eye(size)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
-from utmost.exact import Level, Number
+from utmost.exact import Level, Number, checked
 from utmost.release.rappor.coupling import Coupling, between
 from utmost.release.rappor.draws import Bits, as_bits, draw_bits
 from utmost.release.rappor.response import BitResponse
@@ -47,6 +47,7 @@ class PermanentResponses:
 
     __slots__ = ("_bits", "_known", "_lock", "_process", "_randomness", "_shape")
 
+    @checked
     def __init__(self, bits: Any, *, randomness: Randomness | None = None) -> None:
         self._open(bits, secure(randomness))
 
@@ -101,6 +102,7 @@ class PermanentResponses:
         """What one bit has lost by all responses together; None before the first."""
         return BitResponse.permanent(min(self._known)).level if self._known else None
 
+    @checked
     def spent_by_value(self, hashes: int) -> Level | None:
         """What a value has lost that sets ``hashes`` bits, together with any other such value."""
         return BitResponse.permanent(min(self._known)).level_of_value(hashes) if self._known else None

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from utmost.channels import Channel
 from utmost.errors import OutOfRange
-from utmost.exact import Level, Number, exact, natural
+from utmost.exact import Level, Number, checked, exact, natural
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,12 @@ class BitResponse:
             raise OutOfRange("a must lie strictly between 0 and 1", came=a, where="BitResponse.permanent")
         return cls(1 - share / 2, share / 2)
 
+    @checked
     def of(self, bit: int) -> Fraction:
         """P(response = 1) for a bit."""
         return self.one if bit else self.zero
 
+    @checked
     def then(self, after: "BitResponse") -> "BitResponse":
         """The response to this response: first this, then ``after``.
 
@@ -68,6 +70,7 @@ class BitResponse:
         """What one bit loses: the larger of ln(one/zero) and ln((1-zero)/(1-one))."""
         return Level.of_alpha(min(self.zero / self.one, (1 - self.one) / (1 - self.zero)))
 
+    @checked
     def level_of_value(self, hashes: int) -> Level:
         """What a value loses that sets ``hashes`` bits of a Bloom filter, together with any other such value.
 

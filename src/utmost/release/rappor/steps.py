@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from utmost.exact import checked
 from utmost.release.rappor.coupling import Coupling
 from utmost.release.rappor.draws import Bits, as_bits, check_same_shape, draw_bits
 from utmost.release.rappor.response import BitResponse
@@ -12,6 +13,7 @@ from utmost.release.secure import secure
 from utmost.sampling.bits import Randomness
 
 
+@checked
 def respond(bits: Any, response: BitResponse, *, randomness: Randomness | None = None) -> Bits:
     """A fresh response to each bit: the permanent one, or one report of what was memoised.
 
@@ -29,6 +31,7 @@ def respond(bits: Any, response: BitResponse, *, randomness: Randomness | None =
     return draw_bits(given.view(np.uint8), [response.zero, response.one], secure(randomness))
 
 
+@checked
 def relax(
     bits: Any, responses: Any, start: BitResponse, to: BitResponse, *, randomness: Randomness | None = None
 ) -> Bits:
@@ -51,6 +54,7 @@ def relax(
     return _given_both(bits, responses, [pair.loose_given(bit, z) for bit in (0, 1) for z in (0, 1)], randomness)
 
 
+@checked
 def relax_thresholded(
     bits: Any, responses: Any, pair: ThresholdedPair, *, randomness: Randomness | None = None
 ) -> Bits:
@@ -61,6 +65,7 @@ def relax_thresholded(
     return _given_both(bits, responses, [pair.loose_given(bit, z) for bit in (0, 1) for z in (0, 1)], randomness)
 
 
+@checked
 def tighten(responses: Any, start: BitResponse, to: BitResponse, *, randomness: Randomness | None = None) -> Bits:
     """Responses at the stricter ``to`` from those at ``start``, without the bits.
 

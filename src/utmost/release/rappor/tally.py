@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
+from utmost.exact import checked
 from utmost.release.rappor.bloom import Bloom
 from utmost.release.rappor.draws import as_bits
 from utmost.release.rappor.response import BitResponse
@@ -41,6 +42,7 @@ class Tally:
             object.__setattr__(self, name, array)
 
     @classmethod
+    @checked
     def of(cls, reports: Any, cohorts: Any, bloom: Bloom) -> "Tally":
         """The tally of reports, shape (n, bits), of clients in these cohorts.
 
@@ -64,6 +66,7 @@ class Tally:
             raise OutOfRange("tallies must have one shape to be added", came=(self.ones.shape, other.ones.shape))
         return Tally(self.ones + other.ones, self.clients + other.clients)
 
+    @checked
     def true_ones(self, response: BitResponse) -> NDArray[np.float64]:
         """Unbiased estimates of how many true bits are 1, (ones - zero n)/(one - zero); shape (cohorts, bits).
 
@@ -74,6 +77,7 @@ class Tally:
         estimates: NDArray[np.float64] = (self.ones - zero * self.clients[:, None]) / (one - zero)
         return estimates
 
+    @checked
     def variances(self, response: BitResponse) -> NDArray[np.float64]:
         """The variances of these estimates by the response alone, at the estimated numbers of ones."""
         zero, one = float(response.zero), float(response.one)

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import product
 
 from utmost.errors import OutOfRange
-from utmost.exact import Interval, Level, exp_interval, log_interval, nearest
+from utmost.exact import Interval, Level, checked, exp_interval, log_interval, nearest, wrong_kind
 from utmost.release.rappor.response import BitResponse
 
 Real = Callable[[int], Interval]
@@ -85,11 +85,15 @@ class ThresholdedPair:
     loose: ThresholdedLaplace
 
     def __post_init__(self) -> None:
+        for name, response in (("strict", self.strict), ("loose", self.loose)):
+            if not isinstance(response, ThresholdedLaplace):
+                raise wrong_kind(name, "a ThresholdedLaplace", response)
         if not self.strict.rate < self.loose.rate:
             raise OutOfRange(
                 f"to relax, the rate must be larger than {self.strict.rate}", came=self.loose.rate, where="rappor"
             )
 
+    @checked
     def probability(self, bit: int, strict: int, loose: int) -> Fraction | float:
         """P(strict = z1, loose = z2) for a bit: a Fraction where it is known to be rational, else the nearest float."""
         risen = self._risen_exactly()
@@ -100,12 +104,14 @@ class ThresholdedPair:
         z1, z2 = (1 - strict, 1 - loose) if bit else (strict, loose)
         return {(0, 1): risen, (1, 1): two - risen, (1, 0): one - two + risen, (0, 0): 1 - one - risen}[z1, z2]
 
+    @checked
     def enclosure(self, bit: int, strict: int, loose: int, bits: int) -> Interval:
         """An interval around P(strict = z1, loose = z2) for a bit."""
         risen = self.risen(bit, bits)
         one, two = (Interval.of(each.response.of(bit), bits) for each in (self.strict, self.loose))
         return {(0, 1): risen, (1, 1): two - risen, (1, 0): one - two + risen, (0, 0): 1 - one - risen}[strict, loose]
 
+    @checked
     def risen(self, bit: int, bits: int) -> Interval:
         """An interval around P(strict = 0, loose = 1) = P(V_1 <= t, V_2 > s), with t and s the thresholds less the bit.
 
@@ -117,6 +123,7 @@ class ThresholdedPair:
         low, high = _crossing(s.upper, t.lower, *rates), _crossing(s.lower, t.upper, *rates)
         return Interval(max(low.low, 0), max(high.high, 0), inner).at(bits)
 
+    @checked
     def loose_given(self, bit: int, strict: int) -> Real:
         """P(loose = 1 | strict) for a bit: what relaxing a response needs."""
         exactly = self._risen_exactly()

@@ -1,0 +1,75 @@
+"""Levels so large that they protect nothing, sensitivities beyond any query: answered at once, or refused by name."""
+
+import json
+
+import pytest
+
+from surface import processor_time
+from utmost import GradualRelease, Staircase, optimal_noise, relaxable_noise, release_table
+from utmost.adapters.reports import law_report
+from utmost.errors import OutOfRange
+from utmost.exact import level
+from utmost.noise.costs import absolute
+from utmost.release.gradual import relax, tighten
+from utmost.release.statement import _factor
+
+TABLE = {"n": [3, 4]}
+LARGE = ["1e4", "1e5", "1e6", "1e30"]
+
+
+@pytest.fixture(autouse=True)
+def at_once():
+    """No call here may take more than two seconds of the processor."""
+    with processor_time(2):
+        yield
+
+
+@pytest.mark.parametrize("epsilon", [*LARGE, "1e-6", "50"])
+@pytest.mark.parametrize("relaxable", [False, True])
+def test_a_release_at_any_level_is_stated(epsilon, relaxable):
+    made = release_table(TABLE, columns="n", epsilon=epsilon, sensitivity=1, cells=1, relaxable=relaxable)
+    stated = json.loads(json.dumps(made.sidecar, allow_nan=False))
+    assert stated["epsilon_rounded_up"] >= float(epsilon)
+    assert epsilon not in LARGE or list(made.table["n"]) == [3, 4]
+
+
+@pytest.mark.parametrize("epsilon", LARGE)
+@pytest.mark.parametrize("sensitivity", [1, 3, 10**9])
+def test_the_noise_is_described(epsilon, sensitivity):
+    """Where all of the noise but one draw in 10^300 is zero, so is what it costs, to the nearest float."""
+    for law in (optimal_noise(epsilon, sensitivity), relaxable_noise(epsilon, sensitivity)):
+        report = json.loads(json.dumps(law_report(law, absolute), allow_nan=False))
+        assert report["epsilon"] == str(level(epsilon).power)
+        assert report["expected_cost"] >= 0
+
+
+@pytest.mark.parametrize("epsilon", ["1e5", "1e30"])
+def test_a_staircase_too_steep_for_floats_is_refused_by_name(epsilon):
+    with pytest.raises(OutOfRange, match="epsilon below"):
+        Staircase(epsilon=epsilon, sensitivity=1)
+
+
+def test_reals_are_released_with_laplace_noise_at_any_level():
+    made = release_table(
+        {"x": [0.5]}, columns="x", epsilon="1e6", sensitivity=3, cells=1, domain="reals", relaxable=True
+    )
+    assert abs(made.table["x"][0] - 0.5) < 0.01
+
+
+@pytest.mark.parametrize("epsilon", LARGE)
+def test_relaxing_to_a_large_level_and_back(epsilon):
+    assert relax([5, 6], 1, epsilon, sensitivity=1) is not None
+    assert tighten([5, 6], epsilon, 1, sensitivity=1) is not None
+    assert GradualRelease([5, 6], 1).at(epsilon).tolist() == [5, 6]
+
+
+@pytest.mark.parametrize("call", [relax, tighten])
+def test_a_sensitivity_beyond_any_query_is_refused(call):
+    with pytest.raises(OutOfRange, match="sensitivity must lie between"):
+        call([5, 6], 1 if call is relax else 2, 2 if call is relax else 1, sensitivity=1 << 5000)
+
+
+@pytest.mark.parametrize(("epsilon", "text"), [("1/2", "1.65"), ("1e4", "8.81e+4342"), ("1e9", "10^434294482")])
+def test_the_factor_of_a_level_is_written_in_few_digits(epsilon, text):
+    """exp(10^4) = 8.8068182256...e4342, rounded up."""
+    assert _factor(level(epsilon)) == text
