@@ -20,8 +20,10 @@ import signal
 import sys
 import tempfile
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import coverage
@@ -212,7 +214,7 @@ def reached(room: Path, tests: list[str]) -> tuple[dict[str, list[str]], dict[st
     return lines, seconds
 
 
-def killed(fault: Fault, tests: list[str], seconds: float) -> bool:
+def killed(fault: Fault, tests: list[str], seconds: dict[str, float]) -> bool:
     """Whether a test fails, or does not end."""
     parts = fault.path.with_suffix("").relative_to(ROOT / "src").parts
     name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -221,7 +223,15 @@ def killed(fault: Fault, tests: list[str], seconds: float) -> bool:
         sys.meta_path.insert(0, Planted(name, faulty(fault), fault.path))
         return int(pytest.main([*OPTIONS, "-p", "no:randomly", *tests]))
 
-    return forked(job, 20 + 5 * seconds) != EXIT_OK
+    return forked(job, 30 + 5 * sum(map(seconds.__getitem__, tests))) != EXIT_OK
+
+
+def _quick_ones_first(tests: set[str], seconds: dict[str, float], first: float) -> Iterator[list[str]]:
+    """The tests in two parts: those that end within so many seconds together, and the rest."""
+    ordered = sorted(tests, key=seconds.__getitem__)
+    spent = list(accumulate(map(seconds.__getitem__, ordered)))
+    cut = bisect_right(spent, first)
+    yield from filter(None, (ordered[:cut], ordered[cut:]))
 
 
 def main() -> int:
@@ -232,7 +242,9 @@ def main() -> int:
     asked.add_argument("--count", type=int, default=100, help="so many faults, drawn from all")
     asked.add_argument("--seed", type=int, default=1)
     asked.add_argument("--score", type=float, default=0.0, help="the share that must be killed")
-    asked.add_argument("--longest", type=float, default=6.0, help="seconds of tests for one fault, quick tests first")
+    asked.add_argument(
+        "--first", type=float, default=4.0, help="seconds of quick tests that are tried before all others"
+    )
     given = asked.parse_args()
     import hypothesis  # noqa: F401  (imported once, before the processes fork)
     import scipy.stats  # noqa: F401
@@ -243,18 +255,13 @@ def main() -> int:
     lines, seconds = reached(room, given.tests)
     alive = 0
     for number, fault in enumerate(chosen, 1):
-        spent, tests = 0.0, []
         span = {test for line in range(fault.line, fault.last + 1) for test in lines.get(f"{fault.path}:{line}", [])}
         span = span or {test for key, found in lines.items() if key.startswith(f"{fault.path}:") for test in found}
-        for test in sorted(span, key=seconds.__getitem__):
-            if spent + seconds[test] <= given.longest or not tests:
-                spent, tests = spent + seconds[test], [*tests, test]
-        if not tests or not killed(fault, tests, spent):
+        if not any(killed(fault, tests, seconds) for tests in _quick_ones_first(span, seconds, given.first)):
             alive += 1
             text = fault.path.read_text(encoding="utf-8").splitlines()[fault.line - 1].strip()
-            sys.stdout.write(
-                f"alive: {fault.path.relative_to(ROOT)}:{fault.line}: {fault.what}: {text} ({len(tests)} tests)\n"
-            )
+            where = f"{fault.path.relative_to(ROOT)}:{fault.line}"
+            sys.stdout.write(f"alive: {where}: {fault.what}: {text} ({len(span)} tests)\n")
         if number % 25 == 0:
             sys.stdout.write(f"{number} of {len(chosen)}: {alive} alive\n")
         sys.stdout.flush()

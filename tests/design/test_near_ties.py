@@ -23,9 +23,7 @@ TYPES = [
 
 def is_plainly_private(ratios, matrix):
     """Every ratio along every essential edge, in rationals."""
-    return all(
-        (matrix[a] >= ratio * matrix[b]).all() for (x, y), ratio in ratios.items() for a, b in ((x, y), (y, x))
-    )
+    return all((matrix[a] >= ratio * matrix[b]).all() for (x, y), ratio in ratios.items() for a, b in ((x, y), (y, x)))
 
 
 def is_private(ptype, matrix):

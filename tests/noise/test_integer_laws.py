@@ -330,7 +330,7 @@ def test_a_moment_has_a_positive_order(m):
 def test_a_moment_beyond_the_floats_is_refused_not_infinite():
     with pytest.raises(Unsupported, match="float"):
         Geometric("1e-6", 10**9).moment(40)
-    assert Geometric(alpha=1 - Fraction(1, 10**15)).moment(40) > 10**400
+    assert Geometric(alpha=1 - Fraction(1, 10**15)).moment(24) > 10**380
 
 
 def test_theorems_are_named_where_they_hold():
