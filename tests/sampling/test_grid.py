@@ -48,6 +48,7 @@ def test_snapping_is_the_exact_floor(values, exponent):
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=4), exponents)
+@example([2**53 + 1, -(2**61) - 1], 0)  # no float holds them
 def test_machine_integers_are_snapped_exactly_too(values, exponent):
     want = [true_floor(x, exponent) for x in values]
     assert snapped(np.array(values, np.int64), exponent).tolist() == want
