@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from utmost.release.gradual.unit import Unit, minus
@@ -36,3 +36,11 @@ def test_noise_is_a_place_in_the_middle_of_a_block_and_whole_blocks(half, noise)
     assert [p + unit.block * c for p, c in zip(place.tolist(), coarse.tolist(), strict=True)] == noise
     assert all(abs(p) <= half for p in place.tolist())
     assert unit.times(coarse).tolist() == [unit.block * c for c in coarse.tolist()]
+
+
+@given(st.integers(1, 2**64), st.lists(edges, min_size=1, max_size=3))
+@example(3, [2**62])
+@example(2**63 - 1, [1, -1])
+@example(2**63, [0])
+def test_whole_blocks_never_wrap(block, coarse):
+    assert Unit(block, 1, block, None).times(np.array(coarse, np.int64)).tolist() == [block * c for c in coarse]
