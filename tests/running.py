@@ -1,11 +1,15 @@
-"""Running Python and the command line in a process of their own, on the package under test."""
+"""Running Python and the command line on the package under test, in a process of their own or in this one."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import utmost
+from utmost.adapters.cli import main
 
 SOURCES = Path(utmost.__file__).parents[1]
 PLAIN = {"PYTHONPATH": str(SOURCES), "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
@@ -23,3 +27,24 @@ def python(*arguments, check=True, **options):
 def utmost_command(*arguments, check=False, **options):
     """Run the command line."""
     return python("-m", "utmost", *arguments, check=check, **options)
+
+
+def called(*arguments, cwd="."):
+    """Run the command line in this process, in another directory: the same answer, without the wait for a process.
+
+    For tests of what a command says; what a process is and how it ends is for `utmost_command`.
+    """
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    with (
+        contextlib.chdir(cwd),
+        mock.patch.dict(os.environ, PLAIN),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        os.environ.pop("FORCE_COLOR", None)
+        try:
+            main([str(argument) for argument in arguments])
+        except SystemExit as ended:
+            code = ended.code or 0
+    shown = [stream.buffer.getvalue().decode() for stream in (out, err)]
+    return subprocess.CompletedProcess(arguments, code, *shown)

@@ -225,9 +225,15 @@ def test_a_closed_pipe_is_no_traceback(tmp_path):
     assert "Traceback" not in python("-c", code).stdout
 
 
-@pytest.mark.parametrize("command", [None, *COMMANDS])
-def test_every_command_has_help(command):
-    ended = utmost_command(*([] if command is None else [command]), "--help")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(run, command):
+    code, shown, err = run(command, "--help")
+    assert (code, err) == (0, "")
+    assert shown.startswith(f"Usage: utmost {command}")
+
+
+def test_the_help_of_all_in_a_process_of_its_own():
+    ended = utmost_command("--help")
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith("Usage: utmost")
 

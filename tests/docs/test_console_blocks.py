@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from running import utmost_command
+from running import called
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -38,7 +38,7 @@ def run(command, directory):
     if program == "cat":
         return (directory / arguments[0]).read_text(encoding="utf-8")
     assert program == "utmost", f"a console block runs utmost or cat, not {program}"
-    ended = utmost_command(*arguments, cwd=directory)
+    ended = called(*arguments, cwd=directory)
     return ended.stderr + ended.stdout
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from running import utmost_command
+from running import called
 
 ROOT = Path(__file__).parents[2]
 CHANNELS = ROOT / "examples" / "channels"
@@ -30,5 +30,5 @@ def test_hypers(name, tmp_path):
     one, other, space = HYPERS[name]
     drawn = tmp_path / f"{name}.svg"
     files = [CHANNELS / f"{title}.csv" for title in (one, other)]
-    utmost_command("leakage", *files, "--space", space, "--plot", drawn, check=True)
+    called("leakage", *files, "--space", space, "--plot", drawn).check_returncode()
     check_same(drawn, drawn.name)

@@ -99,8 +99,9 @@ def test_geometric_noise_clamped_or_not_has_one_hyper(n, at):
 
 @given(us.sizes, st.integers(0, 2**32 - 1))
 def test_floats_merge_within_the_tolerance_and_not_beyond(n, seed):
+    """One secret's entry is half of the others' or less, so that the third posterior stays far from the first two."""
     rng = np.random.default_rng(seed)
-    column = rng.random((n, 1)) / 4
+    column = np.vstack([rng.uniform(1 / 32, 1 / 16, (1, 1)), rng.uniform(1 / 8, 1 / 4, (n - 1, 1))])
     matrix = np.hstack([column, 3 * column, 1 - 4 * column])
     found = hyper(matrix, rng.dirichlet(np.ones(n)))
     assert found.shape == (n, 1 if n == 1 else 2)

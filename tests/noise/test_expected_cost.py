@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import NotALoss, NotMonotone, Unsupported
@@ -59,12 +59,14 @@ def test_an_indicator_costs_a_tail(epsilon, D, k):
 
 
 @given(st.sampled_from(["0.1", 1, 5]), st.sampled_from([3, 1000, 10**9]), st.fractions(0, 3))
+@example(1, 3, Fraction(333, 137))  # here and below, two rules that are both wrong at the kink nearly agree
+@example("0.1", 10**9, Fraction(4, 131))
 def test_a_clipped_cost_is_a_sum_of_tails(epsilon, D, share):
     """E min(|X|, t) = integral of P(|X| > x) over [0, t], for Laplace in closed form."""
     t = float(D * share) + 1
     rate = float(Fraction(str(epsilon))) / D
     expected = -math.expm1(-rate * t) / rate
-    assert Laplace(epsilon, D).expected_cost(lambda x: np.minimum(np.abs(x), t)) == pytest.approx(expected, rel=1e-11)
+    assert Laplace(epsilon, D).expected_cost(lambda x: np.minimum(np.abs(x), t)) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("law", [Geometric(1, 3), DiscreteStaircase(1, 7), Staircase(1, 2), Laplace(1)])
@@ -158,6 +160,23 @@ def test_long_sums_of_polynomials_are_exact_to_rounding(low, length, order):
 
     found = integer_sum(lambda n: n.astype(float) ** order, [(low, low + length)])
     assert float(found.value) == pytest.approx(power_sum(order, low + length) - power_sum(order, low), rel=1e-12)
+
+
+@given(st.integers(1, 10**9 - 1))
+@example(787720460)
+@example(336304432)
+def test_a_kink_anywhere_in_a_long_sum_is_noticed(k):
+    """Two values that are both wrong at the kink may agree: that is why a block is doubted by three."""
+    n = 10**9
+    exact = ((k + 1) ** 2 + (n - k - 1) ** 2) // 2
+    assert float(integer_sum(lambda i: np.abs(i - k - 0.5), [(0, n)]).value) == pytest.approx(exact, rel=1e-12)
+
+
+@given(st.fractions(0, 1))
+@example(Fraction(0.1888254716855342))
+def test_a_kink_anywhere_in_an_integral_is_noticed(k):
+    exact = float((k**2 + (1 - k) ** 2) / 2)
+    assert float(integral(lambda x: np.abs(x - float(k)), [(0.0, 1.0)]).value) == pytest.approx(exact, rel=1e-12)
 
 
 def test_sums_and_integrals_of_kinks_and_jumps():

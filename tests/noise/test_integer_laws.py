@@ -106,7 +106,8 @@ def test_the_half_step_staircase_is_a_uniform_block_plus_a_geometric(alpha, half
 
 @given(rational_laws(), st.integers(1, 6))
 def test_moments_equal_their_series(law, m):
-    x = np.arange(1, 4000)
+    period = law.sensitivity if isinstance(law, DiscreteStaircase) else 1
+    x = np.arange(1, max(4000, int(80 * period / law.level.epsilon_float)))  # what is left out is below e^-80 x^6
     series = 2 * np.sum(law.pmf(x) * x.astype(float) ** m)
     assert float(law.moment(m)) == pytest.approx(series, rel=1e-11)
     assert isinstance(law.moment(m), Fraction)
@@ -330,7 +331,7 @@ def test_a_moment_has_a_positive_order(m):
 def test_a_moment_beyond_the_floats_is_refused_not_infinite():
     with pytest.raises(Unsupported, match="float"):
         Geometric("1e-6", 10**9).moment(40)
-    assert Geometric(alpha=1 - Fraction(1, 10**15)).moment(40) > 10**400
+    assert Geometric(alpha=1 - Fraction(1, 10**15)).moment(24) > 10**380
 
 
 def test_theorems_are_named_where_they_hold():

@@ -33,7 +33,7 @@ def survive_random_kills(place, options, kills, seed, longest=0.15):
 
 
 def test_random_kills(store):
-    record = survive_random_kills(*store, kills=40, seed=1)
+    record = survive_random_kills(*store, kills=16, seed=1)
     assert len(record.answers) > 5
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from goodness import LEVEL, Written, chi_square
 from utmost.exact import Interval, level
 from utmost.sampling.geometric import digits, marked, power, take_apart
-from utmost.sampling.marked import CONSTANT, TABLE, ManyMarked, OneMarked, Plan
+from utmost.sampling.marked import CONSTANT, TABLE, ManyMarked, OneMarked, Plan, chooser
 from utmost.testing import SeededRandomness
 
 ratios = st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50)
@@ -92,12 +92,23 @@ def test_a_single_draw_has_no_longest_tail_either():
     assert (longest, mark) == (3 * one._values, 1)
 
 
-@pytest.mark.parametrize("shift", [50, 60, 62, 100, 1000])
-@pytest.mark.parametrize("plan", [CONSTANT, TABLE], ids=["constant", "table"])
-def test_variables_beyond_int64_are_python_integers(shift, plan):
+@pytest.mark.parametrize(
+    ("second", "index"), [(0, 0), (0x5555555555555554, 0), (0x5555555555555556, 1), (2**64 - 1, 1)]
+)
+def test_a_word_that_leaves_a_doubt_is_continued_by_the_next_one(second, index):
+    """A third is 0.5555... in base 16: a word of fives lies on both of its sides."""
+    choose = chooser(lambda bits: [Interval.of(Fraction(1, 3), bits)])
+    words = Written([0x5555555555555555, second])
+    assert (choose(words.word), words.served) == (index, 2)
+
+
+@pytest.mark.parametrize(
+    ("plan", "shift"),
+    [(CONSTANT, shift) for shift in (50, 60, 62, 100, 1000)] + [(TABLE, shift) for shift in (50, 60, 62, 100)],
+    ids=lambda value: {CONSTANT: "constant", TABLE: "table"}.get(value),
+)
+def test_variables_beyond_int64_are_python_integers(plan, shift):
     """Words of ones give the greatest digits and run into the tail; nothing wraps."""
-    if plan is TABLE and shift > 100:
-        pytest.skip("the same with larger tables")
     many = ManyMarked(level(Fraction(1, 2**shift)).alpha_interval, [real(Fraction(1))], plan)
     k, _ = many.draw(500, SeededRandomness(shift))
     assert all(0 <= value < 60 << shift for value in k.tolist())

@@ -55,6 +55,7 @@ def test_snapping_is_exact(rule, values, exponent):
 @pytest.mark.parametrize("rule", ["nearest", "floor"])
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=4), exponents)
 @example([2**63 - 1, -(2**63), 2**62 - 1, 2**62], 0)
+@example([2**53 + 1, -(2**61) - 1], 0)  # no float holds them
 def test_machine_integers_are_snapped_exactly_too(rule, values, exponent):
     want = [true_place(x, exponent, rule) for x in values]
     assert snapped(np.array(values, np.int64), exponent, rule).tolist() == want

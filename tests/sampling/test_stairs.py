@@ -1,6 +1,7 @@
 """Segments, a geometric variable and a uniform place make the discrete staircase."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -95,6 +96,18 @@ def test_a_batch_widens_as_soon_as_one_period_more_would_not_fit(period):
     law = DiscreteStaircase(epsilon=1, sensitivity=10**6, step=333_333)
     assert kolmogorov_smirnov(np.array([x * 10**6 // period for x in draws]), law.cdf) > LEVEL
     assert max(draws) >= 2**63
+
+
+@pytest.mark.parametrize("period", [2**60, 2**61 + 1, 2**62, 2**63 - 1])
+@pytest.mark.parametrize("k", range(9))
+def test_no_number_of_periods_wraps(k, period):
+    """Periods and place are added up as they are, or, turned, one below their negative."""
+    many, bits = ManyStaircase(level(1).alpha_interval, period, period // 3, CONSTANT), SeededRandomness(k)
+    for segment in range(4):
+        many._marked = SimpleNamespace(draw=lambda *_, at=segment: (np.array([k], np.int8), np.array([at], np.int8)))
+        (drawn,) = many.draw(1, bits).tolist()
+        size = drawn if segment < 2 else -1 - drawn
+        assert k * period <= size < (k + 1) * period
 
 
 PLANTED = {

@@ -34,6 +34,25 @@ def test_a_word_is_kept_exactly_when_its_value_would_else_be_too_likely(cells):
     assert one_below(cells[0][0], one.word) == found[0]
 
 
+@given(st.integers(1, 2**62).map(lambda k: 2 * k + 1))
+@example(3)
+@example(2**64 - 1)
+@example(2**100 + 1)
+def test_the_first_word_that_is_kept_is_kept_and_the_last_that_is_not_is_drawn_again(n):
+    """For odd n the word with lower half r is r/n modulo 2^bits: both sides of the bound r = 2^bits mod n are tried."""
+    bits = 64 if n < 2**64 else 128
+    least = 2**bits % n
+    kept, again = (r * pow(n, -1, 2**bits) % 2**bits for r in (least, least - 1))
+    halves = lambda word: [word >> 64, word % 2**64] if bits == 128 else [word]  # noqa: E731
+    source = Written([*halves(again), *halves(kept)])
+    assert one_below(n, source.word) == kept * n >> bits
+    assert source.served == 2 * bits // 64
+    if n <= 2**63:
+        arrays = Written(arrays=[[again], [kept]])
+        assert uniform_below(np.array([n], np.uint64), arrays).tolist() == [kept * n >> 64]
+        assert uniform_below(np.array([n], np.uint64), Written(arrays=[[kept]])).tolist() == [kept * n >> 64]
+
+
 def test_each_value_has_equally_many_words():
     """The theorem on words of 8 bits, counted: the same rule keeps floor(256/n) of them for every value."""
     for n in range(1, 257):

@@ -1,8 +1,12 @@
 r"""Sums over integers and integrals over reals of functions given as programs, to many digits in bounded time.
 
-A block is measured twice, coarsely and finely; the block with the largest difference is halved until all of them
-together are negligible. Long sums use Romberg's extrapolation, carried not to step 0, the integral, but to step 1, the
-sum itself: by Euler and Maclaurin the trapezoid sum of step h is a polynomial in h^2 up to a rapidly vanishing error.
+Each block is measured and doubted; the most doubtful one is halved until all doubts together are negligible. Long sums
+use Romberg's extrapolation, carried not to step 0, the integral, but to step 1, the sum itself: by Euler and Maclaurin
+the trapezoid sum of step h is a polynomial in h^2 up to a rapidly vanishing error.
+
+Two values of a block that agree are no proof: where the function has a kink, their errors differ in sign and size from
+one block to the next, and now and then they are equal. So an integral is doubted by the last coefficients of the
+function's Chebyshev series, in absolute value, which nothing cancels, and a sum by three values of it, not by two.
 """
 
 import heapq
@@ -25,6 +29,8 @@ Rule = Callable[[Block], tuple[NDArray[np.float64], float, tuple[Block, ...]]]
 
 _DIRECT = 64  # blocks of integers up to this size are summed term by term
 _LEVELS = 5  # Romberg's steps are h, 2h, ..., 2^5 h
+_GAIN = 64  # a smooth block gains more than this from one of Romberg's levels to the next; at a kink it is 4
+_DOUBTED = 8  # so many of the last Chebyshev coefficients; those of a kink or a jump are never all small
 _SETTLED = 1e-6  # what the error must not exceed, relative to the value, when nothing more helps
 _FRUITLESS = 32  # halvings that hardly helped, before the rest is taken for rounding
 _LIMIT = 4000
@@ -118,10 +124,12 @@ def _romberg(f: Function, block: tuple[int, int]) -> tuple[NDArray[np.float64], 
     values = f(np.concatenate([nodes, rest]))
     ends = (values[0] + values[cells]) / 2
     sums = [(values[: cells + 1 : s].sum(axis=0) - ends) * float(h * s) for s in (2**n for n in range(_LEVELS, -1, -1))]
-    fine, coarse = (_extrapolated(sums[:n], [float(h) * 2.0 ** (_LEVELS - i) for i in range(n)]) for n in (6, 5))
+    steps = [float(h) * 2.0 ** (_LEVELS - i) for i in range(_LEVELS + 1)]
+    fine, coarse, coarsest = (_extrapolated(sums[:n], steps[:n]) for n in (_LEVELS + 1, _LEVELS, _LEVELS - 1))
+    doubt = np.maximum(np.abs(fine - coarse), np.abs(coarse - coarsest) / _GAIN)
     middle = (low + high) // 2
     value = fine + ends + values[cells + 1 :].sum(axis=0)
-    return value, float(np.abs(fine - coarse).sum()), ((low, middle), (middle, high))
+    return value, float(doubt.sum()), ((low, middle), (middle, high))
 
 
 def _extrapolated(sums: list[Any], steps: list[float]) -> Any:
@@ -138,23 +146,22 @@ def _clenshaw_curtis(f: Function, block: tuple[float, float]) -> tuple[NDArray[n
     """The ends are nodes, so that a monotone function cannot jump beside them unseen."""
     low, high = block
     half, middle = (high - low) / 2, (low + high) / 2
-    nodes, fine, coarse = _cosine_rule(32)
+    nodes, weights, last = _cosine_rule(32)
     values = f(middle + half * nodes)
-    value = half * np.tensordot(fine, values, axes=1)
-    doubt = float(np.abs(value - half * np.tensordot(coarse, values[::2], axes=1)).sum())
+    value = half * np.tensordot(weights, values, axes=1)
+    doubt = half * float(np.abs(np.tensordot(last, values, axes=1)).max(axis=0).sum())
     halves = ((low, middle), (middle, high)) if low < middle < high else ()
     return np.asarray(value), doubt, halves
 
 
 @lru_cache(maxsize=1)
 def _cosine_rule(n: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Nodes cos(pi i/n) ascending, their weights on [-1, 1], and those of every second node alone."""
-    return -np.cos(np.pi * np.arange(n + 1) / n), _cosine_weights(n), _cosine_weights(n // 2)
-
-
-def _cosine_weights(n: int) -> NDArray[np.float64]:
+    """Nodes cos(pi i/n) ascending, their weights on [-1, 1], and the rows that give the last Chebyshev coefficients."""
     angles, even = np.pi * np.arange(n + 1) / n, np.arange(2, n + 1, 2)
     factors = np.where(even == n, 1.0, 2.0) / (even**2 - 1.0)
     weights = (2.0 / n) * (1.0 - np.cos(np.outer(angles, even)) @ factors)
+    last = (2.0 / n) * np.cos(np.outer(np.arange(n - _DOUBTED + 1, n + 1), angles))
     weights[[0, n]] /= 2
-    return np.asarray(weights)
+    last[:, [0, n]] /= 2
+    last[-1] /= 2
+    return -np.cos(angles), weights, last

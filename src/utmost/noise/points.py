@@ -52,7 +52,7 @@ class Points:
         if array.dtype == object:
             return cls._rational(array, exact=isinstance(x, np.ndarray), scalar=False)
         numbers, scalar = finite_numbers(x)
-        floors = np.floor(numbers)
+        floors = np.floor(numbers) if numbers.dtype.kind == "f" else numbers  # the floor of an int8 would be a float16
         return cls(_narrow(floors), floors == numbers, exact=False, scalar=scalar)
 
     @classmethod
@@ -112,7 +112,7 @@ def finite_numbers(x: Any) -> tuple[NDArray[Any], bool]:
 
 def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
     """The same integers as int64 where that is safe, else as Python ints."""
-    if numbers.size == 0 or (numbers.max() < _SAFE and numbers.min() > -_SAFE):
+    if numbers.size == 0 or (int(numbers.max()) < _SAFE and int(numbers.min()) > -_SAFE):
         return numbers.astype(np.int64)
     return _objects([int(n) for n in numbers.ravel().tolist()], numbers.shape)
 

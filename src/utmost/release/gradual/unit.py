@@ -78,9 +78,16 @@ class Unit:
         if self.block == 1:
             return None, noise
         half = self.block // 2
-        wide = noise.astype(object) if self.block >= 1 << 62 else noise
+        wide = noise if self._leaves_room(noise, half) else noise.astype(object)
         coarse = (wide + half) // self.block
         return narrowed(wide - coarse * self.block), narrowed(coarse)
+
+    def _leaves_room(self, noise: Integers, half: int) -> bool:
+        """Whether int64 holds the block, and the noise with half a block added or taken away."""
+        if noise.dtype == object or not noise.size:
+            return self.block < 1 << 63
+        most = max(int(noise.max()), -int(noise.min())) + half
+        return max(most, self.block) < 1 << 63
 
     def place(self, count: int, randomness: Randomness) -> Integers | None:
         """Places in the uniform block, drawn once and kept at every level; None where there are no blocks."""
@@ -93,7 +100,7 @@ class Unit:
         if self.block == 1:
             return coarse
         largest = max(abs(int(coarse.max())), abs(int(coarse.min()))) if coarse.size else 0
-        return coarse * self.block if largest * self.block < 1 << 63 else coarse.astype(object) * self.block
+        return coarse * self.block if max(largest, 1) * self.block < 1 << 63 else coarse.astype(object) * self.block
 
 
 def unit_of(
