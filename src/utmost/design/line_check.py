@@ -28,6 +28,8 @@ from utmost.spaces import Consumer
 _ROUNDING = 2.0**-49
 _UNDERFLOW = 1e-300
 _SMALLEST_ALPHA = 1e-250
+# What is computed from alpha is rounded to 53 bits in the end.
+_BITS = 160
 
 
 def dual_bound(level: Level, consumer: Consumer, dual: Array, exactly: bool) -> Any:
@@ -138,7 +140,7 @@ def alpha_bounds(level: Level) -> tuple[Fraction, Fraction]:
     if float(level.alpha) < _SMALLEST_ALPHA:
         mend = "Give the level as a rational alpha: all is then computed exactly."
         raise Unsupported(f"alpha must be at least {_SMALLEST_ALPHA} in floats", came=str(level), mend=mend)
-    around: Interval = level.alpha_interval(2048)
+    around: Interval = level.alpha_interval(_BITS + math.ceil(1.5 * level.epsilon_float))
     return around.lower, around.upper
 
 

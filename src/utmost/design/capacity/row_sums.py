@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.capacity.kernel import Kernel, power_interval
+from utmost.design.capacity.kernel import Kernel
 from utmost.exact import Array, Interval, Surd
 from utmost.exact.table_product import table_product
 from utmost.privacy import PrivacyType
+from utmost.privacy.ratios import power_interval
 from utmost.spaces import LineMetric
 
 BITS = 96
