@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import Array, Level, Surd, round_down, round_up
+from utmost.exact import Array, Level, Surd, objects, round_down, round_up
 from utmost.privacy import PrivacyType
 from utmost.privacy.ratios import Length, power_interval
 
@@ -37,9 +37,8 @@ def alphas_below(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Array:
 
 def _of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Array:
     lengths = np.asarray(ptype.space.metric.lengths(pairs[:, 0], pairs[:, 1]))
-    found: Array = np.empty(len(pairs), dtype=object)
-    found[:] = [_between(ptype, d if isinstance(d, Surd) else Fraction(d))[side] for d in lengths.tolist()]
-    return found
+    exactly = (d if isinstance(d, Surd) else Fraction(d) for d in lengths.tolist())
+    return objects(_between(ptype, d)[side] for d in exactly)
 
 
 def _between(ptype: PrivacyType, length: Length) -> tuple[Fraction, Fraction]:

@@ -1,13 +1,13 @@
 """Numbers that keep their promise: rationals, intervals, directed rounding, epsilon and alpha."""
 
-from utmost.exact.arrays import Array, as_array, fractions, frozen, is_exact, one_world, to_floats
+from utmost.exact.arrays import Array, as_array, fractions, frozen, is_exact, objects, one_world, rationals, to_floats
 from utmost.exact.elementary import exp_interval, log_interval
 from utmost.exact.interval import Interval
 from utmost.exact.level import Level, level
 from utmost.exact.lifting import solve_lifted
 from utmost.exact.number import Number, exact, exact_integer, natural
 from utmost.exact.product import product
-from utmost.exact.residues import independent, primes, residues
+from utmost.exact.residues import independent
 from utmost.exact.rounding import nearest, round_down, round_up
 from utmost.exact.surd import Surd
 
@@ -29,10 +29,10 @@ __all__ = [
     "log_interval",
     "natural",
     "nearest",
+    "objects",
     "one_world",
-    "primes",
     "product",
-    "residues",
+    "rationals",
     "round_down",
     "round_up",
     "solve_lifted",

@@ -84,9 +84,9 @@ def _dyadic(units: int, bits: int) -> arb:
 def _ends(ball: arb, bits: int) -> tuple[int, int]:
     """The ends of a ball in units of 2^-bits, rounded outward: middle and radius are dyadic numbers, read exactly."""
     (middle, place), (radius, shift) = ball.mid().man_exp(), ball.rad().man_exp()
-    place, shift = int(place) + bits, int(shift) + bits
-    least = min(place, shift, 0)
-    centre, reach = int(middle) << (place - least), int(radius) << (shift - least)
+    left, right = int(place) + bits, int(shift) + bits
+    least = min(left, right, 0)
+    centre, reach = int(middle) << (left - least), int(radius) << (right - least)
     return (centre - reach) >> -least, -((-centre - reach) >> -least)
 
 

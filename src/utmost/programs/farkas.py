@@ -4,9 +4,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from utmost.exact import objects
 from utmost.programs.linear import LinearProgram, Vector
 from utmost.programs.program import solve
-from utmost.programs.simplex import Tableau, rationals_array
+from utmost.programs.simplex import Tableau
 from utmost.programs.vertex import exact_vertex
 
 
@@ -20,14 +21,12 @@ def farkas_ray(program: LinearProgram) -> Vector | None:
     entries = [(i, j, value) for j in range(n) for i, value in exact.columns[j].items()]
     entries += [(i, n + sign * m + i, Fraction(1 - 2 * sign)) for i in range(m) for sign in (0, 1)]
     rows, columns = [int(entry[0]) for entry in entries], [int(entry[1]) for entry in entries]
-    values = rationals_array(entry[2] for entry in entries)
+    values = objects(entry[2] for entry in entries)
     cost = [Fraction(0)] * n + [Fraction(1)] * (2 * m)
     below = [*exact.lower[:n], *[Fraction(0)] * (2 * m)]
     above = [*exact.upper[:n], *[math.inf] * (2 * m)]
-    low, high = rationals_array(exact.lower[n:]), rationals_array(exact.upper[n:])
-    paid = LinearProgram.of_triplets(
-        rationals_array(cost), rows, columns, values, low, high, rationals_array(below), rationals_array(above)
-    )
+    low, high = objects(exact.lower[n:]), objects(exact.upper[n:])
+    paid = LinearProgram.of_triplets(objects(cost), rows, columns, values, low, high, objects(below), objects(above))
     found = exact_vertex(paid, solve(paid).basis)
     return found.duals if found.value > 0 else None
 

@@ -5,7 +5,6 @@ Rows become variables r = A x, so that a basis is a choice of as many of the var
 """
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -13,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import SolverFailed
+from utmost.exact import objects
 from utmost.programs.elimination import solve_sparse
-from utmost.programs.linear import AT_LOWER, AT_UPPER, BASIC, FREE, Basis, LinearProgram, LinearSolution, Vector
+from utmost.programs.linear import AT_LOWER, AT_UPPER, BASIC, FREE, Basis, LinearProgram, LinearSolution
 from utmost.programs.program import InfeasibleProgram
 
 _MOST_PIVOTS = 20_000
@@ -124,9 +124,9 @@ class State:
         value = sum((c * x for c, x in zip(self.cost, self.values, strict=True)), Fraction(0))
         return LinearSolution(
             value,
-            rationals_array(self.values[:n]),
-            rationals_array(self.duals),
-            rationals_array(self.reduced[:n]),
+            objects(self.values[:n]),
+            objects(self.duals),
+            objects(self.reduced[:n]),
             self.basis(program),
         )
 
@@ -173,7 +173,7 @@ def _dual_pivot(state: State, leaving: int) -> State:
     if best is None:
         error = InfeasibleProgram("the program must have a feasible point")
         sign = -1 if falls else 1
-        error.ray = rationals_array([sign * y for y in ray])
+        error.ray = objects([sign * y for y in ray])
         raise error
     return state.exchanged(best[1], leaving, AT_UPPER if falls else AT_LOWER)
 
@@ -202,11 +202,3 @@ def _dot(column: dict[int, Fraction], duals: list[Fraction]) -> Fraction:
 
 def _rational(bound: Any) -> Any:
     return Fraction(bound) if math.isfinite(bound) else float(bound)
-
-
-def rationals_array(numbers: Iterable[Any]) -> Vector:
-    """Numbers as an object array of one dimension."""
-    held = list(numbers)
-    array = np.empty(len(held), dtype=object)
-    array[:] = held
-    return array

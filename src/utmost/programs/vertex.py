@@ -10,9 +10,10 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.errors import SolverFailed
+from utmost.exact import objects
 from utmost.programs.linear import Basis, LinearProgram, LinearSolution
 from utmost.programs.program import solve
-from utmost.programs.simplex import State, Tableau, carried_on, rationals_array
+from utmost.programs.simplex import State, Tableau, carried_on
 
 _ROUNDS = 12
 # Of a program whose residuals are magnified: what it finds is a basis only, and is made exact afterwards.
@@ -71,10 +72,10 @@ def _magnified(program: LinearProgram, state: State) -> LinearProgram:
     """The program for a multiple of x less the state's x: bounds moved and magnified, reduced costs as costs."""
     n, by, dearer = program.shape[1], _power_above(state.primal_error()), _power_above(state.dual_error())
     low, high = (
-        rationals_array(_near(by * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
+        objects(_near(by * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
         for side in (state.tableau.lower, state.tableau.upper)
     )
-    cost = rationals_array(dearer * d for d in state.reduced[:n])
+    cost = objects(dearer * d for d in state.reduced[:n])
     return LinearProgram(cost, program.starts, program.columns, program.values, low[n:], high[n:], low[:n], high[:n])
 
 

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import Array, Interval, Level, Surd, frozen
+from utmost.exact import Array, Interval, Level, Surd, frozen, objects
 from utmost.privacy import PrivacyType
 from utmost.privacy.ratios import Length, near_length, power_intervals
 from utmost.spaces import EuclideanGridMetric, LineMetric, Space, TableMetric
@@ -60,7 +60,7 @@ class Kernel:
     def fractions(self) -> Array:
         """alpha^d by kind, as Fractions, where all are rational."""
         values = [self.level.scaled(d).alpha_fraction() if d else Fraction(1) for d in self._rational_lengths()]
-        return frozen(np.array([*values, None], dtype=object)[:-1])
+        return frozen(objects(values))
 
     @cached_property
     def floats(self) -> NDArray[np.float64]:
