@@ -101,7 +101,6 @@ def minimax_mechanism(ptype: PrivacyType, loss: object, possible: Sequence[int] 
 
     Raises:
         OutOfRange: for no possible secret, one outside the space, or one named twice.
-        Unsupported: without the extra ``lp``.
 
     Source: [gupte2010], section 3 (the program), and theorem 3 (the randomised remap of G).
 

@@ -1,6 +1,17 @@
 """Numbers that keep their promise: rationals, intervals, directed rounding, epsilon and alpha."""
 
-from utmost.exact.arrays import Array, as_array, fractions, frozen, is_exact, objects, one_world, rationals, to_floats
+from utmost.exact.arrays import (
+    Array,
+    Floats,
+    as_array,
+    fractions,
+    frozen,
+    is_exact,
+    objects,
+    one_world,
+    rationals,
+    to_floats,
+)
 from utmost.exact.elementary import exp_interval, log_interval
 from utmost.exact.interval import Interval
 from utmost.exact.level import Level, level
@@ -13,6 +24,7 @@ from utmost.exact.surd import Surd
 
 __all__ = [
     "Array",
+    "Floats",
     "Interval",
     "Level",
     "Number",

@@ -13,6 +13,8 @@ from utmost.exact.number import exact
 Array = NDArray[Any]
 """A read-only array in one of the two worlds: dtype float64, or dtype object with a `Fraction` in every place."""
 
+Floats = NDArray[np.float64]
+
 # A Fraction costs ten times a lookup to make; losses and distances are full of small integers.
 _SMALL = tuple(Fraction(k) for k in range(1025))
 

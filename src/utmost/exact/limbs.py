@@ -3,15 +3,12 @@
 from operator import attrgetter
 
 import numpy as np
-from numpy.typing import NDArray
 
-from utmost.exact.arrays import Array
+from utmost.exact.arrays import Array, Floats
 
 # Products of two limbs, added up 8192 times, stay below 2^53: float64 adds them exactly.
 LIMB_BITS = 20
 MOST_TERMS = 1 << 13
-
-Floats = NDArray[np.float64]
 
 
 def by_integers(rows: Array) -> tuple[Array, Array]:
