@@ -58,7 +58,7 @@ def additive_capacity_of_12_irregular_points():
     import utmost as ut
 
     ptype = ut.PrivacyType(points(12), epsilon=1)
-    ut.additive_capacity(ut.PrivacyType(ut.counts(2), epsilon=1))
+    ut.additive_capacity(ut.PrivacyType(points(3), epsilon=2))
     yield
     ut.additive_capacity(ptype)
 
@@ -103,6 +103,9 @@ def exact_vertex_of_40_counts():
     weights = np.rint(np.random.default_rng(40).dirichlet(np.ones(41)) * 10**6).astype(int)
     consumer = ut.Consumer(ut.priors.from_counts(weights), ut.losses.absolute)
     program = user_program(ut.PrivacyType(ut.counts(40), alpha="9/10"), consumer)
+    solve_exactly(
+        user_program(ut.PrivacyType(ut.counts(1), alpha="1/2"), ut.Consumer(["1/2", "1/2"], [[0, 1], [1, 0]]))
+    )
     yield
     solve_exactly(program)
 
@@ -114,6 +117,7 @@ def refinement_of_60_secrets():
 
     fine = ut.geometric_channel(59, alpha="2/3")
     coarse = ut.Channel(product(fine.matrix, ut.geometric_channel(59, alpha="1/2").matrix))
+    ut.refinement([[1, 0], [0, 1]], [[1], [1]])
     yield
     assert ut.refinement(fine, coarse) is not None
 
