@@ -9,7 +9,7 @@ import time
 
 GOALS = {"import utmost, beyond numpy": 0.3, "utmost --help": 0.4}
 PATIENCE = 3
-HEAVY = ("flint", "scipy", "pandas", "polars", "pyarrow", "narwhals", "matplotlib", "highspy", "typer", "rich")
+HEAVY = ("scipy", "pandas", "polars", "pyarrow", "narwhals", "matplotlib", "numba", "typer", "rich")
 
 
 def seconds(*arguments: str) -> float:

@@ -9,9 +9,7 @@ HEAVY = [
     "pyarrow",
     "narwhals",
     "matplotlib",
-    "altair",
-    "highspy",
-    "flint",
+    "numba",
     "typer",
     "rich",
 ]

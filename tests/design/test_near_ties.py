@@ -1,17 +1,24 @@
 """The quick check of privacy finds what the plain one finds, at ties, below the smallest float, at the last digit."""
 
+import gc
+import weakref
 from fractions import Fraction
+from math import nextafter
 
 import numpy as np
 import pytest
 
 from utmost.channels import geometric_channel
+from utmost.design import levels
+from utmost.design.capacity.kernel import Kernel
 from utmost.design.checker import check_private
 from utmost.design.levels import alpha_above, alpha_below, alphas_above, alphas_below
 from utmost.design.near_ties import doubtful_ratios
 from utmost.errors import PromiseBroken
+from utmost.exact import Surd
 from utmost.privacy import PrivacyType
-from utmost.spaces import counts, discrete, graph, grid
+from utmost.privacy.ratios import power_interval
+from utmost.spaces import Space, counts, discrete, graph, grid, points
 
 TYPES = [
     PrivacyType(grid(2, 3), epsilon=1),
@@ -73,3 +80,37 @@ def test_few_ratios_are_in_doubt_inside_and_all_tight_ones_at_the_boundary():
     assert not list(doubtful_ratios(ptype, inside))
     tight = geometric_channel(9, alpha="1/2").matrix
     assert len(list(doubtful_ratios(ptype, tight))) == 9 * 10
+
+
+@pytest.mark.parametrize("epsilon", ["1/3", 40, 10**6])
+@pytest.mark.parametrize("length", [1, "7/3", Surd.sqrt(2)])
+def test_irrational_powers_lie_between_neighbouring_floats(epsilon, length):
+    """Also where alpha^d is below every float: as many bits are computed as it takes."""
+    far = length if isinstance(length, Surd) else Fraction(length)
+    ptype = PrivacyType(Space([[0, far], [far, 0]]), epsilon=epsilon)
+    low, high = alpha_below(ptype, 0, 1), alpha_above(ptype, 0, 1)
+    assert nextafter(float(low), 1) == float(high)
+    around = power_interval(ptype.level, far, 4096)
+    assert low <= around.lower <= around.upper <= high
+
+
+def test_each_power_is_computed_once_for_a_type(monkeypatch):
+    ptype, asked = PrivacyType(points([[0, 0], [0.3, 1.1], [1.7, 0.2]]), epsilon=1), []
+    enclosed = levels._enclosed
+    monkeypatch.setattr(levels, "_enclosed", lambda *key: asked.append(key) or enclosed(*key))
+    pairs = np.array([[0, 1], [1, 0], [1, 2], [0, 2]])
+    for _ in range(3):
+        alphas_above(ptype, pairs)
+        alphas_below(ptype, pairs)
+    assert len(asked) == 3
+    assert Kernel.of(ptype) is Kernel.of(ptype)
+
+
+def test_what_is_kept_goes_with_the_type():
+    ptype = PrivacyType(points([[0, 0], [0.3, 1.1]]), epsilon=1)
+    alpha_above(ptype, 0, 1)
+    kernel, kept = weakref.ref(Kernel.of(ptype)), weakref.ref(ptype)
+    del ptype
+    gc.collect()
+    assert kernel() is None
+    assert kept() is None

@@ -1,7 +1,6 @@
 """Refinement: exactly one of the two witnesses exists, it proves the verdict, and outside judges agree."""
 
 import itertools
-import json
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from running import python
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.errors import Infeasible, NotAChannel, OutOfRange, SolverFailed
 from utmost.exact import to_floats
@@ -276,33 +274,6 @@ def test_refusals():
     for wrong in (0, 2, float("nan")):
         with pytest.raises(OutOfRange, match="tolerance"):
             refinement([[1.0]], [[1.0]], tolerance=wrong)
-
-
-WITHOUT_EXTRAS = """
-import json, sys
-sys.modules["highspy"] = sys.modules["flint"] = sys.modules["numba"] = None
-from fractions import Fraction
-from utmost.geometry import refinement_verdict
-verdicts = []
-for B, A in json.load(sys.stdin):
-    verdict = refinement_verdict(B, A)
-    assert verdict.verify()
-    verdicts.append(bool(verdict))
-print(json.dumps(verdicts))
-"""
-
-
-def test_no_package_is_needed():
-    """Without HiGHS and python-flint the verdicts are the same, the degenerate ones included."""
-    rng, pairs = np.random.default_rng(8), []
-    for _ in range(30):
-        n, m, k = rng.integers(1, 5, 3)
-        B = random_channel(rng, n, m, size=3)
-        A = B @ random_channel(rng, m, k, size=3) if rng.random() < 0.6 else random_channel(rng, n, k, size=3)
-        pairs.append([[[str(p) for p in row] for row in C.matrix] for C in (B, A)])
-    pairs.append([[["1/2", "1/2", 0], [0, "1/2", "1/2"]], [["3/4", "1/4"], ["1/4", "3/4"]]])
-    found = json.loads(python("-c", WITHOUT_EXTRAS, input=json.dumps(pairs)).stdout)
-    assert found == [bool(refinement_verdict(B, A)) for B, A in pairs]
 
 
 @pytest.mark.oracle

@@ -1,12 +1,11 @@
 import math
 import pickle
-import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from utmost.errors import NotANumber, OutOfRange, Unsupported
+from utmost.errors import NotANumber, OutOfRange
 from utmost.programs.linear import LinearProgram
 from utmost.programs.program import InfeasibleProgram, solve
 
@@ -57,9 +56,3 @@ def test_an_infeasible_program_carries_a_ray():
     with pytest.raises(InfeasibleProgram, match="1 rows and 2 variables") as caught:
         solve(LinearProgram.of_triplets(**{**GOOD, "lower": [-2], "upper": [-1]}))
     assert caught.value.ray is not None
-
-
-def test_without_the_solver_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "highspy", None)
-    with pytest.raises(Unsupported, match=r"utmost\[lp\]"):
-        solve(LinearProgram.of_triplets(**GOOD))

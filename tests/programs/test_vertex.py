@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from utmost.errors import SolverFailed
+from utmost.exact import objects
 from utmost.programs.elimination import solve_sparse
 from utmost.programs.farkas import farkas_gap, farkas_ray
 from utmost.programs.linear import AT_LOWER, BASIC, Basis, LinearProgram
 from utmost.programs.program import InfeasibleProgram, solve
-from utmost.programs.simplex import rationals_array
 from utmost.programs.vertex import exact_vertex, solve_exactly
 
 
@@ -23,13 +23,13 @@ def random_program(rng):
     high = [x + rng.randint(0, 4) for x in low]
 
     def side(values, none):
-        return rationals_array(Fraction(x) if rng.random() < 0.7 else none for x in values)
+        return objects(Fraction(x) if rng.random() < 0.7 else none for x in values)
 
     return LinearProgram.of_triplets(
-        rationals_array(Fraction(rng.randint(-3, 3)) for _ in range(n)),
+        objects(Fraction(rng.randint(-3, 3)) for _ in range(n)),
         [e[0] for e in entries],
         [e[1] for e in entries],
-        rationals_array(e[2] for e in entries),
+        objects(e[2] for e in entries),
         side(low, -math.inf),
         side(high, math.inf),
         side([rng.randint(-2, 0) for _ in range(n)], -math.inf),
@@ -79,18 +79,18 @@ def test_no_ray_refutes_a_feasible_program():
     program = LinearProgram.of_triplets([1], [0], [0], [1], lower=[1], upper=[2])
     assert farkas_ray(program) is None
     for y in (-1, 1):
-        assert farkas_gap(program, rationals_array([Fraction(y)])) <= 0
+        assert farkas_gap(program, objects([Fraction(y)])) <= 0
 
 
 def test_refinement_mends_a_basis_that_floats_cannot_tell_from_the_best():
     """minimise x with x >= 1 + 2^-80 and x >= 1: in floats both rows look tight; the larger one is."""
     program = LinearProgram.of_triplets(
-        rationals_array([Fraction(1)]),
+        objects([Fraction(1)]),
         [0, 1],
         [0, 0],
-        rationals_array([Fraction(1), Fraction(1)]),
-        rationals_array([Fraction(1) + Fraction(1, 2**80), Fraction(1)]),
-        rationals_array([math.inf, math.inf]),
+        objects([Fraction(1), Fraction(1)]),
+        objects([Fraction(1) + Fraction(1, 2**80), Fraction(1)]),
+        objects([math.inf, math.inf]),
     )
     wrong = Basis(np.array([BASIC]), np.array([BASIC, AT_LOWER]))
     assert exact_vertex(program, wrong).value == 1 + Fraction(1, 2**80)
@@ -130,14 +130,14 @@ def test_vertices_of_small_programs_are_found_by_trying_all():
         a, b, c = (Fraction(rng.randint(-3, 3)) for _ in range(3))
         cost = [Fraction(rng.randint(-3, 3)) for _ in range(2)]
         program = LinearProgram.of_triplets(
-            rationals_array(cost),
+            objects(cost),
             [0, 0],
             [0, 1],
-            rationals_array([a, b]),
-            rationals_array([c]),
-            rationals_array([math.inf]),
-            rationals_array([Fraction(0)] * 2),
-            rationals_array([Fraction(2)] * 2),
+            objects([a, b]),
+            objects([c]),
+            objects([math.inf]),
+            objects([Fraction(0)] * 2),
+            objects([Fraction(2)] * 2),
         )
         lines = [(1, 0, 0), (1, 0, 2), (0, 1, 0), (0, 1, 2), (a, b, c)]
         points = []

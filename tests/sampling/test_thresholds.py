@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from fractions import Fraction
 
+import flint
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,7 +96,6 @@ LAWS = {
 @pytest.mark.parametrize("bits", [16, 64, 300])
 def test_cells_are_those_of_ball_arithmetic(epsilon, law, bits):
     """Two routes to the same cells: our intervals, and Arb; beside a bound of cells, one more may be open."""
-    flint = pytest.importorskip("flint")
     before, flint.ctx.prec = flint.ctx.prec, 5000
     try:
         parts = Fraction(epsilon)

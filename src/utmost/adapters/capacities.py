@@ -30,7 +30,7 @@ from utmost.design.capacity import (
     factors,
 )
 from utmost.errors import BadTable
-from utmost.exact import Array, exact
+from utmost.exact import Array, exact, objects
 from utmost.privacy import PrivacyType
 from utmost.release.stated import stated_level
 from utmost.release.statement import level_facts
@@ -176,7 +176,7 @@ def _texts(numbers: Array) -> list[str]:
 
 
 def _fractions(texts: list[Any]) -> Array:
-    return np.array([*map(exact, texts), None], dtype=object)[:-1]
+    return objects(map(exact, texts))
 
 
 def _number(x: Any) -> Any:

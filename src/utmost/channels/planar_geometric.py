@@ -7,10 +7,8 @@ from numpy.typing import NDArray
 
 from utmost.channels.channel import Channel, stochastic
 from utmost.errors import Unsupported
-from utmost.exact import Level, Number, checked, frozen, level, natural
+from utmost.exact import Floats, Level, Number, checked, frozen, level, natural
 from utmost.spaces import grid
-
-Floats = NDArray[np.float64]
 
 # Lattice points beyond this many units of log weigh, all together, less than 1e-20 of what lies before them.
 _DEPTH = 52

@@ -7,7 +7,7 @@ import numpy as np
 from utmost.channels.channel import Channel, stochastic
 from utmost.channels.geometric import geometric_channel
 from utmost.errors import Infeasible, OutOfRange, SolverFailed
-from utmost.exact import Array, Level, Number, checked, frozen, level
+from utmost.exact import Array, Level, Number, checked, frozen, level, objects
 from utmost.programs.elimination import solve_sparse
 from utmost.spaces import LineMetric, Space
 
@@ -83,4 +83,4 @@ def _weighting(similarity: Array) -> Array:
         solution = solve_sparse([dict(enumerate(row)) for row in similarity], [Fraction(1)] * n)
     except (np.linalg.LinAlgError, SolverFailed):
         raise OutOfRange("the powers alpha^d of the space must be independent", came="a singular matrix") from None
-    return np.array([*solution, None], dtype=object)[:-1]
+    return objects(solution)

@@ -20,7 +20,7 @@ import numpy as np
 from utmost.channels import Channel
 from utmost.design.user_program import user_program
 from utmost.errors import OutOfRange
-from utmost.exact import Array, checked, exact, frozen, natural
+from utmost.exact import Array, checked, exact, frozen, natural, objects
 from utmost.privacy import PrivacyType
 from utmost.programs.linear import LinearProgram
 from utmost.programs.vertex import solve_exactly
@@ -163,6 +163,4 @@ def _mean(rows: Array) -> Array:
 
 
 def _exact(numbers: Array) -> Array:
-    held = np.empty(numbers.size, dtype=object)
-    held[:] = [Fraction(x) for x in numbers.ravel().tolist()]
-    return held.reshape(numbers.shape)
+    return objects(map(Fraction, numbers.ravel().tolist()), numbers.shape)

@@ -21,7 +21,7 @@ import numpy as np
 
 from utmost.design.loss_rows import LossRows, float_rows, integer_rows
 from utmost.design.scores import exact_scores, float_scores
-from utmost.exact import Array, Level
+from utmost.exact import Array, Level, objects
 from utmost.spaces import Consumer
 
 # Scores are sums of positive terms, good to some ulps: what is nearer than this is a tie, broken like any other.
@@ -55,10 +55,9 @@ def exact_design(level: Level, consumer: Consumer) -> GeometricDesign:
     actions, ties, regrets, _ = _swept(rows, swept, 0)
     s, t = alpha.numerator, alpha.denominator
     own = [Fraction(int(loss), rows.denominator) for loss in _diagonal(rows, actions)]
-    dual = np.empty(len(own), dtype=object)
-    dual[:] = [
+    dual = objects(
         here + Fraction(s * t * int(regret), scale * (t * t - s * s)) for here, regret in zip(own, regrets, strict=True)
-    ]
+    )
     return GeometricDesign(actions, ties, dual, np.zeros(len(own)))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from utmost.design.constrained_certificate import ConstrainedCertificate, constrained_slacks
 from utmost.design.constraints import Constraint, Row, constraint_rows
 from utmost.design.user_program import split_duals, user_program
-from utmost.exact import Array
+from utmost.exact import objects
 from utmost.privacy import PrivacyType
 from utmost.programs.linear import LinearProgram
 from utmost.programs.vertex import solve_exactly
@@ -38,7 +38,7 @@ def constrained_certificate(
     dual, multipliers = split_duals(solution.duals[:before], len(ptype.space.edges), consumer.actions)
     slack = constrained_slacks(ptype, consumer, rows, dual, multipliers, prices).min(axis=1)
     # An irrational alpha^d lies a little below the program's, so that a price may have to give way.
-    lowered = _objects([mu + min(left, Fraction(0)) for mu, left in zip(dual, slack, strict=True)])
+    lowered = objects([mu + min(left, Fraction(0)) for mu, left in zip(dual, slack, strict=True)])
     matrix = solution.primal.reshape(consumer.secrets, consumer.actions)
     return ConstrainedCertificate(ptype, consumer, tuple(constraints), matrix, lowered, multipliers, prices)
 
@@ -52,18 +52,14 @@ def _with_rows(program: LinearProgram, rows: Sequence[Row], actions: int) -> Lin
             at.append(start + number)
             columns.append(x * actions + r)
             values.append(Fraction(coefficient))
-    least = _objects([row.least for row in rows])
-    most = _objects([row.least if row.is_equal else np.inf for row in rows])
+    least = objects([row.least for row in rows])
+    most = objects([row.least if row.is_equal else np.inf for row in rows])
     own = np.repeat(np.arange(start), np.diff(program.starts))
     return LinearProgram.of_triplets(
         program.cost,
         np.concatenate([own, np.array(at, dtype=np.int64)]),
         np.concatenate([program.columns, np.array(columns, dtype=np.int64)]),
-        np.concatenate([program.values, _objects(values)]),
+        np.concatenate([program.values, objects(values)]),
         np.concatenate([program.lower, least]),
         np.concatenate([program.upper, most]),
     )
-
-
-def _objects(numbers: Sequence[object]) -> Array:
-    return np.array([*numbers, None], dtype=object)[:-1]

@@ -1,15 +1,18 @@
 """alpha^d of a privacy type as a rational: exact where it is rational, else a float just above or just below."""
 
 from fractions import Fraction
+from math import inf, nextafter
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import Array, Surd, round_down, round_up
+from utmost.exact import Array, Level, Surd, objects, round_down, round_up
 from utmost.privacy import PrivacyType
-from utmost.privacy.ratios import Allowance
+from utmost.privacy.ratios import Length, power_interval
 
-_BITS = 2048  # more than the smallest float has places
+# What is fixed by a type is kept as long as the type is: powers by length, from below and from above.
+_kept: WeakKeyDictionary[PrivacyType, dict[Length, tuple[Fraction, Fraction]]] = WeakKeyDictionary()
 
 
 def alpha_above(ptype: PrivacyType, i: int, j: int) -> Fraction:
@@ -33,23 +36,27 @@ def alphas_below(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Array:
 
 
 def _of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Array:
-    found: Array = np.empty(len(pairs), dtype=object)
     lengths = np.asarray(ptype.space.metric.lengths(pairs[:, 0], pairs[:, 1]))
-    powers: dict[Fraction | Surd, Fraction] = {}
-    for e, length in enumerate(lengths.tolist()):
-        exactly = length if isinstance(length, Surd) else Fraction(length)
-        if exactly not in powers:
-            powers[exactly] = _between(ptype, exactly)[side]
-        found[e] = powers[exactly]
-    return found
+    exactly = (d if isinstance(d, Surd) else Fraction(d) for d in lengths.tolist())
+    return objects(_between(ptype, d)[side] for d in exactly)
 
 
-def _between(ptype: PrivacyType, length: Fraction | Surd) -> tuple[Fraction, Fraction]:
-    if isinstance(length, Surd):  # irrational distances exactly: their nearest float may be too long
-        low, high = Allowance(ptype.level, length).factors
-        return Fraction(round_down(low)), Fraction(round_up(high))
-    at = ptype.level.scaled(length)
-    if at.is_rational:
-        return at.alpha_fraction(), at.alpha_fraction()
-    around = at.alpha_interval(_BITS)
-    return Fraction(round_down(around)), Fraction(round_up(around))
+def _between(ptype: PrivacyType, length: Length) -> tuple[Fraction, Fraction]:
+    powers = _kept.setdefault(ptype, {})
+    if length not in powers:
+        powers[length] = _enclosed(ptype.level, length)
+    return powers[length]
+
+
+def _enclosed(level: Level, length: Length) -> tuple[Fraction, Fraction]:
+    """alpha^length twice where it is rational, else the floats around it: more bits until these are neighbours."""
+    if not isinstance(length, Surd) and level.scaled(length).is_rational:
+        alpha = level.scaled(length).alpha_fraction()
+        return alpha, alpha
+    bits = 128
+    while True:  # ends: an irrational number is no float, so that narrow intervals lie between two of them
+        around = power_interval(level, length, bits)
+        low, high = round_down(around), round_up(around)
+        if nextafter(low, inf) == high:
+            return Fraction(low), Fraction(high)
+        bits *= 2

@@ -17,17 +17,19 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from flint import fmpz
 
-from utmost.design.integers import integer, integers
 from utmost.design.loss_rows import LossRows, float_rows, integer_rows
 from utmost.errors import PromiseBroken, Unsupported
-from utmost.exact import Array, Interval, Level, round_down, round_up
+from utmost.exact import Array, Interval, Level, objects, round_down, round_up
 from utmost.spaces import Consumer
 
 # A step makes at most seven roundings, each of at most one half-ulp (2^-53) of loss + |mu| + |carried| or less.
 _ROUNDING = 2.0**-49
 _UNDERFLOW = 1e-300
 _SMALLEST_ALPHA = 1e-250
+# What is computed from alpha is rounded to 53 bits in the end.
+_BITS = 160
 
 
 def dual_bound(level: Level, consumer: Consumer, dual: Array, exactly: bool) -> Any:
@@ -61,10 +63,11 @@ def exact_slacks(level: Level, rows: LossRows, dual: Array) -> Array:
 def exact_flows(level: Level, rows: LossRows, dual: Array) -> Any:
     """f_n, ..., f_0 in turn, each for all actions, as integers: f_x times some D (s t)^(n-x), where alpha = s/t."""
     alpha, n = level.alpha_fraction(), rows.secrets - 1
-    s, t = integer(alpha.numerator), integer(alpha.denominator)
+    s: Any = fmpz(alpha.numerator)
+    t: Any = fmpz(alpha.denominator)
     scale = math.lcm(rows.denominator, *(mu.denominator for mu in dual))
-    owed = integers(mu.numerator * (scale // mu.denominator) for mu in dual)
-    f, power, step = 0 * rows.row(n), integer(1), integer(scale // rows.denominator)
+    owed = objects(fmpz(mu.numerator * (scale // mu.denominator)) for mu in dual)
+    f, power, step = 0 * rows.row(n), fmpz(1), fmpz(scale // rows.denominator)
     for x in range(n, -1, -1):
         f = (rows.row(x) * step - owed[x]) * power + f * np.where(f >= 0, s * s, t * t)
         power *= s * t
@@ -103,7 +106,7 @@ def remap_loss(level: Level, consumer: Consumer, actions: Array, exactly: bool) 
 def _exact_remap_loss(level: Level, consumer: Consumer, actions: Array) -> Fraction:
     alpha, rows = level.alpha_fraction(), integer_rows(consumer)
     s, t, n = alpha.numerator, alpha.denominator, rows.secrets - 1
-    powers = integers(s**k * t ** (n - k) for k in range(n + 1))
+    powers = objects(fmpz(s**k * t ** (n - k)) for k in range(n + 1))
     ends, inside = (t, t - s) if n else (t + s, 0)
     total = 0
     for y, action in enumerate(actions.tolist()):
@@ -138,7 +141,7 @@ def alpha_bounds(level: Level) -> tuple[Fraction, Fraction]:
     if float(level.alpha) < _SMALLEST_ALPHA:
         mend = "Give the level as a rational alpha: all is then computed exactly."
         raise Unsupported(f"alpha must be at least {_SMALLEST_ALPHA} in floats", came=str(level), mend=mend)
-    around: Interval = level.alpha_interval(2048)
+    around: Interval = level.alpha_interval(_BITS + math.ceil(1.5 * level.epsilon_float))
     return around.lower, around.upper
 
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
+from flint import fmpz
 
-from utmost.design.integers import integers
-from utmost.exact import Array
+from utmost.exact import Array, objects
 from utmost.spaces import Consumer
 
 
@@ -106,4 +106,4 @@ def _integers(numbers: Array) -> tuple[Array, int]:
 
 def _scaled(numbers: Array, scale: int) -> Array:
     values = (Fraction(x) for x in numbers.ravel().tolist())
-    return integers(x.numerator * (scale // x.denominator) for x in values).reshape(numbers.shape)
+    return objects((fmpz(x.numerator * (scale // x.denominator)) for x in values), numbers.shape)

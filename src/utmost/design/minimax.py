@@ -24,7 +24,7 @@ from utmost.design.levels import alpha_above
 from utmost.design.optimal import optimal_mechanism
 from utmost.design.user_program import user_program
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.exact import Array, Level, checked, exact_integer, level, round_up
+from utmost.exact import Array, Level, checked, exact_integer, level, objects, round_up
 from utmost.privacy import PrivacyType
 from utmost.programs.linear import LinearProgram
 from utmost.programs.vertex import solve_exactly
@@ -102,7 +102,6 @@ def minimax_mechanism(ptype: PrivacyType, loss: object, possible: Sequence[int] 
 
     Raises:
         OutOfRange: for no possible secret, one outside the space, or one named twice.
-        Unsupported: without the extra ``lp``.
 
     Source: [gupte2010], section 3 (the program), and theorem 3 (the randomised remap of G).
 
@@ -171,10 +170,10 @@ def _least_top(
 ) -> LinearProgram:
     """minimise the last of size + 1 variables, a free one; ``sums`` rows equal 1 (or are base's), ``tops`` are >= 0."""
     one, zero = [Fraction(1)] * sums, [Fraction(0)] * tops
-    lower = _objects([*(base.lower.tolist() if base else one), *zero])
-    upper = _objects([*(base.upper.tolist() if base else one), *[math.inf] * tops])
-    cost = _objects([*[Fraction(0)] * size, Fraction(1)])
-    least = _objects([*[Fraction(0)] * size, -math.inf])
+    lower = objects([*(base.lower.tolist() if base else one), *zero])
+    upper = objects([*(base.upper.tolist() if base else one), *[math.inf] * tops])
+    cost = objects([*[Fraction(0)] * size, Fraction(1)])
+    least = objects([*[Fraction(0)] * size, -math.inf])
     i, j, coefficients = (np.concatenate(part) for part in (rows, columns, values))
     return LinearProgram.of_triplets(cost, i, j, coefficients, lower, upper, least)
 
@@ -192,10 +191,4 @@ def _rational_level(ptype: PrivacyType) -> Level:
 
 
 def _rationals(numbers: Array) -> Array:
-    return _objects([Fraction(x) for x in numbers.ravel().tolist()]).reshape(numbers.shape)
-
-
-def _objects(numbers: list[Any]) -> Array:
-    held = np.empty(len(numbers), dtype=object)
-    held[:] = numbers
-    return held
+    return objects([Fraction(x) for x in numbers.ravel().tolist()]).reshape(numbers.shape)

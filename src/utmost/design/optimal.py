@@ -113,7 +113,7 @@ def optimal_mechanism(
         ptype: space and level.
         consumer: a prior over the space's secrets, and a loss.
         method: "auto"; "theorem" to refuse losses that the theorem does not cover; "program" to solve the linear
-            program whatever the loss (needs the extra ``lp``); "interior" to come near its optimum by an interior point
+            program whatever the loss; "interior" to come near its optimum by an interior point
             (`interior_certificate`), which large programs on other spaces than counts get by themselves.
         exactly: True for rationals throughout, False for floats with a proven interval; by default rationals when
             prior, loss and alpha are rational and the work is seconds (all n to some hundreds).

@@ -13,7 +13,7 @@ from utmost.design.levels import alphas_above
 from utmost.design.multipliers import Multipliers
 from utmost.design.near_ties import doubtful_ratios
 from utmost.errors import NotAChannel, NotANumber, PromiseBroken
-from utmost.exact import Array, Number, as_array, checked, exact, frozen, is_exact
+from utmost.exact import Array, Number, as_array, checked, exact, frozen, is_exact, objects
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer
 
@@ -91,7 +91,7 @@ def private_matrix(ptype: PrivacyType, near: Array) -> Array:
     """
     matrix = _rounded(near)
     breaks, largest = _breaks(ptype, matrix)
-    raised = np.array([*(ceil(_GRID * broken / (1 - largest)) for broken in breaks), None], dtype=object)[:-1]
+    raised = objects(ceil(_GRID * broken / (1 - largest)) for broken in breaks)
     if not raised.any():
         return matrix
     whole = _GRID + int(raised.sum())
@@ -128,7 +128,7 @@ def _mended(matrix: Array, breaks: list[Fraction], largest: Fraction) -> tuple[A
     if total == 0:
         return matrix, Fraction(0)
     theta = total / (total + 1 - largest)
-    share = np.array([*(delta / total for delta in breaks), None], dtype=object)[:-1]
+    share = objects(delta / total for delta in breaks)
     return np.asarray((1 - theta) * matrix + theta * share), theta
 
 

@@ -8,7 +8,8 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from utmost.design.integers import integer
+from flint import fmpz
+
 from utmost.design.loss_rows import LossRows, float_rows, integer_rows
 from utmost.exact import Array, Level
 from utmost.spaces import Consumer
@@ -32,7 +33,7 @@ def exact_scores(level: Level, consumer: Consumer) -> tuple[Iterator[Array], int
     ([[1, 2], [2, 1]], 4)
     """
     alpha, rows = level.alpha_fraction(), integer_rows(consumer)
-    s, t = integer(alpha.numerator), integer(alpha.denominator)
+    s, t = fmpz(alpha.numerator), fmpz(alpha.denominator)
     scale = t ** (rows.secrets - 1)
     return _scores(rows, lambda v: v * s // t, scale), int(scale) * rows.denominator
 

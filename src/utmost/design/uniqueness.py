@@ -11,7 +11,6 @@ exactly when the optimum is unique.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from utmost.design.line_check import exact_flows
 from utmost.design.loss_rows import integer_rows
 from utmost.design.user_program import user_program
 from utmost.errors import Unsupported
-from utmost.exact import Array, checked
+from utmost.exact import Array, checked, objects
 from utmost.privacy import PrivacyType
 from utmost.programs.linear import LinearProgram
 from utmost.programs.vertex import solve_exactly
@@ -93,17 +92,11 @@ def _is_only_vertex(ptype: PrivacyType, consumer: Consumer) -> bool:
         gain[j] += value if slack_rows[i] else 0
     cost = [*program.cost.tolist()]
     held = LinearProgram.of_triplets(
-        _objects([-g for g in gain]),
+        objects([-g for g in gain]),
         np.concatenate([rows, np.full(n, m)]),
         np.concatenate([program.columns, np.arange(n)]),
-        np.concatenate([program.values, _objects(cost)]),
-        np.concatenate([program.lower, _objects([-math.inf])]),
-        np.concatenate([program.upper, _objects([found.value])]),
+        np.concatenate([program.values, objects(cost)]),
+        np.concatenate([program.lower, objects([-math.inf])]),
+        np.concatenate([program.upper, objects([found.value])]),
     )
     return bool(solve_exactly(held).value == 0)
-
-
-def _objects(numbers: list[Any]) -> Array:
-    held = np.empty(len(numbers), dtype=object)
-    held[:] = numbers
-    return held

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from utmost.design.levels import alpha_above
-from utmost.exact import Array, is_exact
+from utmost.exact import Array, is_exact, objects
 from utmost.privacy import PrivacyType
 from utmost.programs.linear import LinearProgram
 from utmost.spaces import Consumer
@@ -27,7 +27,7 @@ def user_program(ptype: PrivacyType, consumer: Consumer) -> LinearProgram:
     """
     n, k = consumer.secrets, consumer.actions
     edges = ptype.space.edges
-    factors = np.array([alpha_above(ptype, i, j) for i, j in edges.tolist()] + [None], dtype=object)[:-1]
+    factors = objects(alpha_above(ptype, i, j) for i, j in edges.tolist())
     actions = np.arange(k)
     here = np.stack([edges, edges[:, ::-1]], axis=1).reshape(-1, 2)
     left, right = (here[:, side][:, None] * k + actions for side in (0, 1))
@@ -57,4 +57,4 @@ def _filled(size: int, value: Any) -> Array:
 
 
 def _rationals(numbers: Array) -> Array:
-    return numbers if is_exact(numbers) else np.array([*map(Fraction, numbers.tolist()), None], dtype=object)[:-1]
+    return numbers if is_exact(numbers) else objects(map(Fraction, numbers.tolist()))

@@ -2,14 +2,17 @@
 
 from utmost.exact.arrays import (
     Array,
+    Floats,
     as_array,
     check_numbers,
     fractions,
     frozen,
     indices,
     is_exact,
+    objects,
     one_world,
     plain_array,
+    rationals,
     to_floats,
 )
 from utmost.exact.elementary import exp_interval, log_interval
@@ -19,12 +22,13 @@ from utmost.exact.level import Level, level
 from utmost.exact.lifting import solve_lifted
 from utmost.exact.number import Number, exact, exact_integer, natural, precision
 from utmost.exact.product import product
-from utmost.exact.residues import independent, primes, residues
+from utmost.exact.residues import independent
 from utmost.exact.rounding import nearest, round_down, round_up
 from utmost.exact.surd import Surd
 
 __all__ = [
     "Array",
+    "Floats",
     "Interval",
     "Level",
     "Number",
@@ -44,13 +48,13 @@ __all__ = [
     "log_interval",
     "natural",
     "nearest",
+    "objects",
     "one_world",
     "plain_array",
     "possible_path",
     "precision",
-    "primes",
     "product",
-    "residues",
+    "rationals",
     "round_down",
     "round_up",
     "solve_lifted",

@@ -16,6 +16,8 @@ from utmost.exact.number import exact
 Array = NDArray[Any]
 """A read-only array in one of the two worlds: dtype float64, or dtype object with a `Fraction` in every place."""
 
+Floats = NDArray[np.float64]
+
 # A Fraction costs ten times a lookup to make; losses and distances are full of small integers.
 _SMALL = tuple(Fraction(k) for k in range(1025))
 
@@ -120,9 +122,40 @@ def to_floats(array: Array) -> NDArray[np.float64]:
 
 def fractions(integers: Array) -> Array:
     """An integer array of any shape as Fractions."""
-    flat = np.empty(integers.size, dtype=object)
-    flat[:] = [_SMALL[k] if 0 <= k < len(_SMALL) else Fraction(k) for k in integers.ravel().tolist()]
-    return flat.reshape(integers.shape)
+    numbers = integers.ravel().tolist()
+    return objects((_SMALL[k] if 0 <= k < len(_SMALL) else Fraction(k) for k in numbers), integers.shape)
+
+
+def objects(values: Iterable[Any], shape: int | tuple[int, ...] = -1) -> Array:
+    """An object array of these values, one by one; NumPy alone would look inside them, or make integers int64.
+
+    Args:
+        values: in row-major order.
+        shape: of the array; one dimension if left out.
+
+    >>> objects([1 << 70, Fraction(1, 2)]).dtype, objects([1, 2, 3, 4], (2, 2)).tolist()
+    (dtype('O'), [[1, 2], [3, 4]])
+    """
+    held = list(values)
+    array = np.empty(len(held), dtype=object)
+    array[:] = held
+    return array.reshape(shape)
+
+
+def rationals(pairs: Iterable[tuple[Any, Any]], shape: int | tuple[int, ...] = -1) -> Array:
+    """An object array of Fractions from numerators and denominators: python-flint's integers, or Python's.
+
+    >>> rationals([(1, 2), (3, 1)]).tolist()
+    [Fraction(1, 2), Fraction(3, 1)]
+    """
+    made: dict[tuple[int, int], Fraction] = {}
+    found = []
+    for above, below in pairs:
+        pair = int(above), int(below)
+        if pair not in made:
+            made[pair] = Fraction(*pair)
+        found.append(made[pair])
+    return objects(found, shape)
 
 
 def one_world(*arrays: Array) -> tuple[Array, ...]:

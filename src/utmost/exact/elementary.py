@@ -1,18 +1,24 @@
 """exp and log of rationals, enclosed in intervals.
 
-The standard library's decimal module rounds ``exp`` and ``ln`` correctly, so one step down and one step up from its
-answer enclose the true value; the argument itself is rounded outward first.
+Both are computed on the balls of python-flint (Arb), whose radius bounds every error; the ends of the ball are carried
+over to fixed point as integers, rounded outward. A ball is right whatever its precision, so precision is only a matter
+of width.
 """
 
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+import os
+from collections.abc import Callable
 from fractions import Fraction
+from threading import Lock
+
+from flint import arb, ctx, fmpq
 
 from utmost.errors import OutOfRange
 from utmost.exact.interval import Interval
 
-_LOG10_OF_2 = 0.30103
 # e^x for x beyond this has more than four hundred thousand digits, and is no probability.
 _LARGEST_ARGUMENT = 1_000_000
+# Bits that the roundings of the argument and of the function itself may use up.
+_GUARD = 10
 
 
 def exp_interval(x: Fraction | Interval, bits: int) -> Interval:
@@ -28,8 +34,12 @@ def exp_interval(x: Fraction | Interval, bits: int) -> Interval:
     >>> exp_interval(Fraction(-1), 20).low / 2**20
     0.3678...
     """
-    low, high = (x.lower, x.upper) if isinstance(x, Interval) else (x, x)
-    return Interval(_exp(low, bits, ROUND_FLOOR), _exp(high, bits, ROUND_CEILING), bits)
+    if isinstance(x, Interval):
+        low, high = _exp(_dyadic(x.low, x.bits), x.low >> x.bits, bits), None
+        if x.high != x.low:
+            high = _exp(_dyadic(x.high, x.bits), x.high >> x.bits, bits)
+        return Interval(low[0], (high or low)[1], bits)
+    return Interval(*_exp(_ratio(x), x.numerator // x.denominator, bits), bits)
 
 
 def log_interval(x: Fraction, bits: int) -> Interval:
@@ -45,40 +55,60 @@ def log_interval(x: Fraction, bits: int) -> Interval:
         raise OutOfRange("the logarithm needs a positive number", came=x)
     if x == 1:
         return Interval(0, 0, bits)
-    return Interval(_log(x, bits, ROUND_FLOOR), _log(x, bits, ROUND_CEILING), bits)
+    size = max(x.numerator.bit_length(), x.denominator.bit_length())  # |log x| is below it
+    around = _at(bits + size.bit_length() + _GUARD, arb.log, _ratio(x))
+    return Interval(*_ends(around, bits), bits)
 
 
-def _exp(x: Fraction, bits: int, rounding: str) -> int:
-    if x > _LARGEST_ARGUMENT:
+def _exp(x: fmpq | arb, whole: int, bits: int) -> tuple[int, int]:
+    """The ends of e^x in units of 2^-bits; ``whole`` is x rounded down."""
+    if whole >= _LARGEST_ARGUMENT and x > _LARGEST_ARGUMENT:
         raise OutOfRange(f"the exponent must be at most {_LARGEST_ARGUMENT}", came=x)
-    if x == 0:
-        return 1 << bits
-    if x < -bits:  # e^x < 2^x < 2^-bits: no need to compute what rounds to one unit at most
-        return 0 if rounding == ROUND_FLOOR else 1
-    digits = int(bits * _LOG10_OF_2) + max(0, int(x * 44 // 100)) + len(str(abs(int(x)))) + 6
-    context = _context(digits, rounding)
-    near = context.divide(Decimal(x.numerator), Decimal(x.denominator))
-    scaled = _scaled(_step(near.exp(context), context, rounding), bits, rounding)
-    return min(scaled, 1 << bits) if x < 0 else scaled
+    if whole < -bits:  # e^x < 2^x < 2^-bits: no need to compute what rounds to one unit at most
+        return 0, 1
+    leading = whole * 14427 // 10000  # e^x is about 2^leading: that many more digits stand before the point
+    around = _at(max(0, bits + leading) + whole.bit_length() + _GUARD, arb.exp, x)
+    low, high = _ends(around, bits)
+    return max(low, 0), min(high, 1 << bits) if whole < 0 else high
 
 
-def _log(x: Fraction, bits: int, rounding: str) -> int:
-    size = max(x.numerator.bit_length(), x.denominator.bit_length())
-    context = _context(int(bits * _LOG10_OF_2) + len(str(size)) + 6, rounding)
-    near = context.divide(Decimal(x.numerator), Decimal(x.denominator))
-    return _scaled(_step(near.ln(context), context, rounding), bits, rounding)
+def _ratio(x: Fraction) -> fmpq:
+    return fmpq(x.numerator, x.denominator)
 
 
-def _context(digits: int, rounding: str) -> Context:
-    return Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
+def _dyadic(units: int, bits: int) -> arb:
+    """The number units / 2^bits itself: a ball of radius 0, at any precision."""
+    return arb((units, -bits))
 
 
-def _step(value: Decimal, context: Context, rounding: str) -> Decimal:
-    """One step outward: exp and ln are rounded to nearest whatever the context says."""
-    return context.next_minus(value) if rounding == ROUND_FLOOR else context.next_plus(value)
+def _ends(ball: arb, bits: int) -> tuple[int, int]:
+    """The ends of a ball in units of 2^-bits, rounded outward: middle and radius are dyadic numbers, read exactly."""
+    (middle, place), (radius, shift) = ball.mid().man_exp(), ball.rad().man_exp()
+    left, right = int(place) + bits, int(shift) + bits
+    least = min(left, right, 0)
+    centre, reach = int(middle) << (left - least), int(radius) << (right - least)
+    return (centre - reach) >> -least, -((-centre - reach) >> -least)
 
 
-def _scaled(value: Decimal, bits: int, rounding: str) -> int:
-    numerator, denominator = value.as_integer_ratio()
-    scaled = numerator << bits
-    return scaled // denominator if rounding == ROUND_FLOOR else -(-scaled // denominator)
+# The precision of balls is one setting for the whole process: it is changed by one thread at a time and put back.
+_setting = Lock()
+
+
+def _at(bits: int, function: Callable[[arb], arb], x: fmpq | arb) -> arb:
+    """The function of x, computed with so many bits."""
+    with _setting:
+        before, ctx.prec = ctx.prec, bits
+        try:
+            return function(arb(x))
+        finally:
+            ctx.prec = before
+
+
+def _renewed_lock() -> None:
+    """A forked process must not wait for a thread that it does not have."""
+    global _setting
+    _setting = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renewed_lock)

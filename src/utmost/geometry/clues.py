@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from utmost.geometry.nearest_remap import Floats, nearest_remaps
+from utmost.exact import Floats
+from utmost.geometry.nearest_remap import nearest_remaps
 
 _DEEP = (0.1, 0.02, 0.002)
 _ROUNDS = 150

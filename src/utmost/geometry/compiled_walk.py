@@ -1,7 +1,14 @@
 """The compiled kernel search: a depth-first walk over sets of independent columns.
 
-A set of n - 2 columns is completed by pairs all at once. What neither floating point nor prime fields decide is left to
-the caller and exact numbers.
+A kernel is a set of independent vertices (columns) of which the vector of ones, the target, is a combination with
+positive coefficients. The walk chooses columns in ascending order, so each set is met once; it pivots each chosen
+column into a row, so that a level of the tableau holds all columns, and the target, in terms of the chosen ones. A set
+of n - 2 columns is completed by pairs all at once. What neither floating point nor prime fields decide is left to the
+caller and exact numbers.
+
+Every comparison has three outcomes: beyond the error bound a float decides; an entry that is zero in all prime fields
+has been set to 0.0 and counts as zero; the rest is open. An answer "no" must be certain, for nobody asks again; where
+it is not, the set goes on, and ends as a kernel that is certain or as one that is open.
 """
 
 import numpy as np
@@ -22,16 +29,20 @@ def _is_hopeless(walk: Walk, k: int, start: int) -> bool:
     n, m = tableau.shape[0], tableau.shape[1] - 1
     for row in range(n):
         target = tableau[row, m]
+        # Farkas: in such a row the later columns all lie on one side, and the target strictly on the other.
         if walk.used[row]:
+            # A chosen column's coefficient is target - sum x_i entry_i, x_i > 0: only negative entries raise it.
             if target > error[m] or (target > -error[m] and target != 0.0):
                 continue
             sign = -1.0
         else:
+            # Nothing stands for this row yet: sum x_i entry_i = target needs an entry of the target's sign.
             if abs(target) <= error[m]:
                 continue
             sign = 1.0 if target > 0 else -1.0
         helped = False
         for i in range(start, m):
+            # An entry of uncertain sign may help: pruning must be certain.
             if sign * tableau[row, i] > -error[i] and tableau[row, i] != 0.0:
                 helped = True
                 break
@@ -46,6 +57,7 @@ def _record(walk: Walk, k: int, verdict: int) -> None:
     if verdict == 0:
         return
     if verdict == 1:
+        # How many members of the orbit it holds: its images are counted by that.
         leading = 0
         while leading < k and walk.chosen[leading] < walk.lead:
             leading += 1
@@ -66,6 +78,7 @@ def _spanning_verdict(walk: Walk, k: int) -> int:
     answer = 1
     for c in range(k):
         x = tableau[walk.rows[c + 2], -1]
+        # A coefficient 0 means that fewer columns span the target already: no kernel, which is minimal.
         if x < -bound or x == 0.0:
             return 0
         if x <= bound:
@@ -86,9 +99,12 @@ def _cast_rays(walk: Walk, k: int, start: int) -> bool:
     n, m = tableau.shape[0], tableau.shape[1] - 1
     one, two = walk.rows[0], walk.rows[1]
     u, off = tableau[one, m], error[m]
+    # u has the largest target left; everything below divides by it, and 16 error bounds keep a relative error of 1/16.
     if abs(u) <= 16 * off:
         return False
+    # Row two less w times row one: there the target is 0, so that p and q must cancel.
     w = tableau[two, m] / u
+    # The relative errors of a quotient add up; 1.1 is above 1 / (1 - 1/16), what the error of the divisor can do.
     w_off = 1.1 * off * (1 + abs(w)) / abs(u) + ROUNDING * abs(w)
     for j in range(start, m):
         t = tableau[one, j]
@@ -96,11 +112,13 @@ def _cast_rays(walk: Walk, k: int, start: int) -> bool:
         s_off = error[j] * (1 + abs(w)) + w_off * (abs(t) + error[j]) + 4 * ROUNDING * (abs(s) + abs(w * t))
         rays[j, n - 1], fog[j, 1] = s, s_off
         if abs(s) <= 16 * s_off:
-            continue
+            continue  # of unsure sign, or zero: `_complete` looks at it alone
+        # Scaled to |s| = 1, the pair's coefficients are equal and the sum of two rays is the pair: O(n) for each pair.
         unit = 1 / abs(s)
         relative = s_off * unit + off / abs(u) + 4 * ROUNDING
         scaled = t * unit / u
         scaled_off = 2 * (error[j] * unit / abs(u) + abs(scaled) * relative)
+        # The entries of the chosen columns: errors of target and column, each times the magnitude of the other factor.
         others = size[m] * scaled_off + off * abs(scaled) + 2 * unit * (error[j] + size[j] * relative)
         rays[j, 0] = scaled
         fog[j, 0] = max(scaled_off, others + 4 * ROUNDING * (size[m] * abs(scaled) + unit * size[j]))
@@ -113,6 +131,7 @@ def _cast_rays(walk: Walk, k: int, start: int) -> bool:
 def _s_is_zero(walk: Walk, k: int, j: int) -> bool:
     m = walk.tableau.shape[2] - 1
     one, two = walk.rows[0], walk.rows[1]
+    # s = 0 is a minor of two rows and two columns, without division: rows are known up to factors that do not matter.
     for f in range(len(walk.primes)):
         r, p, inverse = walk.residues[k, f], walk.primes[f], walk.inverses[f]
         if times(r[one, m], r[two, j], p, inverse) != times(r[two, m], r[one, j], p, inverse):
@@ -127,6 +146,7 @@ def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
     one, two = walk.rows[0], walk.rows[1]
     for f in range(len(walk.primes)):
         r, p, v = walk.residues[k, f], walk.primes[f], walk.inverses[f]
+        # p / |s_p| + q / |s_q| with s_p > 0 > s_q is zero exactly when p s_q - q s_p is.
         s_i = minus(times(r[one, m], r[two, i], p, v), times(r[two, m], r[one, i], p, v), p)
         s_j = minus(times(r[one, m], r[two, j], p, v), times(r[two, m], r[one, j], p, v), p)
         total = minus(times(r[one, i], s_j, p, v), times(r[one, j], s_i, p, v), p)
@@ -142,6 +162,7 @@ def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
 @compiled
 def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
     """Of two columns whose rays add up to entries that are positive or too small to tell: 0 if one is zero, else 2."""
+    # An entry that is zero in all fields is zero, and a kernel has no coefficient 0; one that is not stays open.
     for c in range(k + 1):
         if abs(walk.rays[i, c] + walk.rays[j, c]) <= bound and _entry_is_zero(walk, k, c, i, j):
             return 0
@@ -153,6 +174,7 @@ def _single_verdict(walk: Walk, k: int, j: int) -> int:
     """Of a column with s = 0: 1 if it completes a kernel of size n - 1, 0 if it does not, 2 if a sign is open."""
     tableau, m = walk.tableau[k], walk.tableau.shape[2] - 1
     u, t, off, t_off = tableau[walk.rows[0], m], tableau[walk.rows[0], j], walk.error[k, m], walk.error[k, j]
+    # s = 0: the column is proportional to the target in both rows, with coefficient x = u / t, which must be positive.
     if t == 0.0 or (t * u < 0 and abs(t) > t_off):
         return 0
     if abs(t) <= 16 * t_off:
@@ -189,6 +211,7 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
     m, n = walk.tableau.shape[2] - 1, walk.tableau.shape[1]
     clear = _cast_rays(walk, k, start)
     n_up, n_down = 0, 0
+    # A pair needs s of both signs: sorted by sign, only ups times downs are looked at.
     for j in range(start, m):
         s = walk.rays[j, n - 1]
         if clear and abs(s) > 16 * walk.fog[j, 1]:
@@ -199,6 +222,7 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
                 downs[n_down] = j
                 n_down += 1
         elif _s_is_zero(walk, k, j):
+            # No pair holds it, as its s cancels no other: alone it completes a kernel of size n - 1, or nothing.
             walk.chosen[k] = j
             _record(walk, k + 1, _single_verdict(walk, k, j) if clear else 2)
         else:
@@ -209,6 +233,7 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
         for b in range(n_down):
             j = downs[b]
             bound = fog[i, 0] + fog[j, 0]
+            # The hot loop: most pairs fail early, many at entry 0, the multiple of the target that they make up.
             lowest = np.inf
             for c in range(n - 1):
                 total = rays[i, c] + rays[j, c]
@@ -226,6 +251,7 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
 def _doubt_all(walk: Walk, k: int, start: int, j: int) -> None:
     """Column j has a nonzero s of open sign: every pair with it is left open, once."""
     m, n = walk.tableau.shape[2] - 1, walk.tableau.shape[1]
+    # Of two columns of open sign the later one records the pair; one that has a sign is not met here by itself.
     for i in range(start, m):
         has_sign = abs(walk.rays[i, n - 1]) > 16 * walk.fog[i, 1]
         if i > j or (i < j and has_sign):
@@ -237,6 +263,7 @@ def _doubt_all(walk: Walk, k: int, start: int, j: int) -> None:
 def complete(walk: Walk) -> bool:
     """Complete the first n - 2 columns, chosen and pivoted, by later ones; False where they span the target alone."""
     n, m = walk.tableau.shape[1], walk.tableau.shape[2] - 1
+    # Two rows are left. The one with the larger target is divided by, hence first.
     walk.rows[0] = largest_row(walk.tableau[n - 2, :, m], walk.used)
     if walk.tableau[n - 2, walk.rows[0], m] == 0.0:
         return False
@@ -252,6 +279,7 @@ def go_on(walk: Walk, patience: int) -> bool:
     """Walk until the stores might overflow or ``patience`` sets have been completed (True), or all is done (False)."""
     n, m = walk.tableau.shape[1], walk.tableau.shape[2] - 1
     ups, downs = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
+    # One completion writes at most all pairs of columns: with so much room left it need not ask in between.
     pairs = m * (m + 1) // 2 + 1
     room_found = len(walk.found) - pairs if walk.keep else 1
     room_doubt = len(walk.doubt) - pairs
@@ -262,11 +290,13 @@ def go_on(walk: Walk, patience: int) -> bool:
         k = walk.level[0]
         j = walk.coming[k]
         walk.coming[k] += 1
+        # The first column is the representative of its orbit: kernels that hold another member are its images.
         if j >= m or (k == 0 and j > 0):
             walk.level[0] = k - 1
             if k > 0:
                 walk.used[walk.rows[k + 1]] = False
             continue
+        # The largest entry as pivot keeps errors small. None left: the column depends on the chosen ones.
         row = largest_row(walk.tableau[k, :, j], walk.used)
         if walk.tableau[k, row, j] == 0.0:
             continue
@@ -274,6 +304,7 @@ def go_on(walk: Walk, patience: int) -> bool:
         walk.used[row] = True
         pivot(walk, k, j, row)
         walk.rows[0] = largest_row(walk.tableau[k + 1, :, m], walk.used)
+        # The target is 0 in all rows left: these columns span it, and no superset is independent and minimal.
         if walk.tableau[k + 1, walk.rows[0], m] == 0.0:
             _record(walk, k + 1, _spanning_verdict(walk, k + 1))
         elif not _is_hopeless(walk, k + 1, j + 1):

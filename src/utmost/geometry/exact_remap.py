@@ -6,8 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.errors import SolverFailed
-from utmost.exact import Array, as_array, independent, primes, product, residues, solve_lifted
-from utmost.exact.limbs import by_integers
+from utmost.exact import Array, as_array, independent, product, solve_lifted
 from utmost.geometry.clues import clues
 from utmost.geometry.merging import MergedPair
 from utmost.geometry.preference import one_column
@@ -31,8 +30,8 @@ def exact_remap(pair: MergedPair, is_told: Told) -> Array | None:
         pair: B and A, exact.
         is_told: is shown losses until one is accepted.
     """
-    B, A, prime = pair.coarse, pair.fine, next(primes())
-    rows, columns = independent(residues(by_integers(B)[0], prime), prime)
+    B, A = pair.coarse, pair.fine
+    rows, columns = independent(B)
     only = len(columns) == B.shape[1]
     last = None
     for clue in clues(*pair.near):

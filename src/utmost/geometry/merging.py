@@ -4,12 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from utmost.channels import merged_columns
-from utmost.exact import Array, is_exact, product, to_floats
-
-Floats = NDArray[np.float64]
+from utmost.exact import Array, Floats, is_exact, product, to_floats
 
 _SURELY_APART = 1e-9
 _SAME = 1e-12

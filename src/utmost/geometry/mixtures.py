@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from utmost.exact import Array, as_array
-from utmost.programs import LinearProgram, exact_optimum
-from utmost.programs.simplex import rationals_array
+from utmost.exact import Array, as_array, objects
+from utmost.programs import LinearProgram, solve_exactly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +45,7 @@ def nearest_mixture(points: Array, target: Array) -> NearestMixture:
             triplets.append((first + x, m, Fraction(-1)))
     rows, columns, values = zip(*triplets, strict=True)
     upper = as_array([*wanted, *(-t for t in wanted), 1])
-    lower = rationals_array([*[-math.inf] * (2 * n), Fraction(1)])
+    lower = objects([*[-math.inf] * (2 * n), Fraction(1)])
     cost = as_array([0] * m + [1])
-    value, at, duals = exact_optimum(LinearProgram.of_triplets(cost, rows, columns, as_array(values), lower, upper))
-    return NearestMixture(value, at[:m], duals[:n] - duals[n : 2 * n])
+    found = solve_exactly(LinearProgram.of_triplets(cost, rows, columns, as_array(values), lower, upper))
+    return NearestMixture(found.value, found.primal[:m], found.duals[:n] - found.duals[n : 2 * n])

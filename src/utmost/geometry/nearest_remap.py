@@ -7,9 +7,8 @@ much a consumer with this loss (and uniform prior, and up to scale) prefers A. S
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from utmost.exact import Floats
 
 _SHORTEN = 0.9995
 # Beyond, where some entries must vanish, the equations are too ill-conditioned for floats to come nearer.

@@ -5,9 +5,8 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.channels import Channel
-from utmost.exact import Array, as_array, is_exact, to_floats
+from utmost.exact import Array, Floats, as_array, is_exact, to_floats
 from utmost.exact.limbs import denominators
-from utmost.geometry.nearest_remap import Floats
 from utmost.geometry.witnesses import prefers
 from utmost.spaces import Consumer, priors
 

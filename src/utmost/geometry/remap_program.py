@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from utmost.exact import Array, as_array
-from utmost.programs import LinearProgram, exact_optimum
-from utmost.programs.simplex import rationals_array
+from utmost.exact import Array, as_array, objects
+from utmost.programs import LinearProgram, solve_exactly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,11 +36,11 @@ def nearest_remap_exactly(B: Array, A: Array) -> NearestRemap:
     rows, columns, values = zip(*_entries(B, A), strict=True)
     flat, below = A.ravel().tolist(), [-math.inf] * (2 * n * k)
     cost, one = as_array([0] * (m * k) + [1]), [Fraction(1)] * m
-    upper, lower = as_array([*flat, *(-a for a in flat), *one]), rationals_array([*below, *one])
+    upper, lower = as_array([*flat, *(-a for a in flat), *one]), objects([*below, *one])
     program = LinearProgram.of_triplets(cost, rows, columns, as_array(values), lower, upper)
-    value, x, duals = exact_optimum(program)
-    sides = duals[: 2 * n * k].reshape(2, n, k)
-    return NearestRemap(value, x[: m * k].reshape(m, k), sides[1] - sides[0])
+    found = solve_exactly(program)
+    sides = found.duals[: 2 * n * k].reshape(2, n, k)
+    return NearestRemap(found.value, found.primal[: m * k].reshape(m, k), sides[1] - sides[0])
 
 
 def _entries(B: Array, A: Array) -> list[tuple[int, int, Any]]:

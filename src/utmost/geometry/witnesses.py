@@ -4,11 +4,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from flint import fmpz, fmpz_mat
 
 from utmost.channels import Channel
 from utmost.errors import NotAChannel
 from utmost.exact import Array, checked, is_exact, product
-from utmost.exact.limbs import by_integers, denominators, limb_product, limbs, numerators
+from utmost.exact.limbs import by_integers, denominators, numerators
 from utmost.spaces import Consumer
 
 TOLERANCE = 1e-9
@@ -73,10 +74,12 @@ def _least_loss_around(matrix: Array, joint: Array) -> tuple[Fraction, Fraction]
     """Rationals around the least loss, from probabilities rounded down and up to multiples of 2^-60: cheap sums."""
     integers, scales = by_integers(joint.reshape(1, -1))
     weights = integers.reshape(joint.shape)
-    low = limb_product(limbs(_rounded_down(matrix).T), limbs(weights))
-    high = low + weights.sum(axis=0)
+    low = (fmpz_mat(_rounded_down(matrix).T.tolist()) * fmpz_mat(weights.tolist())).tolist()
+    more = [fmpz(int(total)) for total in weights.sum(axis=0)]
+    high = [[value + by for value, by in zip(row, more, strict=True)] for row in low]
     one = int(scales[0, 0]) << _ROUNDED_BITS
-    return Fraction(int(low.min(axis=1).sum()), one), Fraction(int(high.min(axis=1).sum()), one)
+    below, above = (Fraction(sum(int(min(row)) for row in rows), one) for rows in (low, high))
+    return below, above
 
 
 def _rounded_down(matrix: Array) -> Array:

@@ -5,9 +5,7 @@ from fractions import Fraction
 from itertools import product
 from math import gcd, lcm
 
-import numpy as np
-
-from utmost.exact import Array, frozen
+from utmost.exact import Array, frozen, objects
 
 _Ray = tuple[int, ...]
 
@@ -37,10 +35,7 @@ def corner_priors(payments: Array, is_gain: bool) -> Array:
         cuts = [tuple(a - b for a, b in zip(best, other, strict=True)) for other in actions if other != best]
         for ray in _extreme_rays(len(payments), cuts):
             found.add(tuple(Fraction(x, sum(ray)) for x in ray))
-    corners = np.empty((len(found), len(payments)), dtype=object)
-    for k, corner in enumerate(sorted(found)):
-        corners[k] = corner
-    return frozen(corners)
+    return frozen(objects((p for corner in sorted(found) for p in corner), (len(found), len(payments))))
 
 
 def _whole_columns(payments: Array, sign: int) -> list[_Ray]:

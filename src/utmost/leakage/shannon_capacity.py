@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, SolverFailed
-from utmost.exact import Array, checked, frozen, is_exact, to_floats
+from utmost.exact import Array, Floats, checked, frozen, is_exact, to_floats
 from utmost.leakage.capacity import Capacity
 
-Floats = NDArray[np.float64]
 _ROUNDS, _POLISH_EVERY = 20_000, 20
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NotANumber, Unsupported
-from utmost.exact import nearest, plain_array
+from utmost.exact import nearest, objects, plain_array
 
 _SAFE = 1 << 62  # integers below this may be added and negated as int64
 
@@ -77,7 +77,7 @@ class Points:
         """
         if self.exact and exact is not None:
             values = [exact(n) if w or elsewhere is None else Fraction(elsewhere) for n, w in self._pairs()]
-            return values[0] if self.scalar else _objects(values, self.floors.shape)
+            return values[0] if self.scalar else objects(values, self.floors.shape)
         if self.exact and not self.scalar:
             raise Unsupported(
                 "exact probabilities need a rational alpha",
@@ -114,10 +114,4 @@ def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
     """The same integers as int64 where that is safe, else as Python ints."""
     if numbers.size == 0 or (int(numbers.max()) < _SAFE and int(numbers.min()) > -_SAFE):
         return numbers.astype(np.int64)
-    return _objects([int(n) for n in numbers.ravel().tolist()], numbers.shape)
-
-
-def _objects(values: list[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array.reshape(shape)
+    return objects([int(n) for n in numbers.ravel().tolist()], numbers.shape)

@@ -4,11 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from utmost.exact import Interval, Level, exp_interval
-
-Floats = NDArray[np.float64]
+from utmost.exact import Floats, Interval, Level, exp_interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from utmost.spaces import Space, counts, discrete
 _LOG_OF_NOTHING = log(np.finfo(np.float64).smallest_normal)
 
 
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False, weakref_slot=True)
 class PrivacyType:
     """The channels C on a space with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for all secrets x, z and outcomes y.
 

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cached_property
-from math import ceil, log
+from functools import cached_property, lru_cache
+from math import ceil, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import Array, Level, Surd, exp_interval, is_exact, log_interval
+from utmost.exact import Array, Interval, Level, Surd, exp_interval, is_exact, log_interval
 from utmost.spaces import DiscreteMetric, Space
+
+Length = Fraction | Surd
+"""A distance, exactly."""
 
 Triple = tuple[int, int, int]
 """(x, z, y): secret x gives outcome y a probability that is larger than the one secret z gives it."""
@@ -76,7 +79,7 @@ def suspects(matrix: Array, space: Space, slope: float | None) -> Iterator[Tripl
 class Allowance:
     """What a level allows over one distance: probabilities p and q with alpha^length p <= q, decided exactly."""
 
-    def __init__(self, level: Level, length: Fraction | Surd) -> None:
+    def __init__(self, level: Level, length: Length) -> None:
         self.level, self.length = level, length
         self.scaled = None if isinstance(length, Surd) else level.scaled(length)
 
@@ -99,10 +102,7 @@ class Allowance:
         zeros = ceil(1.5 * self.level.epsilon_float * float(self.length))
         if zeros > _MOST_BITS:
             return Fraction(0), Fraction(1)
-        bits = 144 + zeros
-        exponent = self.level.epsilon_interval(bits)
-        exponent = exponent * (self.length.interval(bits) if isinstance(self.length, Surd) else self.length)
-        around = exp_interval(-exponent, bits)
+        around = power_interval(self.level, self.length, 144 + zeros)
         return around.lower, around.upper
 
     def _covers_along_a_surd(self, ratio: Fraction) -> bool:
@@ -125,3 +125,37 @@ def is_steeper(p: Fraction, q: Fraction, r: Fraction, s: Fraction) -> bool:
     return p.numerator * s.numerator * q.denominator * r.denominator > (
         r.numerator * q.numerator * p.denominator * s.denominator
     )
+
+
+def power_interval(level: Level, length: Length, bits: int) -> Interval:
+    """An interval around alpha^length, a few units of 2^-bits wide, for a length >= 0."""
+    return _power_intervals(level, (length,), bits)[0]
+
+
+@lru_cache(maxsize=16)
+def power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tuple[Interval, ...]:
+    """Intervals around alpha^length for each length. Cost: one exponential for each irrational power."""
+    return _power_intervals(level, lengths, bits)
+
+
+def _power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tuple[Interval, ...]:
+    longest = max((near_length(d) for d in lengths), default=0.0)
+    guard = bits + 16 + ceil(level.epsilon_float + longest).bit_length()
+    epsilon = level.epsilon_interval(guard)
+    return tuple(_power(level, epsilon, d, bits) for d in lengths)
+
+
+def _power(level: Level, epsilon: Interval, length: Length, bits: int) -> Interval:
+    if length == 0:
+        return Interval.of(1, bits)
+    if isinstance(length, Surd):
+        return exp_interval(-(epsilon * length.interval(epsilon.bits)), bits)
+    at = level.scaled(length)
+    return Interval.of(at.alpha_fraction(), bits) if at.is_rational else exp_interval(-(epsilon * length), bits)
+
+
+def near_length(length: Length) -> float:
+    """A float next to a distance, without the certainty of its last digit."""
+    if isinstance(length, Surd):
+        return sum(float(coefficient) * sqrt(radicand) for radicand, coefficient in length.terms)
+    return float(length)

@@ -6,13 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from utmost.channels import Channel
 from utmost.errors import NotAChannel
-from utmost.exact import Array, Interval, Level, exp_interval, frozen, is_exact
-
-Floats = NDArray[np.float64]
+from utmost.exact import Array, Floats, Interval, Level, exp_interval, frozen, is_exact
 
 
 @dataclass(frozen=True, slots=True, eq=False)

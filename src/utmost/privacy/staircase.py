@@ -13,12 +13,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from utmost.exact import Interval, Level, exp_interval
+from utmost.exact import Floats, Interval, Level, exp_interval
 from utmost.noise.powers import ExactPowers, FloatPowers, IntervalPowers, Powers
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import OutOfRange
-from utmost.exact import Array, Level, Number, as_array, frozen, is_exact, level, to_floats
+from utmost.exact import Array, Level, Number, as_array, frozen, is_exact, level, objects, to_floats
 from utmost.privacy.curve import Curve, Law, curve_of
 from utmost.privacy.staircase import StaircaseCurve
 
@@ -71,9 +71,8 @@ def on_curve(curve: Curve, false_alarm: object) -> Any:
     """The curve's height at a number or an array of probabilities, in the number world they and the curve share."""
     p = _probabilities(false_alarm)
     if is_exact(p) and curve.is_rational:
-        heights = np.empty(p.size, dtype=object)
-        heights[:] = [curve.missed_exactly(x) for x in p.flat]
-        return frozen(heights.reshape(p.shape)) if p.ndim else heights[0]
+        heights = [curve.missed_exactly(x) for x in p.flat]
+        return frozen(objects(heights, p.shape)) if p.ndim else heights[0]
     near = curve.missed(to_floats(p).ravel())
     return frozen(near.reshape(p.shape)) if p.ndim else float(near[0])
 

@@ -1,6 +1,5 @@
 """Linear programs: a solver in floats, carried on to exact vertices, duals and Farkas rays."""
 
-from utmost.programs.either import exact_optimum
 from utmost.programs.farkas import farkas_gap, farkas_ray
 from utmost.programs.linear import Basis, LinearProgram, LinearSolution
 from utmost.programs.program import InfeasibleProgram, solve
@@ -11,7 +10,6 @@ __all__ = [
     "InfeasibleProgram",
     "LinearProgram",
     "LinearSolution",
-    "exact_optimum",
     "exact_vertex",
     "farkas_gap",
     "farkas_ray",

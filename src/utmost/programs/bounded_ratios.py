@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from utmost.errors import SolverFailed
+from utmost.exact import Floats
 from utmost.programs.ratio_newton import Direction, NewtonStep, Residuals, Sums, best_share, longest
-from utmost.programs.ratio_rows import Floats, Numbers, RatioRows, near_pairs, nearly_broken
+from utmost.programs.ratio_rows import Numbers, RatioRows, near_pairs, nearly_broken
 
 Stop = Callable[[float, float], bool]
 

@@ -2,18 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+
+from flint import fmpq
 
 from utmost.errors import SolverFailed
 
-Row = dict[int, Any]
+Row = dict[int, fmpq]
 
 
 def solve_sparse(rows: Sequence[Mapping[int, Fraction]], right: Sequence[Fraction]) -> list[Fraction]:
     """The solution z of a square nonsingular system ``sum_j rows[i][j] z_j = right[i]``.
 
     The next pivot is taken in a shortest row, in its shortest column: bases of linear programs about privacy are nearly
-    triangular, and little fills in. With python-flint (extra ``exact``) the arithmetic is several times faster.
+    triangular, and little fills in.
 
     Raises:
         SolverFailed: when the system is singular.
@@ -21,18 +22,17 @@ def solve_sparse(rows: Sequence[Mapping[int, Fraction]], right: Sequence[Fractio
     >>> solve_sparse([{0: Fraction(1), 1: Fraction(1)}, {0: Fraction(1), 1: Fraction(-1)}], [Fraction(3), Fraction(1)])
     [Fraction(2, 1), Fraction(1, 1)]
     """
-    into, back = _numbers()
-    work: list[Row] = [{j: into(value) for j, value in row.items() if value} for row in rows]
-    sides = [into(value) for value in right]
+    work: list[Row] = [{j: _flint(value) for j, value in row.items() if value} for row in rows]
+    sides = [_flint(value) for value in right]
     order = _eliminate(work, sides)
-    solution: dict[int, Any] = {}
+    solution: dict[int, fmpq] = {}
     for i, j in reversed(order):
-        known = sum((value * solution[k] for k, value in work[i].items() if k != j), into(Fraction(0)))
+        known = sum((value * solution[k] for k, value in work[i].items() if k != j), fmpq())
         solution[j] = (sides[i] - known) / work[i][j]
-    return [back(solution[j]) for j in range(len(rows))]
+    return [Fraction(int(solution[j].p), int(solution[j].q)) for j in range(len(rows))]
 
 
-def _eliminate(work: list[Row], sides: list[Any]) -> list[tuple[int, int]]:
+def _eliminate(work: list[Row], sides: list[fmpq]) -> list[tuple[int, int]]:
     """Bring the rows to a permuted triangular form in place; the pivots in order."""
     holders: dict[int, set[int]] = {j: set() for j in range(len(work))}
     for i, row in enumerate(work):
@@ -52,7 +52,7 @@ def _eliminate(work: list[Row], sides: list[Any]) -> list[tuple[int, int]]:
     return order
 
 
-def _subtract(work: list[Row], sides: list[Any], holders: dict[int, set[int]], other: int, i: int, j: int) -> None:
+def _subtract(work: list[Row], sides: list[fmpq], holders: dict[int, set[int]], other: int, i: int, j: int) -> None:
     """Clear column j of row ``other`` with row i."""
     target, factor = work[other], work[other][j] / work[i][j]
     for k, value in work[i].items():
@@ -94,13 +94,5 @@ class _Buckets:
             self.length[i] = size
 
 
-def _numbers() -> tuple[Any, Any]:
-    """How to enter and leave the fastest rational numbers installed."""
-    try:
-        from flint import fmpq
-    except ImportError:
-        return Fraction, Fraction
-    return (
-        lambda value: fmpq(value.numerator, value.denominator),
-        lambda value: Fraction(int(value.p), int(value.q)),
-    )
+def _flint(value: Fraction) -> fmpq:
+    return fmpq(value.numerator, value.denominator)

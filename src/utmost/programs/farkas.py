@@ -4,9 +4,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from utmost.exact import objects
 from utmost.programs.linear import LinearProgram, Vector
 from utmost.programs.program import solve
-from utmost.programs.simplex import Tableau, rationals_array
+from utmost.programs.simplex import StandardForm
 from utmost.programs.vertex import exact_vertex
 
 
@@ -16,18 +17,16 @@ def farkas_ray(program: LinearProgram) -> Vector | None:
     They are the duals of the program that pays for every violated row. `farkas_gap` checks them.
     """
     m, n = program.shape
-    exact = Tableau.of(program)
+    exact = StandardForm.of(program)
     entries = [(i, j, value) for j in range(n) for i, value in exact.columns[j].items()]
     entries += [(i, n + sign * m + i, Fraction(1 - 2 * sign)) for i in range(m) for sign in (0, 1)]
     rows, columns = [int(entry[0]) for entry in entries], [int(entry[1]) for entry in entries]
-    values = rationals_array(entry[2] for entry in entries)
+    values = objects(entry[2] for entry in entries)
     cost = [Fraction(0)] * n + [Fraction(1)] * (2 * m)
     below = [*exact.lower[:n], *[Fraction(0)] * (2 * m)]
     above = [*exact.upper[:n], *[math.inf] * (2 * m)]
-    low, high = rationals_array(exact.lower[n:]), rationals_array(exact.upper[n:])
-    paid = LinearProgram.of_triplets(
-        rationals_array(cost), rows, columns, values, low, high, rationals_array(below), rationals_array(above)
-    )
+    low, high = objects(exact.lower[n:]), objects(exact.upper[n:])
+    paid = LinearProgram.of_triplets(objects(cost), rows, columns, values, low, high, objects(below), objects(above))
     found = exact_vertex(paid, solve(paid).basis)
     return found.duals if found.value > 0 else None
 
@@ -38,11 +37,9 @@ def farkas_gap(program: LinearProgram, ray: Vector) -> Any:
     For every x, ``ray . (A x)`` is at least the least that the rows allow and at most the most that the variables'
     bounds allow; the gap is the first less the second.
     """
-    tableau = Tableau.of(program)
+    form = StandardForm.of(program)
     n = program.shape[1]
-    need = sum(
-        (y * (tableau.lower[n + i] if y > 0 else tableau.upper[n + i]) for i, y in enumerate(ray) if y), Fraction(0)
-    )
-    slopes = [sum((value * ray[i] for i, value in tableau.columns[j].items()), Fraction(0)) for j in range(n)]
-    most = sum((s * (tableau.upper[j] if s > 0 else tableau.lower[j]) for j, s in enumerate(slopes) if s), Fraction(0))
+    need = sum((y * (form.lower[n + i] if y > 0 else form.upper[n + i]) for i, y in enumerate(ray) if y), Fraction(0))
+    slopes = [sum((value * ray[i] for i, value in form.columns[j].items()), Fraction(0)) for j in range(n)]
+    most = sum((s * (form.upper[j] if s > 0 else form.lower[j]) for j, s in enumerate(slopes) if s), Fraction(0))
     return need - most

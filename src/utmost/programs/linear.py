@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from utmost.errors import NotANumber, OutOfRange
+from utmost.exact import objects
 
 Vector = NDArray[Any]
 AT_LOWER, BASIC, AT_UPPER, FREE = 0, 1, 2, 3
@@ -200,9 +201,7 @@ def _numbers(numbers: Vector, name: str, exact: bool, is_bound: bool) -> Vector:
     if not exact:
         return near.copy()
     finite = np.isfinite(near)
-    return np.array(
-        [Fraction(x) if ok else float(x) for x, ok in zip(vector.tolist(), finite, strict=True)] + [None], dtype=object
-    )[:-1]
+    return objects(Fraction(x) if ok else float(x) for x, ok in zip(vector.tolist(), finite, strict=True))
 
 
 def _frozen(array: Vector) -> Vector:

@@ -1,17 +1,17 @@
-"""The one door to the solver: HiGHS' simplex method, through the optional package ``highspy``.
+"""The one door to the solver: HiGHS' simplex method, through the package ``highspy``.
 
 `solve` gives a vertex in floats; `utmost.programs.vertex.solve_exactly` carries a rational program on to its exact
 optimum.
 """
 
 from collections.abc import Sequence
-from types import ModuleType
 from typing import Any
 
+import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import Infeasible, SolverFailed, Unsupported
+from utmost.errors import Infeasible, SolverFailed
 from utmost.programs.linear import Basis, LinearProgram, LinearSolution, Vector
 
 __all__ = ["Basis", "InfeasibleProgram", "LinearProgram", "LinearSolution", "solve"]
@@ -44,7 +44,6 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
             the true optimum.
 
     Raises:
-        Unsupported: when the extra ``lp`` (highspy) is not installed.
         InfeasibleProgram: when there is no feasible point.
         SolverFailed: for every other status than optimal (unbounded included).
 
@@ -52,12 +51,11 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
     >>> found.value, found.primal.tolist(), found.duals.tolist()
     (1.0, [1.0, 0.0], [1.0])
     """
-    highspy = _solver()
     statuses = []
     for strategy in _STRATEGIES:
-        highs = _loaded(highspy, program, strategy, tolerance)
+        highs = _loaded(program, strategy, tolerance)
         if start is not None:
-            highs.setBasis(_basis(highspy, start))
+            highs.setBasis(_basis(start))
         highs.run()
         status = highs.getModelStatus()
         if status == highspy.HighsModelStatus.kOptimal and highs.getBasis().valid:
@@ -68,16 +66,7 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
     raise SolverFailed("the program must be solved to optimality", came=", ".join(statuses), where="HiGHS")
 
 
-def _solver() -> ModuleType:
-    try:
-        import highspy
-    except ModuleNotFoundError:
-        mend = "Install it with: pip install 'utmost[lp]'."
-        raise Unsupported("linear programs need the package highspy (extra lp)", mend=mend) from None
-    return highspy
-
-
-def _loaded(highspy: ModuleType, program: LinearProgram, strategy: dict[str, int], tolerance: float) -> Any:
+def _loaded(program: LinearProgram, strategy: dict[str, int], tolerance: float) -> Any:
     """A silent solver that holds the program."""
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = program.shape
@@ -88,8 +77,8 @@ def _loaded(highspy: ModuleType, program: LinearProgram, strategy: dict[str, int
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     model.a_matrix_.start_, model.a_matrix_.index_ = program.starts.astype(np.int32), program.columns.astype(np.int32)
     model.a_matrix_.value_ = _floats(program.values)
-    highs = highspy.Highs()
-    options = {"output_flag": False, "presolve": "off", "solver": "simplex", "threads": 1, **strategy}
+    highs = highspy.Highs()  # type: ignore[no-untyped-call]
+    options: dict[str, Any] = {"output_flag": False, "presolve": "off", "solver": "simplex", "threads": 1, **strategy}
     tolerances = {
         "primal_feasibility_tolerance": tolerance,
         "dual_feasibility_tolerance": tolerance,
@@ -102,7 +91,7 @@ def _loaded(highspy: ModuleType, program: LinearProgram, strategy: dict[str, int
     return highs
 
 
-def _basis(highspy: ModuleType, start: Basis) -> Any:
+def _basis(start: Basis) -> Any:
     basis = highspy.HighsBasis()
     basis.col_status = [highspy.HighsBasisStatus(int(code)) for code in start.columns]
     basis.row_status = [highspy.HighsBasisStatus(int(code)) for code in start.rows]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from utmost.errors import SolverFailed
-from utmost.programs.ratio_rows import Floats, RatioRows
+from utmost.exact import Floats
+from utmost.programs.ratio_rows import RatioRows
 
 Direction = tuple[Floats, Floats, Floats, Floats]
 """Changes of columns, slacks, multipliers and prices."""

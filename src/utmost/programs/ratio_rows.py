@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from utmost.exact import Floats
+
 Numbers = NDArray[np.intp]
 
 

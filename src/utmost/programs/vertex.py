@@ -10,9 +10,10 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.errors import SolverFailed
+from utmost.exact import objects
 from utmost.programs.linear import Basis, LinearProgram, LinearSolution
 from utmost.programs.program import solve
-from utmost.programs.simplex import State, Tableau, carried_on, rationals_array
+from utmost.programs.simplex import BasicSolution, StandardForm, carried_on
 
 _ROUNDS = 12
 # Of a program whose residuals are magnified: what it finds is a basis only, and is made exact afterwards.
@@ -44,37 +45,37 @@ def exact_vertex(program: LinearProgram, basis: Basis) -> LinearSolution:
 
     Cost: two sparse rational solves for the basis, and as many for each round of refinement that it takes.
     """
-    tableau = Tableau.of(program)
+    form = StandardForm.of(program)
     places = [*basis.columns.tolist(), *basis.rows.tolist()]
-    state = _refined(program, tableau, State(tableau, places, tableau.cost))
+    state = _refined(program, form, BasicSolution(form, places, form.cost))
     if state.primal_fault() is not None and state.dual_fault() is not None:
         numbered = enumerate(zip(state.cost, state.reduced, strict=True))
         shifted = [c - d if state.is_wrong(j, d) else c for j, (c, d) in numbered]
-        state = State(tableau, carried_on(State(tableau, state.places, shifted)).places, tableau.cost)
+        state = BasicSolution(form, carried_on(BasicSolution(form, state.places, shifted)).places, form.cost)
     return carried_on(state).solution(program)
 
 
-def _refined(program: LinearProgram, tableau: Tableau, state: State) -> State:
+def _refined(program: LinearProgram, form: StandardForm, state: BasicSolution) -> BasicSolution:
     """The state at a basis of the magnified difference program, round by round, until its basis is exactly optimal."""
     for _ in range(_ROUNDS):
         if state.primal_fault() is None and state.dual_fault() is None:
             break
         try:
             places = solve(_magnified(program, state), state.basis(program), _MAGNIFIED_TOLERANCE).basis
-            state = State(tableau, [*places.columns.tolist(), *places.rows.tolist()], tableau.cost)
+            state = BasicSolution(form, [*places.columns.tolist(), *places.rows.tolist()], form.cost)
         except SolverFailed:
             break
     return state
 
 
-def _magnified(program: LinearProgram, state: State) -> LinearProgram:
+def _magnified(program: LinearProgram, state: BasicSolution) -> LinearProgram:
     """The program for a multiple of x less the state's x: bounds moved and magnified, reduced costs as costs."""
     n, by, dearer = program.shape[1], _power_above(state.primal_error()), _power_above(state.dual_error())
     low, high = (
-        rationals_array(_near(by * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
-        for side in (state.tableau.lower, state.tableau.upper)
+        objects(_near(by * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
+        for side in (state.form.lower, state.form.upper)
     )
-    cost = rationals_array(dearer * d for d in state.reduced[:n])
+    cost = objects(dearer * d for d in state.reduced[:n])
     return LinearProgram(cost, program.starts, program.columns, program.values, low[n:], high[n:], low[:n], high[:n])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NotAMetric, OutOfRange
-from utmost.exact import Array, Surd, checked, frozen
+from utmost.exact import Array, Surd, checked, frozen, objects
 from utmost.spaces.metric import Metric
 from utmost.spaces.space import Space
 from utmost.spaces.table import TableMetric, distance_table
@@ -130,10 +130,7 @@ def roots(squares: Array) -> Array:
     if all(isinstance(root, Fraction) and root.denominator == 1 and root < 2**60 for root in known.values()):
         known = {square: int(root) for square, root in known.items()}  # type: ignore[arg-type, misc]
         return frozen(np.array([known[s] for s in squares.flat], dtype=np.int64).reshape(squares.shape))
-    table = np.empty(squares.shape, dtype=object)
-    for place, square in np.ndenumerate(squares):
-        table[place] = known[square]
-    return frozen(table)
+    return frozen(objects((known[square] for square in squares.flat), squares.shape))
 
 
 def _plus(a: Any, b: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NotAMetric, NotANumber
-from utmost.exact import Array, Surd, as_array, frozen, is_exact, to_floats
+from utmost.exact import Array, Surd, as_array, frozen, is_exact, objects, to_floats
 from utmost.spaces.detours import has_detour
 from utmost.spaces.metric import Metric
 
@@ -103,10 +103,8 @@ def _surd_table(distances: object) -> Array | None:
     raw = np.asarray(distances) if isinstance(distances, np.ndarray) else np.array(distances, dtype=object)
     if raw.dtype != object or raw.ndim != 2 or not any(isinstance(d, Surd) for d in raw.flat):
         return None
-    values = np.empty(raw.shape, dtype=object)
-    for place, d in np.ndenumerate(raw):
-        values[place] = d.simplified() if isinstance(d, Surd) else as_array(d, "distance").item()
-    return values
+    exactly = (d.simplified() if isinstance(d, Surd) else as_array(d, "distance").item() for d in raw.flat)
+    return objects(exactly, raw.shape)
 
 
 def _check_pairs(values: Array) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.design.capacity.envelope_mechanism import EnvelopeMechanism
-from utmost.design.capacity.kernel import Kernel, power_interval
+from utmost.design.capacity.kernel import Kernel
 from utmost.design.capacity.lattice_mechanism import LatticeMechanism
 from utmost.design.capacity.mechanisms import (
     ImplicitMechanism,
@@ -38,6 +38,7 @@ from utmost.design.checker import Bounds, check_private
 from utmost.errors import PromiseBroken
 from utmost.exact import Array, Interval, is_exact, round_down, round_up
 from utmost.privacy import PrivacyType
+from utmost.privacy.ratios import power_interval
 from utmost.spaces import EuclideanGridMetric, LineMetric
 
 Kind = Literal["multiplicative", "additive"]

@@ -20,7 +20,7 @@ from utmost.design.capacity.checker import Kind, Multipliers
 from utmost.design.capacity.kernel import Kernel
 from utmost.design.capacity.orbit_program import certified
 from utmost.errors import PromiseBroken, SolverFailed
-from utmost.exact import Array
+from utmost.exact import Array, objects
 from utmost.privacy import PrivacyType
 from utmost.programs import InfeasibleProgram, LinearProgram, LinearSolution, solve, solve_exactly
 
@@ -104,7 +104,7 @@ def _program(kind: Kind, kernel: Kernel, rows: Rows, exactly: bool) -> LinearPro
 
 
 def _duals(kind: Kind, rows: Rows, duals: Array, n: int, exactly: bool) -> tuple[Array, Multipliers]:
-    numbers = duals if exactly else np.array([*map(Fraction, duals.tolist()), None], dtype=object)[:-1]
+    numbers = duals if exactly else objects(map(Fraction, duals.tolist()))
     dual = numbers[len(rows) :]
     used = np.flatnonzero(numbers[: len(rows)] > 0)
     multipliers = Multipliers(rows[used, 0], rows[used, 1], rows[used, 2], numbers[used])

@@ -20,6 +20,7 @@ from utmost.design.capacity.kernel import Kernel
 from utmost.design.capacity.packing import Packing
 from utmost.design.capacity.symmetries import known_symmetries
 from utmost.errors import PromiseBroken, SolverFailed
+from utmost.exact import Floats
 from utmost.privacy import PrivacyType
 from utmost.programs import InfeasibleProgram, LinearProgram, solve
 
@@ -28,7 +29,6 @@ _MOST_WORK = 1e9
 _ROUNDS = 25
 # Above the rounding of a product of floats; what is below it is mended in rationals before anything is certified.
 _BROKEN = 1e-13
-Floats = NDArray[np.float64]
 
 
 def by_envelope(ptype: PrivacyType, kind: Kind, kernel: Kernel, found: Packing) -> CapacityCertificate | None:

@@ -2,17 +2,19 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from math import ceil, sqrt
+from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import Array, Interval, Level, Surd, exp_interval, frozen
+from utmost.exact import Array, Interval, Level, Surd, frozen, objects
 from utmost.privacy import PrivacyType
+from utmost.privacy.ratios import Length, near_length, power_intervals
 from utmost.spaces import EuclideanGridMetric, LineMetric, Space, TableMetric
 
-Length = Fraction | Surd
+# What is fixed by a type is kept as long as the type is.
+_kept: WeakKeyDictionary[PrivacyType, "Kernel"] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +40,11 @@ class Kernel:
 
     @classmethod
     def of(cls, ptype: PrivacyType) -> "Kernel":
-        """The kernel of a type. Cost: O(n^2) time and 4 n^2 bytes."""
-        kinds, lengths = _kinds(ptype.space)
-        return cls(ptype.level, frozen(kinds), lengths)
+        """The kernel of a type, made once. Cost: O(n^2) time and 4 n^2 bytes, as long as the type lives."""
+        if ptype not in _kept:
+            kinds, lengths = _kinds(ptype.space)
+            _kept[ptype] = cls(ptype.level, frozen(kinds), lengths)
+        return _kept[ptype]
 
     @property
     def size(self) -> int:
@@ -56,12 +60,12 @@ class Kernel:
     def fractions(self) -> Array:
         """alpha^d by kind, as Fractions, where all are rational."""
         values = [self.level.scaled(d).alpha_fraction() if d else Fraction(1) for d in self._rational_lengths()]
-        return frozen(np.array([*values, None], dtype=object)[:-1])
+        return frozen(objects(values))
 
     @cached_property
     def floats(self) -> NDArray[np.float64]:
         """alpha^d by kind, to float64: for searching, not for promises."""
-        return frozen(np.exp(-self.level.epsilon_float * np.array([_near(d) for d in self.lengths])))
+        return frozen(np.exp(-self.level.epsilon_float * np.array([near_length(d) for d in self.lengths])))
 
     def intervals(self, bits: int) -> tuple[Interval, ...]:
         """alpha^d by kind, a few units of 2^-bits wide."""
@@ -74,29 +78,6 @@ class Kernel:
 
     def _rational_lengths(self) -> list[Fraction]:
         return [d for d in self.lengths if not isinstance(d, Surd)]
-
-
-def power_interval(level: Level, length: Length, bits: int) -> Interval:
-    """An interval around alpha^length, a few units of 2^-bits wide, for a length >= 0."""
-    return power_intervals(level, (length,), bits)[0]
-
-
-@lru_cache(maxsize=16)
-def power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tuple[Interval, ...]:
-    """Intervals around alpha^length for each length. Cost: one exponential for each irrational power."""
-    longest = max((_near(d) for d in lengths), default=0.0)
-    guard = bits + 16 + ceil(level.epsilon_float + longest).bit_length()
-    epsilon = level.epsilon_interval(guard)
-    return tuple(_power(level, epsilon, d, bits) for d in lengths)
-
-
-def _power(level: Level, epsilon: Interval, length: Length, bits: int) -> Interval:
-    if length == 0:
-        return Interval.of(1, bits)
-    if isinstance(length, Surd):
-        return exp_interval(-(epsilon * length.interval(epsilon.bits)), bits)
-    at = level.scaled(length)
-    return Interval.of(at.alpha_fraction(), bits) if at.is_rational else exp_interval(-(epsilon * length), bits)
 
 
 def _kinds(space: Space) -> tuple[NDArray[np.int32], tuple[Length, ...]]:
@@ -130,10 +111,3 @@ def _object_kinds(table: Array) -> tuple[NDArray[np.int32], tuple[Length, ...]]:
     lengths = tuple(sorted(set(flat)))
     number = {d: k for k, d in enumerate(lengths)}
     return np.array([number[d] for d in flat], dtype=np.int32).reshape(table.shape), lengths
-
-
-def _near(length: Length) -> float:
-    """A float next to a distance, without the certainty of its last digit."""
-    if isinstance(length, Surd):
-        return sum(float(coefficient) * sqrt(radicand) for radicand, coefficient in length.terms)
-    return float(length)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.capacity.kernel import power_interval
 from utmost.design.capacity.mechanisms import ImplicitMechanism
 from utmost.errors import OutOfRange
 from utmost.exact import Array, Interval, Surd, frozen
 from utmost.privacy import PrivacyType
+from utmost.privacy.ratios import power_interval
 from utmost.spaces import EuclideanGridMetric
 
 

@@ -17,7 +17,7 @@ from utmost.design.capacity.mechanisms import KernelMechanism
 from utmost.design.capacity.row_sums import BITS, scaled_table
 from utmost.design.capacity.sandwich import sandwich
 from utmost.errors import PromiseBroken, SolverFailed
-from utmost.exact import Array, solve_lifted
+from utmost.exact import Array, objects, solve_lifted
 from utmost.exact.table_product import table_product
 from utmost.privacy import PrivacyType
 
@@ -107,12 +107,12 @@ def reduced_kernel(kernel: Kernel, classes: Classes, table: Array) -> Array:
 
 def spread(values: list[Fraction], classes: Classes) -> Array:
     """One value for each class, as one for each secret."""
-    return np.array([*values, None], dtype=object)[:-1][classes.labels]
+    return objects(values)[classes.labels]
 
 
 def _remainder(low: Array, places: NDArray[np.int32], whole: list[int], classes: Classes, one: int) -> list[Fraction]:
     """1 - E w at the representatives."""
-    column = np.array([*whole, None], dtype=object)[:-1][classes.labels]
+    column = objects(whole)[classes.labels]
     return [Fraction(one - total, one) for total in table_product(low, places, column)]
 
 

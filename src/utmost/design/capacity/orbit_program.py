@@ -17,7 +17,7 @@ from utmost.design.capacity.kernel import Kernel
 from utmost.design.capacity.pair_classes import PairClasses
 from utmost.design.repair import private_matrix
 from utmost.errors import PromiseBroken, SolverFailed
-from utmost.exact import Array
+from utmost.exact import Array, objects
 from utmost.privacy import PrivacyType
 from utmost.programs import InfeasibleProgram, LinearProgram, solve, solve_exactly
 
@@ -59,7 +59,7 @@ def certified(
     channel = Channel(private_matrix(ptype, matrix))
     sign = 1 if kind == "multiplicative" else -1
     worst = slacks(ptype, kind, dual, multipliers).min(axis=1)
-    mended = dual - sign * np.array([*(min(slack, Fraction(0)) for slack in worst), None], dtype=object)[:-1]
+    mended = dual - sign * objects(min(slack, Fraction(0)) for slack in worst)
     found = CapacityCertificate(ptype, kind, channel, mended, multipliers)
     return found if found.gap <= _NEAR * max(1.0, float(found.upper)) else None
 
@@ -119,13 +119,13 @@ def _program(kind: Kind, kernel: Kernel, pairs: PairClasses, triples: Triples, e
 def _spread(kind: Kind, pairs: PairClasses, triples: Triples, duals: Array, exactly: bool) -> tuple[Array, Multipliers]:
     """The duals of the program shared among the secrets, and the triples, that became one row."""
     p = len(triples.counts)
-    numbers = duals if exactly else np.array([*map(Fraction, duals.tolist()), None], dtype=object)[:-1]
+    numbers = duals if exactly else objects(map(Fraction, duals.tolist()))
     homes = np.diagonal(pairs.labels)
     _, place, sizes = np.unique(homes, return_inverse=True, return_counts=True)
     # Classes of secrets stand in the program in the order of their classes of pairs, which is that of np.unique.
-    dual = np.array([numbers[p + i] / int(sizes[i]) for i in place.tolist()] + [None], dtype=object)[:-1]
+    dual = objects(numbers[p + i] / int(sizes[i]) for i in place.tolist())
     shares = [max(value, Fraction(0)) / int(count) for value, count in zip(numbers[:p], triples.counts, strict=True)]
     used = np.flatnonzero(np.array([share != 0 for share in shares], dtype=bool)[triples.which])
-    values = np.array([*(shares[w] for w in triples.which[used]), None], dtype=object)[:-1]
+    values = objects(shares[w] for w in triples.which[used])
     multipliers = Multipliers(triples.x[used], triples.y[used], triples.j[used], values)
     return (-dual if kind == "multiplicative" else dual), multipliers

@@ -18,7 +18,7 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.errors import OutOfRange
-from utmost.exact import Array, as_array, checked, frozen, is_exact
+from utmost.exact import Array, as_array, checked, frozen, is_exact, objects
 from utmost.geometry import vertices
 from utmost.leakage import Capacity, Measure
 from utmost.privacy import PrivacyType
@@ -128,7 +128,7 @@ def _program(columns: Array, gains: Array) -> LinearProgram:
     n, count = columns.shape
     cost = -gains
     if is_exact(columns):
-        cost = np.array([*map(Fraction, cost.tolist()), None], dtype=object)[:-1]
+        cost = objects(map(Fraction, cost.tolist()))
     rows, places = (part.ravel() for part in np.indices((n, count)))
     share = np.full(n, Fraction(1, n) if is_exact(columns) else 1 / n, dtype=columns.dtype)
     return LinearProgram.of_triplets(cost, rows, places, columns.ravel(), share, share)

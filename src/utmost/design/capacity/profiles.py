@@ -5,9 +5,10 @@ from math import comb
 
 import numpy as np
 
-from utmost.design.capacity.kernel import Kernel, Length, power_intervals
+from utmost.design.capacity.kernel import Kernel
 from utmost.exact import Interval, Level, level
 from utmost.privacy import PrivacyType
+from utmost.privacy.ratios import Length, power_intervals
 from utmost.spaces import DiscreteMetric, HammingMetric, Space
 
 Profile = dict[Length, int]

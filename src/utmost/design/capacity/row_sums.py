@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.capacity.kernel import Kernel, power_interval
-from utmost.exact import Array, Interval, Surd
+from utmost.design.capacity.kernel import Kernel
+from utmost.exact import Array, Interval, Surd, objects
 from utmost.exact.table_product import table_product
 from utmost.privacy import PrivacyType
+from utmost.privacy.ratios import power_interval
 from utmost.spaces import LineMetric
 
 BITS = 96
@@ -36,7 +37,7 @@ def row_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Fracti
     low, high, scale = scaled_table(kernel, sign)
     weights, places = weights[used], kernel.kinds[:, used]
     common = lcm(*(w.denominator for w in weights.tolist()))
-    whole = np.array([w.numerator * (common // w.denominator) for w in weights.tolist()] + [None], dtype=object)[:-1]
+    whole = objects(w.numerator * (common // w.denominator) for w in weights.tolist())
     below, unit = table_product(low, places, whole), scale * common
     apart = max((high - low).tolist()) * sum(whole.tolist())
     exactly = [Fraction(t, unit) for t in below]
@@ -49,11 +50,11 @@ def scaled_table(kernel: Kernel, sign: int) -> tuple[Array, Array, int]:
         exactly = kernel.fractions if sign > 0 else 1 / kernel.fractions
         scale = lcm(*(p.denominator for p in exactly.tolist()))
         if scale.bit_length() <= _LONGEST:
-            table = _objects([p.numerator * (scale // p.denominator) for p in exactly.tolist()])
+            table = objects([p.numerator * (scale // p.denominator) for p in exactly.tolist()])
             return table, table, scale
     bits = BITS + 16 + _zeros(kernel.level.epsilon_float, kernel.lengths[-1], sign)
     around = [_signed(power, sign).at(BITS) for power in kernel.intervals(bits)]
-    return _objects([i.low for i in around]), _objects([i.high for i in around]), 1 << BITS
+    return objects([i.low for i in around]), objects([i.high for i in around]), 1 << BITS
 
 
 def _line_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Fraction], list[Fraction]]:
@@ -107,7 +108,3 @@ def _signed(power: Interval, sign: int) -> Interval:
 def _zeros(epsilon: float, length: Fraction | Surd, sign: int) -> int:
     """How many more bits it takes to divide by alpha^length."""
     return 0 if sign > 0 else int(3 * epsilon * float(length)) + 2
-
-
-def _objects(values: list[int]) -> Array:
-    return np.array([*values, None], dtype=object)[:-1]

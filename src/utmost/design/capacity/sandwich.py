@@ -2,13 +2,11 @@
 
 from fractions import Fraction
 
-import numpy as np
-
 from utmost.design.capacity.checker import largest_power
 from utmost.design.capacity.mechanisms import KernelMechanism
 from utmost.design.capacity.row_sums import BITS, row_sums
 from utmost.errors import SolverFailed
-from utmost.exact import Array
+from utmost.exact import Array, objects
 from utmost.privacy import PrivacyType
 
 _UNIT = 1 << (BITS + 32)
@@ -35,12 +33,12 @@ def sandwich(ptype: PrivacyType, weights: Array) -> tuple[KernelMechanism, Array
     spare = (most - least) / 8 + Fraction(1, 1 << BITS)  # for what is rounded off below
     theta = (1 - near) / (most + spare - near * (least - spare))
     inner = [Fraction(int(theta * w * _UNIT), _UNIT) for w in weights.tolist()]
-    return KernelMechanism(ptype, _objects(inner), has_rest=True), raised(weights, least)
+    return KernelMechanism(ptype, objects(inner), has_rest=True), raised(weights, least)
 
 
 def raised(weights: Array, least: Fraction) -> Array:
     """w / L, rounded up: a dual of the multiplicative capacity, where L <= E w."""
-    return _objects([Fraction(int(w / least * _UNIT) + 1 if w else 0, _UNIT) for w in weights.tolist()])
+    return objects([Fraction(int(w / least * _UNIT) + 1 if w else 0, _UNIT) for w in weights.tolist()])
 
 
 def lowered(ptype: PrivacyType, dual: Array) -> Array:
@@ -48,8 +46,4 @@ def lowered(ptype: PrivacyType, dual: Array) -> Array:
     most = max(row_sums(ptype, dual, -1)[1])
     if most <= 1:
         return dual
-    return _objects([Fraction(int(z / most * _UNIT), _UNIT) for z in dual.tolist()])
-
-
-def _objects(values: list[Fraction]) -> Array:
-    return np.array([*values, None], dtype=object)[:-1]
+    return objects([Fraction(int(z / most * _UNIT), _UNIT) for z in dual.tolist()])

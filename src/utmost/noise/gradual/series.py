@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.exact import Interval, Level, Number, exact, exact_integer
+from utmost.exact import Interval, Level, Number, exact, exact_integer, objects
 from utmost.noise.integer_law import IntegerLaw
 from utmost.noise.profile import Profile
 
@@ -45,7 +45,7 @@ class Series:
         """The same function divided by the block B_common, for a divisor of ``block``, with the rest multiplied out."""
         count = self.block // common
         comb = [Fraction(int(i % common == 0)) for i in range((count - 1) * common + 1)]
-        plain, marked = (tuple(np.convolve(_objects(part), _objects(comb))) for part in (self.plain, self.marked))
+        plain, marked = (tuple(np.convolve(objects(part), objects(comb))) for part in (self.plain, self.marked))
         return Series(plain, marked, self.start - (len(comb) - 1) // 2, self.level, self.period)
 
     @property
@@ -149,7 +149,3 @@ def _cosine(cosine: Fraction, multiple: int, bits: int) -> Interval:
         middle = 2 * low * high - cosine
         low, high = (middle, 2 * high * high - 1) if digit == "1" else (2 * low * low - 1, middle)
     return low.at(bits)
-
-
-def _objects(values: Any) -> NDArray[Any]:
-    return np.array([*values, None], dtype=object)[:-1]

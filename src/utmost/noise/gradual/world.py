@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from utmost.errors import NotANumber, Unsupported
-from utmost.exact import Level, log_interval
+from utmost.exact import Level, log_interval, objects
 from utmost.noise.gradual.quantity import Quantity
 from utmost.noise.points import Points
 from utmost.noise.powers import ExactPowers, FloatPowers
@@ -61,9 +61,7 @@ class World:
         if not self.exact:
             return FloatPowers(base if isinstance(base, Level) else _level(base)).power(exponents)
         power = ExactPowers(base).power if isinstance(base, Level) else base.fraction().__pow__
-        out = np.empty(np.shape(exponents), dtype=object)
-        out.reshape(-1)[:] = [power(int(k)) for k in np.ravel(exponents)]
-        return out
+        return objects((power(int(k)) for k in np.ravel(exponents)), np.shape(exponents))
 
     def where(self, condition: Any, value: Any) -> Any:
         """``value`` where the condition holds, and zero elsewhere."""

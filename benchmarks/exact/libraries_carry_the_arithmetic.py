@@ -1,0 +1,195 @@
+"""What the exact arithmetic costs where it is most of the time: seconds of processor, each task in a new process.
+
+Run: PYTHONPATH=src python benchmarks/exact/libraries_carry_the_arithmetic.py [PATH_OF_AN_OLDER_SRC]
+
+With the path of the `src` of another version its times stand first, in alternate runs: three each, the least is kept.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+RUNS = 3
+
+
+def points(count):
+    """Points of a unit square at no particular places, whose distances have no common measure."""
+    import utmost as ut
+
+    return ut.points(np.random.default_rng(12).random((count, 2)).round(3).tolist())
+
+
+def release_at_a_new_epsilon():
+    import utmost as ut
+
+    table = {"count": list(range(100))}
+    ut.release_table(table, columns="count", sensitivity=1, cells=1, epsilon=1)
+    yield
+    for k in range(10):
+        ut.release_table(table, columns="count", sensitivity=1, cells=1, epsilon=Fraction(137 + k, 100))
+
+
+def radius_of_a_staircase():
+    import utmost as ut
+
+    laws = [ut.Staircase(epsilon=Fraction(k, 7), sensitivity=k, gamma="1/3") for k in range(1, 21)]
+    laws[0].radius("0.9")
+    yield
+    for law in laws:
+        law.radius("0.95")
+
+
+def design_of_12_irregular_points():
+    import utmost as ut
+
+    space = points(12)
+    ptype, consumer = ut.PrivacyType(space, epsilon=1), ut.Consumer(ut.priors.uniform(12), ut.losses.distance(space))
+    ut.optimal_mechanism(ut.PrivacyType(ut.counts(2), epsilon=1), ut.Consumer(ut.priors.uniform(3), ut.losses.absolute))
+    yield
+    ut.optimal_mechanism(ptype, consumer)
+
+
+def additive_capacity_of_12_irregular_points():
+    import utmost as ut
+
+    ptype = ut.PrivacyType(points(12), epsilon=1)
+    ut.additive_capacity(ut.PrivacyType(points(3), epsilon=2))
+    yield
+    ut.additive_capacity(ptype)
+
+
+def additive_capacity_of_100_irregular_points():
+    import utmost as ut
+
+    ptype = ut.PrivacyType(points(100), epsilon=1)
+    ut.additive_capacity(ut.PrivacyType(ut.counts(2), epsilon=1))
+    yield
+    ut.additive_capacity(ptype)
+
+
+def twenty_samplers():
+    import utmost as ut
+
+    rows = [ut.Geometric(epsilon=Fraction(k, 10)) for k in range(1, 11)]
+    rows += [ut.DiscreteStaircase(epsilon=Fraction(k, 10), sensitivity=10**9) for k in range(1, 11)]
+    ut.sample(ut.Geometric(alpha="1/2"), 10)
+    yield
+    for law in rows:
+        ut.sample(law, 10)
+
+
+def exact_design_of_400_counts():
+    import utmost as ut
+
+    weights = np.rint(np.random.default_rng(400).dirichlet(np.ones(401)) * 10**6).astype(int)
+    consumer = ut.Consumer(ut.priors.from_counts(weights), ut.losses.absolute)
+    ptype = ut.PrivacyType(ut.counts(400), alpha="9/10")
+    ut.optimal_mechanism(ut.PrivacyType(ut.counts(2), epsilon=1), ut.Consumer(ut.priors.uniform(3), ut.losses.absolute))
+    yield
+    ut.optimal_mechanism(ptype, consumer)
+
+
+def exact_vertex_of_40_counts():
+    """The user's program of 41 secrets, 1 681 variables, carried on to its rational vertex."""
+    import utmost as ut
+    from utmost.design import user_program
+    from utmost.programs import solve_exactly
+
+    weights = np.rint(np.random.default_rng(40).dirichlet(np.ones(41)) * 10**6).astype(int)
+    consumer = ut.Consumer(ut.priors.from_counts(weights), ut.losses.absolute)
+    program = user_program(ut.PrivacyType(ut.counts(40), alpha="9/10"), consumer)
+    solve_exactly(
+        user_program(ut.PrivacyType(ut.counts(1), alpha="1/2"), ut.Consumer(["1/2", "1/2"], [[0, 1], [1, 0]]))
+    )
+    yield
+    solve_exactly(program)
+
+
+def refinement_of_60_secrets():
+    """A channel, and the same one followed by noise: the exact remap between them."""
+    import utmost as ut
+    from utmost.exact import product
+
+    fine = ut.geometric_channel(59, alpha="2/3")
+    coarse = ut.Channel(product(fine.matrix, ut.geometric_channel(59, alpha="1/2").matrix))
+    ut.refinement([[1, 0], [0, 1]], [[1], [1]])
+    yield
+    assert ut.refinement(fine, coarse) is not None
+
+
+def exact_product_of_200_secrets():
+    """The matrix product of two geometric channels in rationals."""
+    import utmost as ut
+    from utmost.exact import product
+
+    one, two = ut.geometric_channel(199, alpha="2/3").matrix, ut.geometric_channel(199, alpha="1/2").matrix
+    yield
+    product(one, two)
+
+
+def capacity_of_400_hidden_places():
+    import utmost as ut
+
+    ptype = ut.PrivacyType(ut.grid(20, 20), epsilon="1/2")
+    ut.multiplicative_capacity(ut.PrivacyType(ut.counts(2), epsilon=1))
+    yield
+    ut.multiplicative_capacity(ptype)
+
+
+TASKS = (
+    release_at_a_new_epsilon,
+    radius_of_a_staircase,
+    twenty_samplers,
+    design_of_12_irregular_points,
+    additive_capacity_of_12_irregular_points,
+    additive_capacity_of_100_irregular_points,
+    capacity_of_400_hidden_places,
+    exact_design_of_400_counts,
+    exact_vertex_of_40_counts,
+    refinement_of_60_secrets,
+    exact_product_of_200_secrets,
+)
+
+
+def seconds(task, src):
+    """Processor time of a task after its preparation, in a process of its own."""
+    one_thread = {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": src}
+    done = subprocess.run(
+        [sys.executable, __file__, "--task", task.__name__],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **one_thread},
+    )
+    return float(done.stdout) if done.returncode == 0 else float("nan")
+
+
+def one(name):
+    """Run one task and print its seconds."""
+    steps = globals()[name]()
+    next(steps)
+    start = time.process_time()
+    next(steps, None)
+    print(time.process_time() - start)
+
+
+def main():
+    if sys.argv[1:2] == ["--task"]:
+        one(sys.argv[2])
+        return
+    ours = str(Path(__file__).parents[2] / "src")
+    versions = [*sys.argv[1:2], ours]
+    for task in TASKS:
+        runs = [[seconds(task, src) for src in versions] for _ in range(RUNS)]
+        least = [min(times) for times in zip(*runs, strict=True)]
+        ratio = f"{least[0] / least[1]:8.1f} times" if len(least) == 2 else ""
+        print(f"{task.__name__.replace('_', ' '):45}", *(f"{value:10.4f} s" for value in least), ratio, flush=True)
+
+
+if __name__ == "__main__":
+    main()
