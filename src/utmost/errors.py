@@ -6,6 +6,7 @@
     ├── NotANumber      a value is no finite exact number            (also ValueError)
     ├── NotALevel       a value is no privacy level                  (also ValueError)
     ├── OutOfRange      a parameter lies outside its range           (also ValueError)
+    │   └── NotDeclared a column is neither released, public nor dropped
     ├── NotAPrior       an array is no probability distribution      (also ValueError)
     ├── NotALoss        a matrix or function is no loss              (also ValueError)
     │   └── NotMonotone a loss breaks the monotonicity of a theorem
@@ -28,6 +29,9 @@
     └── Unsupported     outside what the library offers; never "treated as" something else
 
 Each error says what was required, what came, where, and how to mend it.
+
+A `PrivacyWarning` is no error: what was asked is done, and promises less than its name suggests. `LittleProtection`
+tells of a level that hides practically nobody, `RowsObserved` of a list of rows that was taken from the data.
 """
 
 from typing import Any
@@ -78,6 +82,10 @@ class NotALevel(UtmostError, ValueError):
 
 class OutOfRange(UtmostError, ValueError):
     """A parameter lies outside its range."""
+
+
+class NotDeclared(OutOfRange):
+    """A column of a table is neither to be released, nor declared public, nor to be left out."""
 
 
 class NotAPrior(UtmostError, ValueError):
@@ -158,3 +166,15 @@ class LedgerUnavailable(LedgerError):
 
 class Unsupported(UtmostError):
     """What was asked lies outside what the library offers."""
+
+
+class PrivacyWarning(UserWarning):
+    """What was asked is done, and promises less than its name suggests."""
+
+
+class LittleProtection(PrivacyWarning):
+    """At this level practically nobody is protected."""
+
+
+class RowsObserved(PrivacyWarning):
+    """The list of rows was taken from the data, and the promise does not cover it."""

@@ -14,11 +14,12 @@ from utmost.errors import NotALevel, NotANumber, OutOfRange, Unsupported, Utmost
 from utmost.version import __version__
 
 COMMANDS = {
-    "release": "Publish a table with the least noise its level allows.",
+    "release": "Publish a table: its cells noised, a statement beside it.",
+    "verify": "Check a published table against its statement.",
     "relax": "Answer a release of a ledger again, at a larger level.",
     "view": "Show a release at any level that has been answered.",
     "ledger": "Look after a ledger: check it, budget it, copy it.",
-    "noise": "Describe the optimal noise, its error bars and its gain.",
+    "noise": "Describe one cell's optimal noise, its error bars, its gain.",
     "compare": "Draw how much more Laplace noise costs, by epsilon.",
     "epsilon-for": "Find the least epsilon for a wanted error bar.",
     "read": "Turn a released count into the best answer for you.",

@@ -45,10 +45,17 @@ class Plan:
 
     @property
     def theorem(self) -> str:
-        """By which theorem this is the law to use."""
+        """By which theorem this is the law to use, and for what: for all cells only where an individual changes one.
+
+        Then the noise of any mechanism on any one cell is private at the whole level, so that the sum over all cells is
+        least where each of them is. Where an individual changes more cells, noise that is not independent may be less.
+        """
+        claim = self.law.theorem
         if self.relaxable:
-            return f"the least of the laws known to be relaxed without loss; {self.law.theorem}"
-        return self.law.theorem
+            claim = f"the least of the laws known to be relaxed without loss; {claim}"
+        if self.unit.charged == 1:
+            return f"for all cells together, since one individual changes only one: {claim}"
+        return f"for each cell at its share of the level, not for all cells together: {claim}"
 
 
 def plan_release(

@@ -12,7 +12,9 @@ from utmost.release.ledger.schema import STEPS, missing_steps
 from utmost.release.ledger.state import State, folded
 
 KEY = bytes(range(32))
-PUBLISHED = "name version dataset columns rows id_column promise commitment kind request level how parts root"
+PUBLISHED = (
+    "name version dataset columns rows id_column promise commitment kind request level how parts root public rows_from"
+)
 
 
 def body(**changes):

@@ -1,4 +1,4 @@
-"""`utmost noise`: the optimal law for a level and a sensitivity."""
+"""`utmost noise`: the optimal law of one cell for a level and a sensitivity."""
 
 from utmost.adapters import options
 from utmost.adapters.reports import law_report, print_json
@@ -15,7 +15,7 @@ def noise(
     domain: options.Domain = "integers",
     as_json: options.AsJson = False,
 ) -> None:
-    """Describe the optimal noise, its error bars and its gain."""
+    """Describe the optimal additive noise of one cell at a level of its own, its error bars and its gain."""
     goal = cost_named(cost)
     law = optimal_noise(level(epsilon, alpha), sensitivity, goal, domain)  # type: ignore[arg-type]
     report = law_report(law, goal)

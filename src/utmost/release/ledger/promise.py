@@ -11,6 +11,7 @@ from utmost.noise import DiscreteStaircase, Geometric
 from utmost.noise.law import read_confidence
 from utmost.release.gradual.unit import Unit as Lattice
 from utmost.release.gradual.unit import unit_of
+from utmost.release.protection import warn_of_level
 from utmost.release.unit import Unit
 
 
@@ -44,6 +45,10 @@ class Promise:
             steps = Geometric(self.lattice.of(level)).radius(sure)
         # Snapping moves a value down by less than one step of the grid.
         return int(steps) if self.grid is None else round_up((steps + 1) * self.grid)
+
+    def warn(self, level: Level) -> None:
+        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
+        warn_of_level(level, Geometric(self.unit.per_cell(level), self.lattice.sensitivity))
 
     def facts(self) -> dict[str, Any]:
         """The promise as an event keeps it."""

@@ -30,7 +30,7 @@ class Asked:
     """A request to publish, read and found sound by itself.
 
     Attributes:
-        name, dataset, level, promise, source, id_column, request: what was asked for.
+        name, dataset, level, promise, source, id_column, request, rows_from: what was asked for.
         version: None for the newest.
     """
 
@@ -42,6 +42,7 @@ class Asked:
     id_column: str | None
     version: int | None
     request: str | None
+    rows_from: str = "declared"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -99,6 +100,8 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
         "commitment": sha256(committed).hexdigest(),
         "kind": source.kind,
         "request": asked.request,
+        "public": list(source.public),
+        "rows_from": asked.rows_from,
     }
     page.append("published", about | facts)
     return drawn

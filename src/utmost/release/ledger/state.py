@@ -10,7 +10,7 @@ from utmost.release.ledger.event import Event
 from utmost.release.ledger.names import check_name
 from utmost.release.ledger.promise import Promise
 from utmost.release.ledger.spending import Spending
-from utmost.release.stated import level_of_text
+from utmost.release.statement import level_of_text
 
 Item = tuple[str, int]
 """A release: its name and version."""
@@ -48,6 +48,8 @@ class Published:
         kind: what kind of table it was.
         responses: level to response.
         relaxable: False once a rollback has lost responses of it, see `folded`.
+        public: the columns that were declared public when it was published.
+        rows_from: where the list of rows comes from, "declared" or "observed".
     """
 
     name: str
@@ -61,6 +63,8 @@ class Published:
     kind: str
     responses: Mapping[Level, Response]
     relaxable: bool = True
+    public: tuple[str, ...] = ()
+    rows_from: str = "declared"
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -218,6 +222,8 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
         commitment=facts["commitment"],
         kind=facts["kind"],
         responses={level_of_text(facts["level"]): Response(number, 1, facts["parts"], facts["root"])},
+        public=tuple(facts.get("public", ())),
+        rows_from=facts.get("rows_from", "declared"),
     )
 
 
