@@ -77,7 +77,7 @@ def publish(
     def write_table(file: BinaryIO) -> None:
         files.write(table, file, out, watch)
         file.seek(0)
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        digest = _sha256(file)
         statement.update(said({"of": "file", "sha256": digest}))
         text.extend(_text(statement))
 
@@ -122,13 +122,20 @@ def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
     if not isinstance(digest, dict) or digest.get("of") != "file":
         raise BadTable("the statement must hold the digest of the file", came="none", where=str(sidecar_path(table)))
     with table.open("rb") as file:
-        if hashlib.file_digest(file, "sha256").hexdigest() != digest.get("sha256"):
+        if _sha256(file) != digest.get("sha256"):
             raise BadTable(
                 "the table must be as it was released",
                 came="another SHA-256 than the statement's",
                 where=str(table),
                 mend="Get both files again from where they were published.",
             )
+
+
+def _sha256(file: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    while block := file.read(1 << 20):
+        digest.update(block)
+    return digest.hexdigest()
 
 
 def _text(statement: dict[str, Any]) -> bytes:
