@@ -111,6 +111,37 @@ def test_reals_are_read_from_text_exactly(run, file):
     assert (code, [row["income"] for row in rows(out)]) == (0, ["0.0", "-2.5"]), err
 
 
+def test_a_column_that_nobody_declared_is_misuse_and_named(run, tmp_path):
+    """It was printed exactly, under a promise of privacy."""
+    out = tmp_path / "out.csv"
+    for more in ([], ["--dry-run"], ["--ledger", tmp_path / "r.db", "--name", "a"]):
+        code, shown, err = run("release", BERKELEY, "--public", "department", *PROMISE, "--out", out, *more)
+        assert (code, shown) == (2, "")
+        assert "every column must be released, declared public or dropped; got 'sex', 'applicants'" in err
+    assert not out.exists()
+
+
+def test_a_level_that_protects_nobody_needs_a_yes(run, tmp_path):
+    """Before anything is drawn or written; with a ledger too, and when a release is relaxed."""
+    large = [*PROMISE, "--epsilon", "11"]
+    ledger = ["--ledger", tmp_path / "r.db", "--name", "a"]
+    for more in ([], ["--dry-run"], ledger):
+        code, out, err = run("release", BERKELEY, *OTHERS, *large, *more)
+        assert (code, out) == (2, "")
+        assert re.search("protects practically nobody: epsilon is above 10.* Or pass --yes to go on all the same", err)
+        assert run("release", BERKELEY, *OTHERS, *large, *more, "--yes")[0] == 0
+    code, _, err = run("relax", BERKELEY, *ledger, "--epsilon", "12")
+    assert (code, "protects practically nobody" in err) == (2, True)
+    assert run("relax", BERKELEY, *ledger, "--epsilon", "12", "--yes")[0] == 0
+
+
+def test_observed_rows_are_told(run):
+    code, out, _ = run("release", BERKELEY, *OTHERS, *PROMISE, "--rows", "observed", "--dry-run")
+    assert (code, re.search(r"rows\s+found in the data, and told", out) is not None) == (0, True)
+    assert "the promise does not cover it" in " ".join(out.split())
+    assert run("release", BERKELEY, *OTHERS, *PROMISE, "--rows", "sorted", "--dry-run")[0] == 2
+
+
 BAD_TABLES = {
     "a missing value": ("id,admitted\na,1\nb,\n", r"row 2 \(line 3\), column 'admitted'.*missing value"),
     "text": ("id,admitted\na,1\nb,many\n", r"row 2 \(line 3\), column 'admitted'.*the text 'many'"),
