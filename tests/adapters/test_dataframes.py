@@ -155,3 +155,15 @@ def test_nothing_is_published_beside_the_columns(frame):
         assert all(field.metadata is None for field in release.table.schema)
     if isinstance(frame, pd.DataFrame):
         assert (release.table.attrs, frame.attrs) == ({}, {"secret": "Ann"})
+
+
+def test_categories_that_no_cell_has_are_not_published():
+    """A table that was filtered keeps the names of those it left out."""
+    dataframes.register()
+    frame = pd.DataFrame({"ward": pd.Categorical(["a", "b", "Ann"]), "n": [1, 5, 6]})[:2]
+    arrow = pa.table({"ward": pa.array(["a", "b", "Ann"]).dictionary_encode(), "n": [1, 5, 6]}).slice(0, 2)
+    promise = {"columns": "n", "public": "ward", "epsilon": 1, "sensitivity": 1, "cells": 1}
+    assert list(release_table(frame, **promise).table["ward"].cat.categories) == ["a", "b"]
+    assert "Ann" in frame["ward"].cat.categories
+    column = release_table(arrow, **promise).table.column("ward")
+    assert [chunk.dictionary.to_pylist() for chunk in column.chunks] == [["a", "b"]]

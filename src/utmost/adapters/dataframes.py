@@ -113,13 +113,22 @@ def _check_index(table: Any) -> None:
 
 
 def _bare(table: Any) -> Any:
-    """The table without notes beside its columns: an Arrow schema's metadata, a pandas frame's attrs."""
+    """The table without what it carries beside its cells: an Arrow schema's metadata, a pandas frame's attrs, and in
+    both the categories that no cell has, which may be those of rows that were left out."""
     if hasattr(table, "replace_schema_metadata"):
         arrow = extra("pyarrow", "tables")
-        return table.cast(arrow.schema([field.remove_metadata() for field in table.schema]))
-    if getattr(table, "attrs", None):
-        table = table.copy()
-        table.attrs = {}
+        kinds = [field.type for field in table.schema]
+        columns = [
+            column.cast(kind.value_type).dictionary_encode() if arrow.types.is_dictionary(kind) else column
+            for column, kind in zip(table.columns, kinds, strict=True)
+        ]
+        return arrow.table(dict(zip(table.column_names, columns, strict=True)))
+    if not hasattr(table, "attrs"):
+        return table
+    table = table.copy()
+    table.attrs = {}
+    for name in table.columns[[str(kind) == "category" for kind in table.dtypes]]:
+        table[name] = table[name].cat.remove_unused_categories()
     return table
 
 
