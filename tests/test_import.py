@@ -49,7 +49,7 @@ def test_the_command_line_needs_no_extra(tmp_path):
     """`pip install .` alone releases a CSV file, to standard output and to a file, and describes noise."""
     extras = [name for name in HEAVY if name not in ("typer", "rich")]
     (tmp_path / "t.csv").write_text("n\n1\n2\n")
-    promise = ["--columns", "n", "--epsilon", "100", "--sensitivity", "1", "--cells", "1"]
+    promise = ["--columns", "n", "--epsilon", "100", "--sensitivity", "1", "--cells", "1", "--yes"]
     code = f"""if True:
         import sys
         for name in {extras}:

@@ -162,6 +162,7 @@ if TYPE_CHECKING:
     from utmost.release import gradual, rappor
     from utmost.release.gradual import GradualRelease, ProcessedRelease, TrustRelease
     from utmost.release.ledger import Ledger, read_sealed
+    from utmost.release.stated import check_statement
 
 __all__ = [
     "Capacity",
@@ -213,6 +214,7 @@ __all__ = [
     "check_lemmas",
     "check_monotone",
     "check_promise",
+    "check_statement",
     "constraint_matrix",
     "costs",
     "count_kernels",
@@ -422,6 +424,7 @@ _LATER = {
         "Ledger",
         "read_sealed",
     ),
+    "utmost.release.stated": ("check_statement",),
 }
 _ROOM = {name: room for room, names in _LATER.items() for name in names}
 

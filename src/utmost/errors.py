@@ -7,6 +7,7 @@
     ├── WrongKind       an argument is of another kind altogether    (also TypeError)
     ├── NotALevel       a value is no privacy level                  (also ValueError)
     ├── OutOfRange      a parameter lies outside its range           (also ValueError)
+    │   └── NotDeclared a column is neither released, public nor dropped
     ├── NotAPrior       an array is no probability distribution      (also ValueError)
     ├── NotALoss        a matrix or function is no loss              (also ValueError)
     │   └── NotMonotone a loss breaks the monotonicity of a theorem
@@ -31,8 +32,10 @@
 
 Each error says what was required, what came, where, and how to mend it.
 
-A `PrivacyWarning` is no error: what was asked is done, and promises less than its name suggests. `BudgetUnused` tells
-of a limit that no release spends, `RowsRenamed` of rows that are called otherwise than when they were published.
+A `PrivacyWarning` is no error: what was asked is done, and promises less than its name suggests. `LittleProtection`
+tells of a level that hides practically nobody, `RowsObserved` of a list of rows that was taken from the data,
+`BudgetUnused` of a limit that no release spends, `RowsRenamed` of rows that are called otherwise than when they were
+published.
 """
 
 from typing import Any
@@ -97,6 +100,10 @@ class NotALevel(UtmostError, ValueError):
 
 class OutOfRange(UtmostError, ValueError):
     """A parameter lies outside its range."""
+
+
+class NotDeclared(OutOfRange):
+    """A column of a table is neither to be released, nor declared public, nor to be left out."""
 
 
 class NotAPrior(UtmostError, ValueError):
@@ -193,3 +200,11 @@ class BudgetUnused(PrivacyWarning):
 
 class RowsRenamed(PrivacyWarning):
     """Texts beside the values are not those of the table that was published."""
+
+
+class LittleProtection(PrivacyWarning):
+    """At this level practically nobody is protected."""
+
+
+class RowsObserved(PrivacyWarning):
+    """The list of rows was taken from the data, and the promise does not cover it."""

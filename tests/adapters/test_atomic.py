@@ -63,6 +63,25 @@ def test_nothing_is_written_over(tmp_path, taken):
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {taken: "old"}
 
 
+def test_the_last_file_is_named_first_and_may_tell_of_those_before_it(tmp_path, monkeypatch):
+    """A power cut between two names leaves the statement, which was written last, and never a table without one."""
+    named, replace, seen = [], os.replace, []
+
+    def named_in_order(source, target):
+        named.append(target.name)
+        replace(source, target)
+
+    def table(file):
+        file.write(b"table")
+        file.seek(0)
+        seen.append(file.read())
+
+    monkeypatch.setattr(os, "replace", named_in_order)
+    write_together({tmp_path / "table": table, tmp_path / "statement": lambda file: file.write(b"of " + seen[0])})
+    assert named == ["statement", "table"]
+    assert (tmp_path / "statement").read_bytes() == b"of table"
+
+
 def test_a_broken_link_is_a_name_that_is_taken(tmp_path):
     (tmp_path / "a").symlink_to(tmp_path / "nowhere")
     with pytest.raises(Unsupported, match="nothing is written over"):

@@ -18,7 +18,8 @@ from utmost.version import __version__
 ROOT = Path(__file__).parents[2]
 BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
 PROMISE = ["--columns", "admitted", "--epsilon", "1", "--sensitivity", "1", "--cells", "1"]
-SILENT = ["--columns", "admitted", "--epsilon", "100", "--sensitivity", "1", "--cells", "1"]
+SILENT = ["--columns", "admitted", "--epsilon", "100", "--sensitivity", "1", "--cells", "1", "--yes"]
+OTHERS = ["--public", "department,sex", "--drop", "applicants"]
 
 
 def rows(text):
@@ -26,20 +27,22 @@ def rows(text):
 
 
 def test_a_release_prints_the_table_and_says_beside_it_what_was_promised(run):
-    code, out, err = run("release", BERKELEY, *SILENT)
+    code, out, err = run("release", BERKELEY, *OTHERS, *SILENT)
     assert code == 0
     released, original = rows(out), rows(Path(BERKELEY).read_text())
+    for row in original:
+        del row["applicants"]
     assert [row | {"admitted_radius": "0"} for row in original] == released
     assert "Whatever anyone concludes from the released columns" in err
-    assert re.search(r"as they are\s+department, sex, applicants", err)
+    assert re.search(r"public\s+department, sex\s", err)
 
 
 def test_a_release_writes_the_table_and_its_statement(run, tmp_path):
     out = tmp_path / "released.csv"
-    code, shown, err = run("release", BERKELEY, *SILENT, "--out", out)
+    code, shown, err = run("release", BERKELEY, *OTHERS, *SILENT, "--out", out)
     assert (code, err) == (0, "")
     assert rows(out.read_text())[0] == {
-        "department": "A", "sex": "men", "applicants": "825", "admitted": "512", "admitted_radius": "0",
+        "department": "A", "sex": "men", "admitted": "512", "admitted_radius": "0",
     }  # fmt: skip
     statement = json.loads((tmp_path / "released.csv.json").read_text())
     assert (statement["epsilon"], statement["released"], statement["rows"]) == ("100", ["admitted"], 12)
@@ -48,7 +51,7 @@ def test_a_release_writes_the_table_and_its_statement(run, tmp_path):
 
 
 def test_json_holds_the_statement_and_the_table(run):
-    code, out, err = run("release", BERKELEY, *SILENT, "--json")
+    code, out, err = run("release", BERKELEY, *OTHERS, *SILENT, "--json")
     found = json.loads(out)
     assert (code, err) == (0, "")
     assert found["table"]["admitted"][:3] == [512, 89, 353]
@@ -58,31 +61,31 @@ def test_json_holds_the_statement_and_the_table(run):
 
 def test_a_dry_run_draws_and_writes_nothing(run, tmp_path, monkeypatch):
     monkeypatch.setattr(import_module("utmost.release.table"), "noised_by", lambda *_, **__: pytest.fail("drew"))
-    code, out, err = run("release", BERKELEY, *PROMISE, "--dry-run", "--out", tmp_path / "x.csv")
+    code, out, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--dry-run", "--out", tmp_path / "x.csv")
     assert (code, err) == (0, "")
     assert "Nothing was drawn" in out
     assert "epsilon = 1 in all" in out
     assert list(tmp_path.iterdir()) == []
-    code, out, _ = run("release", BERKELEY, *PROMISE, "--dry-run", "--json")
+    code, out, _ = run("release", BERKELEY, *OTHERS, *PROMISE, "--dry-run", "--json")
     assert json.loads(out)["radius"] == 3
 
 
 def test_parquet_stays_parquet_and_prints_as_text(run, tmp_path):
     source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
     pq.write_table(pa.table({"sex": ["men", None], "admitted": [512, 89]}), source)
-    code, _, err = run("release", source, *SILENT, "--out", out)
+    code, _, err = run("release", source, "--public", "sex", *SILENT, "--out", out)
     assert (code, err) == (0, "")
     expected = {"sex": ["men", None], "admitted": [512, 89], "admitted_radius": [0, 0]}
     assert pq.read_table(out).to_pydict() == expected
-    code, shown, _ = run("release", source, *SILENT)
+    code, shown, _ = run("release", source, "--public", "sex", *SILENT)
     assert shown == "sex,admitted,admitted_radius\nmen,512,0\n,89,0\n"
-    code, shown, _ = run("release", source, *SILENT, "--json")
+    code, shown, _ = run("release", source, "--public", "sex", *SILENT, "--json")
     assert json.loads(shown)["table"] == expected
 
 
 def test_a_long_table_is_shown_by_its_first_rows(run, file, tmp_path):
     path = file("place,admitted\n" + "".join(f"[b]{n},{n}\n" for n in range(40)))
-    code, out, _ = run("release", path, *SILENT, "--out", tmp_path / "out.csv")
+    code, out, _ = run("release", path, "--public", "place", *SILENT, "--out", tmp_path / "out.csv")
     assert code == 0
     assert "and 28 more rows" in out
     assert re.search(r"\[b\]11\s+11 ± 0", out)
@@ -91,9 +94,52 @@ def test_a_long_table_is_shown_by_its_first_rows(run, file, tmp_path):
 
 def test_reals_are_read_from_text_exactly(run, file):
     path = file("income\n0.1\n-2.5\n")
-    silent = ["--columns", "income", "--epsilon", "200", "--sensitivity", "1", "--cells", "1", "--domain", "reals"]
+    silent = [
+        "--columns",
+        "income",
+        "--epsilon",
+        "200",
+        "--sensitivity",
+        "1",
+        "--cells",
+        "1",
+        "--domain",
+        "reals",
+        "--yes",
+    ]
     code, out, err = run("release", path, *silent, "--grid", "1/8")
     assert (code, [row["income"] for row in rows(out)]) == (0, ["0.125", "-2.5"]), err
+
+
+def test_a_column_that_nobody_declared_is_misuse_and_named(run, tmp_path):
+    """It was printed exactly, under a promise of privacy."""
+    out = tmp_path / "out.csv"
+    for more in ([], ["--dry-run"], ["--ledger", tmp_path / "r.db", "--name", "a"]):
+        code, shown, err = run("release", BERKELEY, "--public", "department", *PROMISE, "--out", out, *more)
+        assert (code, shown) == (2, "")
+        assert "every column must be released, declared public or dropped; got 'sex', 'applicants'" in err
+    assert not out.exists()
+
+
+def test_a_level_that_protects_nobody_needs_a_yes(run, tmp_path):
+    """Before anything is drawn or written; with a ledger too, and when a release is relaxed."""
+    large = [*PROMISE, "--epsilon", "11"]
+    ledger = ["--ledger", tmp_path / "r.db", "--name", "a"]
+    for more in ([], ["--dry-run"], ledger):
+        code, out, err = run("release", BERKELEY, *OTHERS, *large, *more)
+        assert (code, out) == (2, "")
+        assert re.search("protects practically nobody: epsilon is above 10.* Or pass --yes to go on all the same", err)
+        assert run("release", BERKELEY, *OTHERS, *large, *more, "--yes")[0] == 0
+    code, _, err = run("relax", BERKELEY, *ledger, "--epsilon", "12")
+    assert (code, "protects practically nobody" in err) == (2, True)
+    assert run("relax", BERKELEY, *ledger, "--epsilon", "12", "--yes")[0] == 0
+
+
+def test_observed_rows_are_told(run):
+    code, out, _ = run("release", BERKELEY, *OTHERS, *PROMISE, "--rows", "observed", "--dry-run")
+    assert (code, re.search(r"rows\s+found in the data, and told", out) is not None) == (0, True)
+    assert "the promise does not cover it" in " ".join(out.split())
+    assert run("release", BERKELEY, *OTHERS, *PROMISE, "--rows", "sorted", "--dry-run")[0] == 2
 
 
 BAD_TABLES = {
@@ -117,7 +163,7 @@ BAD_TABLES = {
 @pytest.mark.parametrize(("text", "message"), BAD_TABLES.values(), ids=BAD_TABLES)
 def test_a_bad_table_is_refused_with_its_place_and_nothing_is_written(run, file, tmp_path, text, message):
     path = file(text)
-    code, out, err = run("release", path, *PROMISE, "--id", "id", "--out", tmp_path / "out.csv")
+    code, out, err = run("release", path, *PROMISE, "--id", "id", "--public", "id", "--out", tmp_path / "out.csv")
     assert (code, out) == (1, "")
     assert re.search(message, err), err
     assert len(err.splitlines()) == 1
@@ -139,7 +185,7 @@ MISUSE = {
 
 @pytest.mark.parametrize(("arguments", "message"), MISUSE.values(), ids=MISUSE)
 def test_misuse_ends_with_code_2_and_says_how(run, arguments, message):
-    code, out, err = run("release", BERKELEY, *arguments)
+    code, out, err = run("release", BERKELEY, *OTHERS, *arguments)
     assert (code, out) == (2, "")
     assert message in err
     assert "Traceback" not in err
@@ -162,13 +208,13 @@ def test_a_release_is_never_written_over_anything(run, file, tmp_path):
 
 
 def test_a_text_table_is_not_written_as_parquet(run, tmp_path):
-    code, _, err = run("release", BERKELEY, *PROMISE, "--out", tmp_path / "out.parquet")
+    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "out.parquet")
     assert code == 2
     assert "written as it was read" in err
 
 
 def test_a_disk_that_refuses_is_one_message(run, tmp_path):
-    code, _, err = run("release", BERKELEY, *PROMISE, "--out", tmp_path / "nowhere" / "out.csv")
+    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "nowhere" / "out.csv")
     assert code == 1
     assert len(err.splitlines()) == 1
 
@@ -188,7 +234,7 @@ def test_epsilon_for_answers_what_release_then_states(run):
     code, out, _ = run("epsilon-for", "--radius", "10", "--confidence", "0.95", "--sensitivity", "1", "--json")
     epsilon = json.loads(out)["epsilon"]
     assert (code, epsilon) == (0, "57/200")
-    _, out, _ = run("release", BERKELEY, *PROMISE, "--epsilon", epsilon, "--dry-run", "--json")
+    _, out, _ = run("release", BERKELEY, *OTHERS, *PROMISE, "--epsilon", epsilon, "--dry-run", "--json")
     assert json.loads(out)["radius"] == 10
     _, out, _ = run("epsilon-for", "--radius", "10", "--sensitivity", "1")
     assert re.search(r"epsilon\s+0\.285\s", out)
@@ -217,7 +263,7 @@ def test_the_version_is_the_packages_own(run):
 def test_a_closed_pipe_is_no_traceback(tmp_path):
     code = f"""if True:
         import subprocess, sys
-        command = [sys.executable, "-m", "utmost", "release", {BERKELEY!r}, *{PROMISE!r}]
+        command = [sys.executable, "-m", "utmost", "release", {BERKELEY!r}, *{[*OTHERS, *PROMISE]!r}]
         release = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         release.stdout.close()
         print(release.stderr.read())

@@ -58,6 +58,16 @@ def test_a_released_column_replaces_and_its_radius_stands_behind(file):
     assert door(table).column(table, "n").tolist() == [7, -1]
 
 
+def test_a_column_left_out_is_not_written_whatever_is_laid_later(file):
+    table = door(csv_table.read(file("id,n,note\n007,5,a\n"))).without(
+        csv_table.read(file("id,n,note\n007,5,a\n")), ["id"]
+    )
+    table = door(table).with_columns(table, {"n": [7], "n_radius": [3]}, {"n_radius": "n"})
+    table = door(table).without(table, ["note"])
+    assert table.names == ["n", "n_radius"]
+    assert written(table) == "n,n_radius\n7,3\n"
+
+
 def test_numbers_are_read_exactly_and_the_rest_is_left_as_text(file):
     table = csv_table.read(file("x\n12\n -3 \n0.1\n1e3\n99999999999999999999\nabc\n1_000\n٣\nnan\n0x10\n"))
     values = door(table).column(table, "x")

@@ -11,7 +11,7 @@ import pytest
 from running import python
 from utmost.adapters import dataframes
 from utmost.errors import BadTable, Unsupported
-from utmost.release import doors
+from utmost.release import doors, release_table
 
 COLUMNS = {"sex": ["men", "women"], "admitted": [512, 89], "year": [1973, 1973]}
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
@@ -126,3 +126,44 @@ def test_without_narwhals_the_extra_is_named():
             raise AssertionError
     """
     python("-c", code)
+
+
+def test_an_index_is_a_column_without_a_name():
+    """Rows that keep the names of people, or tell which rows were left out, are not published by the way."""
+    dataframes.register()
+    for index in (["Ann", "Bob"], [3, 7], pd.RangeIndex(1, 3), pd.MultiIndex.from_tuples([(0, 1), (1, 2)])):
+        frame = pd.DataFrame({"n": [5, 6]}, index=index)
+        with pytest.raises(
+            BadTable, match=r"numbered 0, 1, 2, \.\.\.; got an index of their own\. Call reset_index\(\)"
+        ):
+            release_table(frame, columns="n", epsilon=1, sensitivity=1, cells=1)
+    release_table(frame.reset_index(drop=True), columns="n", epsilon=1, sensitivity=1, cells=1)
+
+
+def test_nothing_is_published_beside_the_columns(frame):
+    """Dropped columns are gone, and so are the notes that a schema or a frame carries along."""
+    if isinstance(frame, pa.Table):
+        frame = frame.replace_schema_metadata({"secret": "Ann"})
+        frame = frame.cast(pa.schema([field.with_metadata({"secret": "Ann"}) for field in frame.schema]))
+    if isinstance(frame, pd.DataFrame):
+        frame.attrs["secret"] = "Ann"
+    release = release_table(frame, columns="admitted", public="sex", drop="year", epsilon=1, sensitivity=1, cells=1)
+    assert list(as_dict(release.table)) == ["sex", "admitted", "admitted_radius"]
+    assert type(release.table) is type(frame)
+    if isinstance(frame, pa.Table):
+        assert release.table.schema.metadata is None
+        assert all(field.metadata is None for field in release.table.schema)
+    if isinstance(frame, pd.DataFrame):
+        assert (release.table.attrs, frame.attrs) == ({}, {"secret": "Ann"})
+
+
+def test_categories_that_no_cell_has_are_not_published():
+    """A table that was filtered keeps the names of those it left out."""
+    dataframes.register()
+    frame = pd.DataFrame({"ward": pd.Categorical(["a", "b", "Ann"]), "n": [1, 5, 6]})[:2]
+    arrow = pa.table({"ward": pa.array(["a", "b", "Ann"]).dictionary_encode(), "n": [1, 5, 6]}).slice(0, 2)
+    promise = {"columns": "n", "public": "ward", "epsilon": 1, "sensitivity": 1, "cells": 1}
+    assert list(release_table(frame, **promise).table["ward"].cat.categories) == ["a", "b"]
+    assert "Ann" in frame["ward"].cat.categories
+    column = release_table(arrow, **promise).table.column("ward")
+    assert [chunk.dictionary.to_pylist() for chunk in column.chunks] == [["a", "b"]]

@@ -19,7 +19,17 @@ from utmost.release.ledger import Ledger
 ROOT = Path(__file__).parents[2]
 BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
 UNIT = ["--sensitivity", "1", "--cells", "1"]
-ADMITTED = ["--columns", "admitted", *UNIT, "--name", "admissions"]
+ADMITTED = [
+    "--columns",
+    "admitted",
+    "--public",
+    "department,sex",
+    "--drop",
+    "applicants",
+    *UNIT,
+    "--name",
+    "admissions",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +79,7 @@ def test_the_statement_is_one_that_read_takes(run, published):
 
 
 def test_relaxing_and_viewing(run, published):
-    code, out, err = run("relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "100")
+    code, out, err = run("relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "100", "--yes")
     assert code == 0
     assert answers(out) == [int(row["admitted"]) for row in rows(Path(BERKELEY).read_text())]
     assert "epsilon = 100, whatever answers are put together" in err
@@ -85,7 +95,7 @@ def test_relaxing_and_viewing(run, published):
 def test_a_view_is_written_with_its_statement(run, published):
     code, out, err = run("view", *published, "--name", "admissions", "--epsilon", "1/4", "--out", "quarter.csv")
     assert (code, err) == (0, "")
-    assert json.loads(Path("quarter.csv.json").read_text())["as_they_are"] == []
+    assert json.loads(Path("quarter.csv.json").read_text())["public"] == []
     assert "answered at" in out
     assert len(answers(Path("quarter.csv").read_text())) == 12
     assert run("view", *published, "--name", "admissions", "--epsilon", "1/4", "--out", "quarter.csv")[0] == 2
@@ -97,11 +107,23 @@ def test_parquet_goes_in_and_out(run):
     where = ["--ledger", "r.db", "--name", "p"]
     assert (
         run(
-            "release", "t.parquet", "--columns", "n", *UNIT, *where, "--create", "--epsilon", "1", "--out", "o.parquet"
+            "release",
+            "t.parquet",
+            "--columns",
+            "n",
+            "--public",
+            "who",
+            *UNIT,
+            *where,
+            "--create",
+            "--epsilon",
+            "1",
+            "--out",
+            "o.parquet",
         )[0]
         == 0
     )
-    assert run("relax", "t.parquet", *where, "--epsilon", "90", "--out", "r.parquet")[0] == 0
+    assert run("relax", "t.parquet", *where, "--epsilon", "90", "--yes", "--out", "r.parquet")[0] == 0
     assert pq.read_table("r.parquet").to_pydict() == table.to_pydict()
     code, out, _ = run("view", *where, "--epsilon", "90")
     assert (code, [row["n"] for row in rows(out)]) == (0, ["3", "5"])
@@ -114,7 +136,8 @@ def test_dry_runs_draw_write_and_spend_nothing(run, published, tmp_path):
     assert (code, err) == (0, "")
     assert "Nothing was drawn" in out
     assert "epsilon = 2" in out
-    more = ["release", BERKELEY, "--columns", "applicants", *UNIT, "--name", "b", "--dataset", "admissions"]
+    more = ["release", BERKELEY, "--columns", "applicants", "--drop", "department,sex,admitted", *UNIT]
+    more += ["--name", "b", "--dataset", "admissions"]
     report = said(run, *more, "--epsilon", "1", *published, "--dry-run")
     assert report["after"] == {"dataset": "admissions", "limit": None, "spent": "3/2", "remaining": None}
     report = said(run, *more, "--epsilon", "1", "--ledger", "new.db", "--create", "--dry-run")
@@ -245,7 +268,8 @@ def test_new_versions_of_the_data_add_up(run, published):
 
 
 def test_half_steps(run):
-    release = ["release", BERKELEY, "--columns", "admitted", "--sensitivity", "5", "--cells", "1", "--half-step"]
+    release = ["release", BERKELEY, "--columns", "admitted", "--drop", "department,sex,applicants", "--half-step"]
+    release += ["--sensitivity", "5", "--cells", "1"]
     found = said(run, *release, "--ledger", "r.db", "--create", "--name", "h", "--epsilon", "1")["statement"]
     assert (found["law"], found["parameters"]["step"]) == ("DiscreteStaircase", 3)
 

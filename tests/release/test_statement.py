@@ -51,7 +51,7 @@ def test_a_statement_is_plain_data(promise):
     plan = plan_release(1, sensitivity=3, cells=2, **promise)
     said = statement(plan, ["n"], ["id"], 7)
     assert json.loads(json.dumps(said)) == said
-    assert (said["utmost"], said["rows"], said["released"], said["as_they_are"]) == (__version__, 7, ["n"], ["id"])
+    assert (said["utmost"], said["rows"], said["released"], said["public"]) == (__version__, 7, ["n"], ["id"])
     assert (said["cells"], said["charged"]) == (2, plan.unit.charged)
     assert Fraction(said["per_cell"]["epsilon"]) * said["charged"] == 1
 

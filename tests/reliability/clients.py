@@ -32,7 +32,14 @@ def first_level(item):
 
 def publish(ledger, item):
     return ledger.publish(
-        f"item {item}", table(item), columns=["n"], epsilon=first_level(item), sensitivity=1, cells=1, dataset="all"
+        f"item {item}",
+        table(item),
+        columns=["n"],
+        public=["row"],
+        epsilon=first_level(item),
+        sensitivity=1,
+        cells=1,
+        dataset="all",
     )
 
 

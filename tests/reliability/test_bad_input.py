@@ -15,11 +15,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from utmost.errors import UtmostError
+from utmost.errors import BadTable, UtmostError
 from utmost.release.ledger import Ledger
 
 GOOD = {"row": ["a", "b", "c"], "n": [5, 6, 7], "x": [0.5, 1.5, 2.5]}
-CALL = {"table": GOOD, "columns": ["n"], "sensitivity": 1, "cells": 1, "epsilon": 1}
+CALL = {"table": GOOD, "columns": ["n"], "public": ["row"], "drop": ["x"], "sensitivity": 1, "cells": 1, "epsilon": 1}
 
 NO_NUMBERS = [
     None,
@@ -187,12 +187,11 @@ def test_there_are_two_hundred_of_them():
 @pytest.mark.parametrize(
     "table", [{"n": []}, pd.DataFrame({"n": pd.Series([], dtype="int64")})], ids=["dict", "pandas"]
 )
-def test_empty_tables_are_released_or_refused_whole(tmp_path, table):
+def test_empty_tables_are_refused(tmp_path, table):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        ledger.publish("r", table, columns=["n"], sensitivity=1, cells=1, epsilon=1)
-        assert len(ledger.view("r", epsilon="1/2")["n"]) == 0
-        assert len(ledger.relax("r", table, epsilon=2)["n"]) == 0
-        assert ledger.verify()
+        with pytest.raises(BadTable, match="at least one row"):
+            ledger.publish("r", table, columns=["n"], sensitivity=1, cells=1, epsilon=1)
+        assert len(ledger.history()) == 1
 
 
 def any_value(rng):

@@ -18,7 +18,7 @@ SECRET = b"tell-nobody-" * 3
 TOLD = [SECRET.hex(), SECRET.decode(), SECRET.hex().upper(), repr(SECRET)[2:-1]]
 PASSWORD = "swordfish-of-the-curator"
 TABLE = {"row": ["a", "b", "c"], "n": [5, 6, 7]}
-UNIT = {"columns": ["n"], "sensitivity": 1, "cells": 1}
+UNIT = {"columns": ["n"], "public": ["row"], "sensitivity": 1, "cells": 1}
 
 
 def shown(error):
@@ -56,8 +56,8 @@ MISTAKES = {
     "an unknown release": lambda ledger: ledger.view("x", epsilon=1),
     "a level too loose": lambda ledger: ledger.view("r", epsilon=2),
     "no level": lambda ledger: ledger.relax("r", TABLE, epsilon=0),
-    "a bad cell": lambda ledger: ledger.publish("s", {"n": [None]}, **UNIT, epsilon=1),
-    "another promise": lambda ledger: ledger.publish("r", TABLE, columns=["n"], sensitivity=2, cells=1, epsilon="1/2"),
+    "a bad cell": lambda ledger: ledger.publish("s", {"row": ["a"], "n": [None]}, **UNIT, epsilon=1),
+    "another promise": lambda ledger: ledger.publish("r", TABLE, **UNIT | {"sensitivity": 2}, epsilon="1/2"),
     "a receipt of another": lambda ledger: ledger.check("utmost-receipt:" + "0" * 200),
     "a needless resume": lambda ledger: ledger.resume("why"),
     "a copy": lambda ledger: ledger.__reduce__(),
@@ -149,6 +149,8 @@ COMMANDS = [
         BERKELEY,
         "--columns",
         "admitted",
+        "--drop",
+        "department,sex,applicants",
         "--sensitivity",
         "1",
         "--cells",
@@ -208,7 +210,7 @@ def test_no_option_takes_a_key():
     found = [option for name in COMMANDS for option in options_of(command_named(name), (name,))]
     assert ("ledger verify", "--key-file") in found
     assert not [name for _, name in found if any(word in name for word in ("password", "secret", "token"))]
-    assert {name for _, name in found if "key" in name} == {"--key-file"}
+    assert {name for _, name in found if "key" in name} == {"--key-file", "--public-key"}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import BinaryIO
 from utmost.errors import Unsupported
 
 Writer = Callable[[BinaryIO], None]
-"""Writes one file's content to an open file."""
+"""Writes one file's content to an open file, from which it may read what it has written."""
 
 
 def check_absent(path: Path) -> None:
@@ -28,10 +28,10 @@ def check_absent(path: Path) -> None:
 
 
 def write_together(writers: Mapping[Path, Writer]) -> None:
-    """Write every file aside, force it to the disk, and only then give all of them their names, in this order.
+    """Write every file aside in this order, force it to the disk, and only then name all of them, the last one first.
 
-    A failure at any point leaves none of the names behind. A power cut between two of them leaves the first ones, so
-    the file that explains the others comes first.
+    A failure at any point leaves none of the names behind. A power cut between two of them leaves the last ones, so
+    the file that explains the others comes last; it may tell of what was written before it.
 
     Raises:
         Unsupported: where one of the names is taken.
@@ -43,7 +43,7 @@ def write_together(writers: Mapping[Path, Writer]) -> None:
         for path, writer in writers.items():
             check_absent(path)
             aside[path] = _write_aside(path, writer)
-        for path, temporary in aside.items():
+        for path, temporary in reversed(aside.items()):
             check_absent(path)
             os.replace(temporary, path)
             named.append(path)
@@ -58,7 +58,7 @@ def write_together(writers: Mapping[Path, Writer]) -> None:
 def _write_aside(path: Path, writer: Writer) -> Path:
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with os.fdopen(descriptor, "w+b") as file:
             writer(file)
             file.flush()
             os.fsync(file.fileno())

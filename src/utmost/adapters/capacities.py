@@ -32,8 +32,7 @@ from utmost.design.capacity import (
 from utmost.errors import BadTable
 from utmost.exact import Array, exact, objects
 from utmost.privacy import PrivacyType
-from utmost.release.stated import stated_level
-from utmost.release.statement import level_facts
+from utmost.release.statement import level_facts, stated_level
 from utmost.version import __version__
 
 KIND = "utmost capacity"

@@ -22,6 +22,7 @@ from utmost.version import __version__
 
 COMMANDS = {
     "release": "Publish a table, each cell with the least noise at its share.",
+    "verify": "Check a published table against its statement.",
     "relax": "Answer a release of a ledger again, at a larger level.",
     "view": "Show a release at any level that has been answered.",
     "ledger": "Look after a ledger: check it, budget it, copy it.",

@@ -27,6 +27,7 @@ class CsvTable:
         rows: how many records follow the header.
         laid: released columns by name, each of length ``rows``.
         after: for each laid column that the file lacks, the column behind which it stands.
+        left_out: columns of the file that are not written.
     """
 
     path: Path
@@ -34,11 +35,12 @@ class CsvTable:
     rows: int
     laid: Mapping[str, Column] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
         """All columns, in the order in which they are written."""
-        return doors.in_order(self.header, self.after)
+        return [name for name in doors.in_order(self.header, self.after) if name not in self.left_out]
 
 
 def read(path: Path | str) -> CsvTable:
@@ -124,7 +126,12 @@ class _Door:
         return f"{table.path.name}, {_place(row, line)}"
 
     def with_columns(self, table: CsvTable, columns: Mapping[str, Column], after: Mapping[str, str]) -> CsvTable:
-        return CsvTable(table.path, table.header, table.rows, {**table.laid, **columns}, {**table.after, **after})
+        laid, behind = {**table.laid, **columns}, {**table.after, **after}
+        return CsvTable(table.path, table.header, table.rows, laid, behind, table.left_out)
+
+    def without(self, table: CsvTable, names: Sequence[str]) -> CsvTable:
+        left_out = (*table.left_out, *names)
+        return CsvTable(table.path, table.header, table.rows, table.laid, table.after, left_out)
 
     def kind(self, table: CsvTable, names: Sequence[str]) -> str:
         return "csv"

@@ -55,6 +55,7 @@ class _Door:
         return isinstance(found, nw.DataFrame)
 
     def names(self, table: Any) -> list[str]:
+        _check_index(table)
         return list(_eager(table).columns)
 
     def column(self, table: Any, name: str) -> Column:
@@ -65,6 +66,9 @@ class _Door:
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         return write(table, columns, after)
+
+    def without(self, table: Any, names: Sequence[str]) -> Any:
+        return _bare(_eager(table).drop(*names).to_native())
 
     def kind(self, table: Any, names: Sequence[str]) -> str:
         return f"dataframe:{_eager(table).implementation.value}"
@@ -89,6 +93,43 @@ def _read_by_narwhals(table: Any, **options: bool) -> Any:
         return nw.from_native(table, **options)
     except nw.exceptions.DuplicateError:
         raise BadTable("column names must be distinct", came="one name twice") from None
+
+
+def _check_index(table: Any) -> None:
+    """Names of rows are published with them, so they must be a column, which can be declared public.
+
+    Raises:
+        BadTable: for a dataframe whose rows have names other than 0, 1, 2, ...
+    """
+    index = getattr(table, "index", None)
+    if index is None or not _eager(table).implementation.is_pandas_like():
+        return
+    if list(index) != list(range(len(index))):
+        raise BadTable(
+            "the rows of a dataframe must be numbered 0, 1, 2, ...",
+            came="an index of their own",
+            mend="Call reset_index() to make the index a column, or reset_index(drop=True) to leave it out.",
+        )
+
+
+def _bare(table: Any) -> Any:
+    """The table without what it carries beside its cells: an Arrow schema's metadata, a pandas frame's attrs, and in
+    both the categories that no cell has, which may be those of rows that were left out."""
+    if hasattr(table, "replace_schema_metadata"):
+        arrow = extra("pyarrow", "tables")
+        kinds = [field.type for field in table.schema]
+        columns = [
+            column.cast(kind.value_type).dictionary_encode() if arrow.types.is_dictionary(kind) else column
+            for column, kind in zip(table.columns, kinds, strict=True)
+        ]
+        return arrow.table(dict(zip(table.column_names, columns, strict=True)))
+    if not hasattr(table, "attrs"):
+        return table
+    table = table.copy()
+    table.attrs = {}
+    for name in table.columns[[str(kind) == "category" for kind in table.dtypes]]:
+        table[name] = table[name].cat.remove_unused_categories()
+    return table
 
 
 def _series(name: str, column: Any, implementation: Any) -> Any:

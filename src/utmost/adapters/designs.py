@@ -16,8 +16,7 @@ from utmost.design import Bounds, Certificate, Multipliers, Optimum
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import Array, Level, as_array, exact
 from utmost.privacy import PrivacyType
-from utmost.release.stated import stated_level
-from utmost.release.statement import level_facts
+from utmost.release.statement import level_facts, stated_level
 from utmost.spaces import Consumer, LineMetric, Space, losses
 from utmost.spaces.loss_names import loss_named
 from utmost.version import __version__

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 from utmost.errors import BadTable, UtmostError
 
@@ -20,12 +20,30 @@ def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = 
         parse_float: makes a number of the text of one with a point or an exponent.
 
     Raises:
-        BadTable: for what is no JSON, for a nest too deep to read, and for a number of more than 4300 digits.
+        BadTable: for what is no JSON or holds a name twice, for NaN and infinities, for a nest too deep to read, and
+            for a number of more than 4300 digits.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"), parse_float=parse_float)
+        return json.loads(
+            path.read_text(encoding="utf-8"),
+            parse_float=parse_float,
+            object_pairs_hook=_once,
+            parse_constant=_no_number,
+        )
     except (ValueError, RecursionError) as error:
         raise BadTable(f"{what} be JSON", came=str(error), where=str(path)) from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object in which no name stands twice: readers would not agree on which of them counts."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name that stands twice")
+    return found
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"the number {name}")
 
 
 @contextmanager

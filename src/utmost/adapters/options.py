@@ -66,6 +66,13 @@ Graph = Annotated[
 Distances = Annotated[
     str | None, typer.Option("--distances", metavar="FILE", help="Any metric: a CSV file of all distances.")
 ]
+Sign = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="KEYFILE", exists=True, dir_okay=False, help="Sign the statement with this Ed25519 key (needs --out)."
+    ),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Go on at a level that protects practically nobody.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 LedgerPlace = Annotated[
     str,

@@ -1,16 +1,22 @@
-"""The statement as a JSON file beside the table, both written or neither."""
+"""The statement as a JSON file beside the table, with its signature: all of them written, or none."""
 
+import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from utmost.adapters import files
-from utmost.adapters.atomic import check_absent, write_together
+from utmost.adapters.atomic import Writer, check_absent, write_together
 from utmost.adapters.json_stream import read_json
-from utmost.errors import BadTable
-from utmost.release import TableRelease
+from utmost.errors import BadTable, OutOfRange
+from utmost.release.statement import KIND
 
-KIND = "utmost table release"
+Said = Callable[[dict[str, str]], dict[str, Any]]
+"""From the digest of a table to the statement that stands beside it."""
+
+Signer = Callable[[bytes], bytes]
+"""From a message to its signature."""
 
 
 def sidecar_path(table: Path) -> Path:
@@ -22,52 +28,116 @@ def sidecar_path(table: Path) -> Path:
     return table.with_name(table.name + ".json")
 
 
-def check_free(source: Path, out: Path | None) -> None:
+def signature_path(statement: Path) -> Path:
+    """Where the signature of a statement stands.
+
+    >>> signature_path(Path("released.csv.json")).name
+    'released.csv.json.sig'
+    """
+    return statement.with_name(statement.name + ".sig")
+
+
+def check_free(source: Path, out: Path | None, sign: Path | None = None) -> None:
     """Check, before anything is drawn, that the release of ``source`` can be written to ``out``.
 
     Raises:
-        Unsupported: where the file or its statement exists, and for an ending of another kind.
+        Unsupported: where the file, its statement or its signature exists, and for an ending of another kind.
+        OutOfRange: for a signature without a file.
     """
-    if out is not None:
-        files.check_same_kind(source, out)
-        check_absent(out)
-        check_absent(sidecar_path(out))
+    if out is None:
+        if sign is not None:
+            raise OutOfRange("a statement is signed in a file", came="no --out", where="--sign")
+        return
+    files.check_same_kind(source, out)
+    for path in (out, sidecar_path(out), signature_path(sidecar_path(out))):
+        check_absent(path)
 
 
-def publish(release: TableRelease, out: Path, watch: files.Watch | None = None) -> None:
-    """Write the table and its statement: both files appear, or none.
+def publish(
+    table: Any, said: Said, out: Path, watch: files.Watch | None = None, signer: Signer | None = None
+) -> dict[str, Any]:
+    """Write the table, its statement and the statement's signature: all files appear, or none.
 
     Args:
-        release: a release that has a table.
-        out: the table's name; the statement's is ``out`` and ``.json``.
+        table: what was released.
+        said: gives the statement, once the table is written and its digest known.
+        out: the table's name; the statement's is ``out`` and ``.json``, the signature's that and ``.sig``.
         watch: is shown the rows as they are written.
+        signer: signs the bytes of the statement's file.
+
+    Returns:
+        The statement.
 
     Raises:
         Unsupported: where one of them exists.
         OSError: where the disk refuses.
     """
+    statement: dict[str, Any] = {}
+    text = bytearray()
 
-    stated = release.sidecar  # first, so that nothing is written where it cannot be said
+    def write_table(file: BinaryIO) -> None:
+        files.write(table, file, out, watch)
+        file.seek(0)
+        digest = _sha256(file)
+        statement.update(said({"of": "file", "sha256": digest}))
+        text.extend(_text(statement))
 
-    def table(file: BinaryIO) -> None:
-        files.write(release.table, file, out, watch)
-
-    # The statement comes first: a table never stands without it, whatever is cut off.
-    write_together({sidecar_path(out): lambda file: write(stated, file), out: table})
+    # The statement gets its name first: a table never stands without it, whatever is cut off.
+    statement_path = sidecar_path(out)
+    writers: dict[Path, Writer] = {out: write_table, statement_path: lambda file: _put(file, bytes(text))}
+    if signer is not None:
+        writers[signature_path(statement_path)] = lambda file: _put(file, signer(bytes(text)))
+    write_together(writers)
+    return statement
 
 
 def write(statement: dict[str, Any], file: BinaryIO) -> None:
     """Write a statement as JSON."""
-    file.write((json.dumps(statement, indent=2, ensure_ascii=False) + "\n").encode())
+    _put(file, _text(statement))
 
 
 def read(path: Path | str) -> dict[str, Any]:
-    """Read the statement of a release.
+    """Read the statement of a release; what it says has yet to be checked, see `stated_plan`.
 
     Raises:
         BadTable: for a file that is no such statement.
     """
     found = read_json(Path(path), "a statement must")
+    where = str(path)
     if not isinstance(found, dict) or found.get("kind") != KIND:
-        raise BadTable(f"a statement must be of the kind {KIND!r}", came=type(found).__name__, where=str(path))
+        raise BadTable(f"a statement must be of the kind {KIND!r}", came=type(found).__name__, where=where)
     return found
+
+
+def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
+    """Check that the file of a released table is the one that the statement tells of.
+
+    Raises:
+        BadTable: where it is another, and where the statement does not tell.
+    """
+    digest = statement.get("table")
+    if not isinstance(digest, dict) or digest.get("of") != "file":
+        raise BadTable("the statement must hold the digest of the file", came="none", where=str(sidecar_path(table)))
+    with table.open("rb") as file:
+        if _sha256(file) != digest.get("sha256"):
+            raise BadTable(
+                "the table must be as it was released",
+                came="another SHA-256 than the statement's",
+                where=str(table),
+                mend="Get both files again from where they were published.",
+            )
+
+
+def _sha256(file: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    while block := file.read(1 << 20):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def _text(statement: dict[str, Any]) -> bytes:
+    return (json.dumps(statement, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _put(file: BinaryIO, content: bytes) -> None:
+    file.write(content)

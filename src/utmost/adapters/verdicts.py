@@ -22,8 +22,7 @@ from utmost.geometry import ExistenceVerdict, UniversalityVerdict, vertices
 from utmost.geometry.cells import Complex, Prior
 from utmost.geometry.certificates import Conflict, Dominance, expected_loss
 from utmost.privacy import PrivacyType
-from utmost.release.stated import stated_level
-from utmost.release.statement import level_facts
+from utmost.release.statement import level_facts, stated_level
 from utmost.spaces import priors
 from utmost.version import __version__
 

@@ -31,6 +31,9 @@ class Door(Protocol):
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         """A table of the same kind with ``columns`` in it: known names replaced, a new one behind ``after[name]``."""
 
+    def without(self, table: Any, names: Sequence[str]) -> Any:
+        """A table of the same kind without these columns, and without notes that such a table keeps beside them."""
+
     def kind(self, table: Any, names: Sequence[str]) -> str:
         """What `made` needs to know to make a table of this kind with columns of these names."""
 
@@ -63,6 +66,9 @@ class _Columns:
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         order = in_order(list(table), after)
         return {name: _like(columns[name], table.get(name)) if name in columns else table[name] for name in order}
+
+    def without(self, table: Any, names: Sequence[str]) -> Any:
+        return {name: column for name, column in table.items() if name not in names}
 
     def kind(self, table: Any, names: Sequence[str]) -> str:
         marks = "".join("a" if isinstance(table[name], np.ndarray) else "l" for name in names)

@@ -49,12 +49,23 @@ class Plan:
 
     @property
     def theorem(self) -> str:
-        """What is proved of the noise that is drawn, in one line.
+        """What is proved of the noise that is drawn, and for what: for all cells only where an individual changes one.
+
+        Then the noise of any mechanism on any one cell is private at the whole level, so that the sum over all cells is
+        least where each of them is. Where an individual changes more cells, noise that is not independent may be less.
 
         >>> plan_release(epsilon=2, sensitivity=1, cells=1, domain="reals", grid=8).theorem
-        'in steps of 8: least expected cost, whatever the cost, among additive noise on the integers [geng2012, Theorem
-        11]; lossless to relax; rounding to these steps comes first and moves a value by at most 4'
+        'for all cells together, since one individual changes only one: in steps of 8: least expected cost, whatever the
+        cost, among additive noise on the integers [geng2012, Theorem 11]; lossless to relax; rounding to these steps
+        comes first and moves a value by at most 4'
         """
+        if self.unit.charged == 1:
+            return f"for all cells together, since one individual changes only one: {self._claim}"
+        return f"for each cell at its share of the level, not for all cells together: {self._claim}"
+
+    @property
+    def _claim(self) -> str:
+        """What is proved of the noise of one cell."""
         claim = self._drawn_for(self.cost).theorem
         if self.relaxable:
             least = "the least of the laws known to be" if self._is_least_relaxable else "known to be"

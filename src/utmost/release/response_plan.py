@@ -6,25 +6,25 @@ from utmost.exact import Level, Number
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law
 from utmost.noise.costs import absolute
 from utmost.noise.law import read_confidence
-from utmost.release.ledger import Published
+from utmost.release.ledger.promise import Promise
 from utmost.release.plan import Plan
 
 
-def response_plan(release: Published, level: Level, confidence: Number = "0.95") -> Plan:
+def response_plan(promise: Promise, level: Level, confidence: Number = "0.95") -> Plan:
     """The plan by which a response at this level was drawn, whatever other levels were answered.
 
     Args:
-        release: as the ledger has it.
+        promise: of the release, as the ledger has it.
         level: of the response.
         confidence: of the error bar.
 
     >>> from utmost.exact import level
     >>> from utmost.release.ledger.promise import promised
-    >>> release = Published("r", 1, "d", ("n",), 12, None, promised(sensitivity=1, cells=2), "", "csv", {})
-    >>> response_plan(release, level(1)).law, response_plan(release, level(1)).radius
+    >>> promise = promised(sensitivity=1, cells=2)
+    >>> response_plan(promise, level(1)).law, response_plan(promise, level(1)).radius
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
-    promise, sure = release.promise, read_confidence(confidence)
+    sure = read_confidence(confidence)
     unit, steps = promise.unit, promise.lattice.sensitivity
     here = unit.per_cell(level)
     drawn: IntegerLaw = DiscreteStaircase.half_step(here, steps) if promise.half_step else Geometric(here, steps)

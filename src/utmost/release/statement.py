@@ -1,16 +1,24 @@
 """The statement beside a release: everything a reader may know, and nothing that the release did not already say.
 
-The statement is plain data, ready for JSON. Fields are never removed and never change their meaning; `format` grows
-when one is added. It holds no true value and no seed: there is none.
+The statement is plain data, ready for JSON. It holds no true value and no seed: there is none. What a format means
+never changes: a field that is added or renamed, and a sentence that is worded otherwise, makes `FORMAT` grow, and
+`utmost.release.stated` goes on reading the older ones.
 """
 
+import hashlib
+import json
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from utmost.exact import Level, round_down, round_up
+import numpy as np
+
+from utmost.errors import BadTable, NotALevel, NotANumber
+from utmost.exact import Level, exact, level, round_down, round_up
+from utmost.release.doors import door_of
 from utmost.release.plan import Plan
 from utmost.version import __version__
 
@@ -18,22 +26,37 @@ _FEW = 40  # below exp(40) the fraction itself is rounded up
 _LARGEST_SHOWN = 10**6  # beyond exp of it nobody reads the digits, only how many there are
 _LOG10_OF_E = Fraction(4_342_944_820, 10**10)  # rounded up
 
+KIND = "utmost table release"
+FORMAT = 2
 
-def statement(plan: Plan, released: Sequence[str], as_they_are: Sequence[str], rows: int) -> dict[str, Any]:
+_LOG = re.compile(r"-(?:(?P<power>\S+) )?log\((?P<base>[^)]+)\)")
+
+
+def statement(
+    plan: Plan,
+    released: Sequence[str],
+    public: Sequence[str],
+    rows: int,
+    *,
+    rows_from: str = "declared",
+    digest: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
     """What is said publicly about a release.
 
     Args:
         plan: the promise.
         released: the columns that carry noise.
-        as_they_are: the columns published without noise.
+        public: the columns published without noise.
         rows: how many rows there are.
+        rows_from: where their list comes from, "declared" or "observed".
+        digest: of the released table, see `cells_digest`; of a file, {"of": "file", "sha256": ...}.
     """
     unit, law = plan.unit, plan.law
     return {
-        "kind": "utmost table release",
-        "format": 1,
+        "kind": KIND,
+        "format": FORMAT,
         "utmost": __version__,
-        "guarantee": guarantee(plan),
+        "guarantee": f"{guarantee(plan)} {_taken_for_granted(public, rows_from)}",
         **level_facts(plan.level),
         "neighbours": unit.neighbours,
         "sensitivity": str(unit.sensitivity),
@@ -49,11 +72,55 @@ def statement(plan: Plan, released: Sequence[str], as_they_are: Sequence[str], r
         "domain": law.domain,
         "grid": None if plan.grid is None else str(plan.grid),
         "confidence": float(plan.confidence),
+        "confidence_exactly": str(plan.confidence),
         "radius": plan.radius,
         "released": list(released),
-        "as_they_are": list(as_they_are),
+        "public": list(public),
         "rows": rows,
+        "rows_from": rows_from,
+        "table": None if digest is None else dict(digest),
     }
+
+
+def cells_digest(table: Any) -> dict[str, str]:
+    """The digest of a table in memory, whatever its kind.
+
+    It is the SHA-256 of the UTF-8 text of a JSON list, written without spaces, of one pair for each column in order:
+    the column's name, and the list of its cells as text. A missing cell is null, an integer its decimal digits, any
+    other number the shortest decimal of its float, and whatever else its text.
+
+    >>> cells_digest({"n": [1, 2]})["sha256"] == hashlib.sha256(b'[["n",["1","2"]]]').hexdigest()
+    True
+    """
+    door = door_of(table)
+    columns = [[name, _cells(door.column(table, name))] for name in door.names(table)]
+    text = json.dumps(columns, separators=(",", ":"), ensure_ascii=False)
+    return {"of": "cells", "sha256": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()}
+
+
+def _cells(column: Any) -> list[str | None]:
+    return [_cell(cell) for cell in (column.tolist() if isinstance(column, np.ndarray) else column)]
+
+
+def _cell(cell: Any) -> str | None:
+    if cell is None or isinstance(cell, str):
+        return cell
+    if isinstance(cell, float | Decimal | Fraction | np.floating):
+        return repr(float(cell))
+    return str(cell)
+
+
+def _taken_for_granted(public: Sequence[str], rows_from: str) -> str:
+    """What the promise takes for granted of everything in the table that is not noised."""
+    columns = f"the columns declared public ({', '.join(public)})" if public else ""
+    if rows_from == "observed":
+        rows = "Which rows there are was found in the data, and the promise does not cover it."
+        return f"{rows} It takes for granted that {columns} depend on no individual." if public else rows
+    return f"It takes for granted that the list of rows{f' and {columns}' if public else ''} {_depend(public)}."
+
+
+def _depend(public: Sequence[str]) -> str:
+    return "depend on no individual" if public else "depends on no individual"
 
 
 def guarantee(plan: Plan) -> str:
@@ -93,6 +160,36 @@ def level_text(level: Level) -> str:
     if level.base is None:
         return str(level.power)
     return f"-{'' if level.power == 1 else f'{level.power} '}log({level.base})"
+
+
+def stated_level(facts: Mapping[str, Any]) -> Level:
+    """The level that `level_facts` wrote.
+
+    Raises:
+        BadTable: for what is none.
+
+    >>> stated_level({"epsilon": "-1/3 log(1/2)"}) == level(alpha="1/2").scaled("1/3")
+    True
+    """
+    return level_of_text(facts.get("epsilon"))
+
+
+def level_of_text(text: Any) -> Level:
+    """The level that `level_text` wrote.
+
+    Raises:
+        BadTable: for what is none.
+
+    >>> level_of_text("1/2"), level_of_text("-2 log(1/3)")
+    (Level(epsilon=1/2), Level(alpha=1/3^2))
+    """
+    try:
+        found = _LOG.fullmatch(str(text))
+        if found is None:
+            return level(exact(text, "epsilon"))
+        return level(alpha=exact(found["base"], "alpha")).scaled(exact(found["power"] or 1))
+    except (NotALevel, NotANumber):
+        raise BadTable("the statement must hold its level as epsilon", came=text, where="epsilon") from None
 
 
 def _named(level: Level) -> str:

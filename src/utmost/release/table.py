@@ -1,21 +1,25 @@
 """Releasing a table: every cell of the chosen columns noised once, the whole table at one level."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, OutOfRange
+from utmost.errors import BadTable, NotDeclared, OutOfRange
 from utmost.exact import Level, Number
 from utmost.noise import Law
 from utmost.noise.costs import Cost
 from utmost.release.columns import check_distinct, integer_column, real_column
-from utmost.release.doors import Door, door_of, no_column
+from utmost.release.doors import Column, Door, door_of, no_column
 from utmost.release.plan import Plan, plan_release
+from utmost.release.protection import warn_of_level, warn_of_rows
 from utmost.release.secure import secure
-from utmost.release.statement import statement
+from utmost.release.statement import cells_digest, statement
+from utmost.release.unit import Unit
 from utmost.release.values import noised_by
 from utmost.sampling import Randomness
 
@@ -25,18 +29,21 @@ class TableRelease:
     """A released table and what was promised about it.
 
     Attributes:
-        table: of the kind that came in, released values under their columns' own names, and ``<name>_radius`` behind.
+        table: of the kind that came in, with the released and the public columns alone; released values stand under
+            their columns' own names, and ``<name>_radius`` behind.
         columns: the released columns.
         plan: level, unit, law, radius.
         rows: how many rows there are.
-        as_they_are: the columns published without noise.
+        public: the columns that were declared public, and are published without noise.
+        rows_from: where the list of rows comes from, "declared" or "observed".
     """
 
     table: Any = field(repr=False)
     columns: tuple[str, ...]
     plan: Plan
     rows: int
-    as_they_are: tuple[str, ...]
+    public: tuple[str, ...]
+    rows_from: str
 
     @property
     def law(self) -> Law:
@@ -55,14 +62,21 @@ class TableRelease:
 
     @property
     def sidecar(self) -> dict[str, Any]:
-        """The statement to publish beside the table, see `statement`."""
-        return statement(self.plan, self.columns, self.as_they_are, self.rows)
+        """The statement to publish beside the table, see `statement`; its digest is that of the table's cells."""
+        return self.said(None if self.table is None else cells_digest(self.table))
+
+    def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
+        """The statement, with the digest of the table as it is published."""
+        return statement(self.plan, self.columns, self.public, self.rows, rows_from=self.rows_from, digest=digest)
 
 
 def release_table(
     table: Any,
     *,
     columns: str | Sequence[str],
+    public: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
+    rows: str = "declared",
     epsilon: Number | Level | None = None,
     alpha: Number | None = None,
     sensitivity: Number,
@@ -76,7 +90,7 @@ def release_table(
     grid: Number | None = None,
     randomness: Randomness | None = None,
 ) -> TableRelease:
-    """Noise every cell of the chosen columns, so that the whole table costs one level.
+    """Noise every cell of the chosen columns, so that the whole table costs one level; publish no other unasked.
 
     If one individual changes at most ``cells`` of the released cells, each by at most ``sensitivity``, independent
     noise of level epsilon/cells on every cell makes the table epsilon-private. That noise is the least for each cell at
@@ -85,7 +99,12 @@ def release_table(
 
     Args:
         table: a dict of columns, a dataframe of any library, or a table read from a file.
-        columns: the columns to release; all others are published as they are, and so are the rows' names and number.
+        columns: the columns to release.
+        public: the columns to publish as they are. To name one here is to declare that none of its cells depends on
+            any individual: the names of departments, and not the number of those who applied to them.
+        drop: the columns to leave out. Each column is in one of the three lists.
+        rows: "declared" where the list of rows was fixed before anybody was counted; "observed" where it was found in
+            the data, so that the promise does not cover which rows there are. The statement says which.
         epsilon, alpha: what the whole table may spend, one of the two; alpha = exp(-epsilon).
         sensitivity: the most by which one individual changes one cell.
         cells: how many of the released cells one individual changes, over all of ``columns``.
@@ -94,7 +113,7 @@ def release_table(
         neighbours: "add-remove", or "change-one", under which the level is divided by twice the cells; see `Unit`.
         relaxable: choose a law that can later be relaxed to a larger epsilon without loss.
         confidence: of the radius that stands beside each released column.
-        id_column: a column whose cells must all be there and distinct.
+        id_column: a column whose cells must all be there and distinct; published only if it is public, too.
         grid: for reals, the grid's width, a power of two; chosen by level and sensitivity when None.
         randomness: the operating system's when None; a seeded source is refused.
 
@@ -102,14 +121,25 @@ def release_table(
         The table of the kind that came in, with released values and radii in it, and its statement.
 
     Raises:
-        BadTable: for a column that is missing or a cell that cannot be released, with its row and column.
+        NotDeclared: for a column that is neither released, nor public, nor dropped.
+        BadTable: for a column that is missing, a cell that cannot be released, with its row and column, a table without
+            rows, and a public column that repeats a released one.
         NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
+
+    Warns:
+        LittleProtection: at a level so large that practically nobody is protected.
+        RowsObserved: for rows that were observed in the data.
 
     Cost: a few nanoseconds a cell beyond reading the table.
     Source: [geng2012], Theorems 4, 6, 11 and 12, for the law; composition over cells for the table.
 
     >>> release = release_table(
-    ...     {"department": ["A", "B"], "admitted": [601, 370]}, columns="admitted", alpha="1/2", sensitivity=1, cells=1
+    ...     {"department": ["A", "B"], "admitted": [601, 370]},
+    ...     columns="admitted",
+    ...     public="department",
+    ...     alpha="1/2",
+    ...     sensitivity=1,
+    ...     cells=1,
     ... )
     >>> list(release.table), release.law, release.radius
     (['department', 'admitted', 'admitted_radius'], Geometric(alpha='1/2', sensitivity=1), 4)
@@ -127,7 +157,7 @@ def release_table(
         grid=grid,
     )
     bits = secure(randomness)
-    checked = _Checked.of(table, columns, plan, id_column)
+    checked = _Checked.of(table, columns, plan, public=public, drop=drop, rows_from=rows, id_column=id_column)
     noised = {
         name: noised_by(cells, plan.drawn, plan.exponent, randomness=bits) for name, cells in checked.cells.items()
     }
@@ -135,12 +165,19 @@ def release_table(
 
 
 def rehearse_table(
-    table: Any, *, columns: str | Sequence[str], id_column: str | None = None, **promise: Any
+    table: Any,
+    *,
+    columns: str | Sequence[str],
+    public: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
+    rows: str = "declared",
+    id_column: str | None = None,
+    **promise: Any,
 ) -> TableRelease:
     """Everything that `release_table` does up to the first draw: the same checks, law, radius and statement, no table.
 
     Args:
-        table, columns, id_column: as for `release_table`.
+        table, columns, public, drop, rows, id_column: as for `release_table`.
         promise: the remaining arguments of `release_table`.
 
     Returns:
@@ -149,43 +186,63 @@ def rehearse_table(
     >>> rehearse_table({"n": [3]}, columns="n", epsilon=1, sensitivity=1, cells=1).radius
     3
     """
-    return _Checked.of(table, columns, plan_release(**promise), id_column).released(None)
+    plan = plan_release(**promise)
+    checked = _Checked.of(table, columns, plan, public=public, drop=drop, rows_from=rows, id_column=id_column)
+    return checked.released(None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Checked:
-    """A table that can be released: every chosen cell read and found to be a number."""
+    """A table that can be released: every chosen cell read and found to be a number, every other column declared."""
 
     table: Any
     door: Door
-    names: tuple[str, ...]
     cells: dict[str, NDArray[Any]]
+    public: tuple[str, ...]
+    dropped: tuple[str, ...]
+    rows_from: str
     plan: Plan
     rows: int
 
     @classmethod
-    def of(cls, table: Any, columns: str | Sequence[str], plan: Plan, id_column: str | None) -> "_Checked":
+    def of(
+        cls,
+        table: Any,
+        columns: str | Sequence[str],
+        plan: Plan,
+        *,
+        public: str | Sequence[str],
+        drop: str | Sequence[str],
+        rows_from: str,
+        id_column: str | None,
+    ) -> "_Checked":
+        origin = rows_origin(rows_from)
         door = door_of(table)
         names = tuple(door.names(table))
         chosen = chosen_columns(columns, names, id_column)
+        kept, dropped = declared_columns(names, chosen, public, drop)
         _check_radii_free(chosen, names)
         if id_column is not None:
             check_distinct(door.column(table, id_column), id_column, lambda row: door.place(table, row))
         read = integer_column if plan.law.domain == "integers" else real_column
         cells = {name: read(door.column(table, name), name, lambda row: door.place(table, row)) for name in chosen}
         rows = len(cells[chosen[0]])
-        return cls(table, door, names, cells, plan, rows)
+        check_size(plan.unit, rows, len(chosen))
+        for name in kept:
+            check_no_copy(name, door.column(table, name), cells)
+        warn_of_level(plan.level, plan.law)
+        warn_of_rows(origin)
+        return cls(table, door, cells, kept, dropped, origin, plan, rows)
 
     def released(self, noised: dict[str, NDArray[Any]] | None) -> TableRelease:
         chosen = tuple(self.cells)
-        kept = tuple(name for name in self.names if name not in chosen)
-        if noised is None:
-            return TableRelease(None, chosen, self.plan, self.rows, kept)
-        radii: dict[str, NDArray[Any]] = {f"{name}_radius": np.full(self.rows, self.plan.radius) for name in chosen}
-        after = {f"{name}_radius": name for name in chosen}
-        return TableRelease(
-            self.door.with_columns(self.table, {**noised, **radii}, after), chosen, self.plan, self.rows, kept
-        )
+        table = None
+        if noised is not None:
+            radii: dict[str, NDArray[Any]] = {f"{name}_radius": np.full(self.rows, self.plan.radius) for name in chosen}
+            after = {f"{name}_radius": name for name in chosen}
+            bare = self.door.without(self.table, self.dropped)
+            table = self.door.with_columns(bare, {**noised, **radii}, after)
+        return TableRelease(table, chosen, self.plan, self.rows, self.public, self.rows_from)
 
 
 def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_column: str | None) -> tuple[str, ...]:
@@ -194,20 +251,132 @@ def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_colu
     Raises:
         BadTable, OutOfRange: for columns that are not so.
     """
-    chosen = (columns,) if isinstance(columns, str) else tuple(columns) if hasattr(columns, "__iter__") else ()
-    if not chosen or not all(isinstance(name, str) and name for name in chosen):
+    chosen = _listed(columns, "columns")
+    if not chosen:
         raise OutOfRange("columns must name at least one column", came=columns, mend='Pass columns=["n"], say.')
     if id_column is not None and not isinstance(id_column, str):
         raise OutOfRange("the identifier must be named by text", came=type(id_column).__name__, where="id_column")
-    for name in (*chosen, *(() if id_column is None else (id_column,))):
-        if name not in names:
-            raise no_column(name, names)
+    _check_there((*chosen, *(() if id_column is None else (id_column,))), names)
     for name in chosen:
         if chosen.count(name) > 1:
             raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")
         if name == id_column:
             raise OutOfRange("the identifier cannot be released as a number", came=repr(name), where="columns")
     return chosen
+
+
+def declared_columns(
+    names: tuple[str, ...], chosen: tuple[str, ...], public: str | Sequence[str], drop: str | Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The public columns and the dropped ones, in the table's order: together with the released ones, all there are.
+
+    Raises:
+        NotDeclared: for a column that is in none of the three lists.
+        OutOfRange: for one that is in two.
+        BadTable: for one that is not in the table.
+
+    >>> declared_columns(("ward", "name", "visits"), ("visits",), "ward", ["name"])
+    (('ward',), ('name',))
+    """
+    kept, dropped = _listed(public, "public"), _listed(drop, "drop")
+    _check_there((*kept, *dropped), names)
+    for name in names:
+        lists = [said for said, of in (("columns", chosen), ("public", kept), ("drop", dropped)) if name in of]
+        if len(lists) > 1:
+            raise OutOfRange(f"column {name!r} must be in one list", came=" and ".join(lists))
+    silent = [name for name in names if name not in (*chosen, *kept, *dropped)]
+    if silent:
+        raise NotDeclared(
+            "every column must be released, declared public or dropped",
+            came=", ".join(map(repr, silent)),
+            mend="Name it in drop to leave it out, or in public if no cell of it depends on any individual.",
+        )
+    return tuple(name for name in names if name in kept), tuple(name for name in names if name in dropped)
+
+
+def declared(
+    table: Any, columns: str | Sequence[str], public: str | Sequence[str], drop: str | Sequence[str]
+) -> tuple[str, ...]:
+    """The public columns of a table, every column of which must be declared, see `declared_columns`."""
+    names = tuple(door_of(table).names(table))
+    return declared_columns(names, chosen_columns(columns, names, None), public, drop)[0]
+
+
+RowsFrom = Literal["declared", "observed"]
+"""Where a list of rows comes from: it was fixed before anybody was counted, or it was found in the data."""
+
+
+def rows_origin(value: str) -> RowsFrom:
+    """Where the list of rows comes from.
+
+    Raises:
+        OutOfRange: for anything but "declared" and "observed".
+    """
+    for name in get_args(RowsFrom):
+        if isinstance(value, str) and value == name:
+            return name  # type: ignore[no-any-return]
+    raise OutOfRange('rows must be "declared" or "observed"', came=value)
+
+
+def check_size(unit: Unit, rows: int, columns: int) -> None:
+    """Check that there is something to release, and that one individual changes no more cells than there are.
+
+    Raises:
+        BadTable: for a table without rows.
+        OutOfRange: for more cells than the table has.
+    """
+    if rows == 0:
+        raise BadTable(
+            "a table must have at least one row", came="none", mend="Release it once there is something in it."
+        )
+    if unit.cells > rows * columns:
+        raise OutOfRange(
+            f"cells must be at most {rows * columns}, the number of released cells",
+            came=unit.cells,
+            where="cells",
+            mend="Give how many of the released cells one individual changes, over all released columns.",
+        )
+
+
+def check_no_copy(name: str, column: Column, cells: Mapping[str, Column]) -> None:
+    """Check that a public column does not hold the true values of a released one.
+
+    Raises:
+        BadTable: where it does in every row.
+    """
+    for released, true in cells.items():
+        if all(map(_same, _plain(column), _plain(true))):
+            raise BadTable(
+                f"a public column must not repeat the released column {released!r}",
+                came="the same value in every row",
+                where=f"column {name!r}",
+                mend="Drop it: beside it, noise protects nobody.",
+            )
+
+
+def _plain(column: Column) -> list[Any]:
+    return column.tolist() if isinstance(column, np.ndarray) else list(column)
+
+
+def _same(cell: Any, value: Any) -> bool:
+    if isinstance(cell, str):
+        return cell.strip() == str(value)
+    return isinstance(cell, Real | Decimal) and bool(cell == value)
+
+
+def _listed(names: str | Sequence[str], where: str) -> tuple[str, ...]:
+    listed = (names,) if isinstance(names, str) else tuple(names) if hasattr(names, "__iter__") else (None,)
+    if not all(isinstance(name, str) and name for name in listed):
+        mend = 'Pass columns=["n"], say.' if where == "columns" else f'Pass {where}=["name"], say.'
+        required = "columns must name at least one column" if where == "columns" else f"{where} must name columns"
+        raise OutOfRange(required, came=names, mend=mend)
+    return listed  # type: ignore[return-value]
+
+
+def _check_there(wanted: Sequence[str], names: tuple[str, ...]) -> None:
+    for name in wanted:
+        if name not in names:
+            raise no_column(name, names)
 
 
 def _check_radii_free(chosen: tuple[str, ...], names: tuple[str, ...]) -> None:

@@ -15,7 +15,8 @@ from utmost.release.ledger.state import State, folded
 
 KEY = bytes(range(32))
 PUBLISHED = (
-    "name version dataset columns rows id_column promise commitment kind request level how parts root seal values"
+    "name version dataset columns rows id_column promise commitment kind request level how parts root seal values "
+    "public rows_from"
 )
 
 

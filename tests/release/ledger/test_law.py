@@ -14,7 +14,7 @@ from utmost.noise.gradual import joint_pmf
 from utmost.release.gradual.chain import Step
 from utmost.release.ledger import Ledger
 from utmost.release.ledger.promise import promised
-from utmost.release.stated import level_of_text
+from utmost.release.statement import level_of_text
 from utmost.testing import seeded_ledger
 
 KEY = bytes(range(32))

@@ -102,7 +102,7 @@ def test_a_version_stays_in_its_dataset(tmp_path):
         with pytest.raises(OutOfRange, match="stay in its dataset"):
             ledger.publish("r", TABLE, epsilon=1, version=2, dataset="d", **PROMISE)
         with pytest.raises(AlreadyPublished):
-            ledger.publish("r", {**TABLE, "who": ["a", "b", "c"]}, epsilon=1, id_column="who", **PROMISE)
+            ledger.publish("r", {**TABLE, "who": ["a", "b", "c"]}, epsilon=1, id_column="who", drop="who", **PROMISE)
 
 
 def test_a_loss_between_levels_of_other_bases_is_rounded_up(tmp_path):

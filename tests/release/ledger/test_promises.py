@@ -18,7 +18,7 @@ from utmost.release.ledger import Ledger
 from utmost.testing import SeededRandomness
 
 TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322], "applied": np.array([933, 585, 918])}
-PROMISE = {"columns": ["admitted"], "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": ["admitted"], "public": ["department"], "drop": ["applied"], "sensitivity": 1, "cells": 1}
 
 
 def test_a_release_goes_through_levels_in_any_order(ledger):
@@ -97,7 +97,12 @@ def test_a_request_made_again_begins_no_version(ledger):
 def test_a_release_keeps_its_promise_and_its_levels(ledger):
     """Published again with another promise, or at another level, it is refused."""
     ledger.publish("admissions", TABLE, epsilon=1, **PROMISE)
-    for other in ({"cells": 2}, {"sensitivity": 2}, {"neighbours": "change-one"}, {"columns": ["applied"]}):
+    for other in (
+        {"cells": 2},
+        {"sensitivity": 2},
+        {"neighbours": "change-one"},
+        {"columns": ["applied"], "drop": ["admitted"]},
+    ):
         with pytest.raises(AlreadyPublished, match="columns, promise and dataset"):
             ledger.publish("admissions", TABLE, epsilon=1, **PROMISE | other)
     with pytest.raises(AlreadyPublished, match="columns, promise and dataset"):

@@ -9,11 +9,11 @@ import pytest
 
 import utmost  # noqa: F401  (opens the doors of dataframes)
 from utmost.adapters import files
-from utmost.errors import BadTable, DataChanged, OutOfRange
+from utmost.errors import BadTable, DataChanged, LittleProtection, NotDeclared, OutOfRange, RowsObserved
 from utmost.release.ledger import Ledger
 
 KEY = bytes(range(32))
-PROMISE = {"columns": ["n", "m"], "sensitivity": 1, "cells": 2, "epsilon": 1}
+PROMISE = {"columns": ["n", "m"], "public": ["who"], "sensitivity": 1, "cells": 2, "epsilon": 1}
 PLAIN = {"who": ["a", "b", "c"], "n": [10, 20, 30], "m": [1, 2, 3]}
 
 
@@ -69,13 +69,20 @@ def test_csv_and_parquet_files_come_through(ledger, tmp_path):
 def test_identifiers_are_committed_to_with_the_rows(ledger):
     """Equal values under other names are another table: a response would go to another row."""
     table = {"who": ["a", "b"], "n": [5, 5]}
-    ledger.publish("r", table, columns="n", sensitivity=1, cells=1, epsilon=1, id_column="who")
+    ledger.publish("r", table, columns="n", public="who", sensitivity=1, cells=1, epsilon=1, id_column="who")
     assert ledger.relax("r", table, epsilon=2)
     with pytest.raises(DataChanged, match="identifiers"):
         ledger.relax("r", {"who": ["b", "a"], "n": [5, 5]}, epsilon=3)
     with pytest.raises(BadTable, match="distinct"):
         ledger.publish(
-            "s", {"who": ["a", "a"], "n": [5, 5]}, columns="n", sensitivity=1, cells=1, epsilon=1, id_column="who"
+            "s",
+            {"who": ["a", "a"], "n": [5, 5]},
+            columns="n",
+            drop="who",
+            sensitivity=1,
+            cells=1,
+            epsilon=1,
+            id_column="who",
         )
     with pytest.raises(BadTable, match="'who'"):
         ledger.relax("r", {"n": [5, 5]}, epsilon=3)
@@ -128,12 +135,41 @@ def test_bad_input_spends_nothing(ledger, table, wrong, error):
     assert ledger.releases == ()
 
 
-def test_tables_without_rows_are_released(ledger):
-    table = {"n": []}
-    assert ledger.publish("r", table, columns="n", sensitivity=1, cells=1, epsilon=1) == {"n": []}
-    assert ledger.relax("r", table, epsilon=2) == {"n": []}
-    assert ledger.view("r", epsilon="1/2") == {"n": []}
-    assert ledger.verify()
+def test_tables_without_rows_are_refused(ledger):
+    with pytest.raises(BadTable, match="at least one row"):
+        ledger.publish("r", {"n": []}, columns="n", sensitivity=1, cells=1, epsilon=1)
+    assert len(ledger.history()) == 1
+
+
+def test_a_column_that_nobody_declared_is_refused_by_name(ledger):
+    """Neither released nor declared public nor dropped: it was published exactly beside noise."""
+    unit = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
+    with pytest.raises(NotDeclared, match="got 'who', 'm'"):
+        ledger.publish("r", PLAIN, **unit)
+    with pytest.raises(BadTable, match="must not repeat the released column 'n'"):
+        ledger.publish("r", {"n": [1, 2], "copy": [1, 2]}, public="copy", **unit)
+    with pytest.raises(OutOfRange, match="cells must be at most 3"):
+        ledger.publish("r", PLAIN, public="who", drop="m", **unit | {"cells": 4})
+    assert len(ledger.history()) == 1
+
+
+def test_relaxing_publishes_no_column_that_was_not_public(ledger):
+    """The ledger remembers which columns were declared public, and where the rows come from."""
+    unit = {"columns": "n", "sensitivity": 1, "cells": 1}
+    with pytest.warns(RowsObserved):
+        released = ledger.publish("r", PLAIN, public="who", drop="m", rows="observed", epsilon=1, **unit)
+    relaxed = ledger.relax("r", PLAIN | {"diagnosis": ["x", "y", "z"]}, epsilon=2)
+    assert list(released) == list(relaxed) == ["who", "n"]
+    (kept,) = ledger.releases
+    assert (kept.public, kept.rows_from) == (("who",), "observed")
+
+
+def test_a_level_that_protects_nobody_is_warned_of(ledger):
+    unit = {"columns": "n", "sensitivity": 1, "cells": 1}
+    with pytest.warns(LittleProtection):
+        ledger.publish("r", {"n": [1]}, epsilon=11, **unit)
+    with pytest.warns(LittleProtection):
+        ledger.relax("r", {"n": [1]}, epsilon=12)
 
 
 @pytest.mark.parametrize("rows", [1, (1 << 16) - 1, 1 << 16, (1 << 16) + 1, 3 << 16])
@@ -141,7 +177,7 @@ def test_blocks_end_where_they_must(ledger, rows):
     """At the borders of blocks, with several columns, every level is near the values where epsilon is large."""
     table = {"n": np.arange(rows), "m": -np.arange(rows)}
     calls = []
-    ledger.publish("r", table, **PROMISE, progress=lambda done, size: calls.append((done, size)))
+    ledger.publish("r", table, **PROMISE | {"public": []}, progress=lambda done, size: calls.append((done, size)))
     ledger.relax("r", table, epsilon=200)
     for epsilon in (100, 200, 150):
         view = ledger.view("r", epsilon=epsilon)
@@ -154,15 +190,16 @@ def test_cells_and_neighbours_are_charged_as_in_a_table_release(ledger):
     """The radius is that of `release_table` with a relaxable law, for the same unit."""
     from utmost.release import plan_release
 
+    table = {"n": [10, 20, 30, 40]}
     for name, unit in {
         "one": {"sensitivity": 1, "cells": 1},
         "many": {"sensitivity": 3, "cells": 4},
         "changed": {"sensitivity": 1, "cells": 2, "neighbours": "change-one"},
     }.items():
-        ledger.publish(name, PLAIN, columns="n", epsilon=1, independent=True, **unit)
+        ledger.publish(name, table, columns="n", epsilon=1, independent=True, **unit)
         plan = plan_release(1, **unit, relaxable=True)
         half = name == "many" and "Staircase" in repr(plan.law)
         if not half:
             assert ledger.radius(name, epsilon=1) == plan.radius
-    ledger.publish("half", PLAIN, columns="n", epsilon=1, sensitivity=3, cells=4, half_step=True, independent=True)
+    ledger.publish("half", table, columns="n", epsilon=1, independent=True, sensitivity=3, cells=4, half_step=True)
     assert ledger.radius("half", epsilon=1) <= ledger.radius("many", epsilon=1)

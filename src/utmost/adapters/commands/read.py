@@ -69,7 +69,7 @@ def read(
     that holds 95 % of the posterior.
     """
     _check_request(response, releases, column, plot, out)
-    noise = _noise(epsilon, alpha, statement, releases)
+    noise = _noise(epsilon, alpha, statement, releases, column)
     if clamped and isinstance(noise, DiscreteStaircase):
         raise Unsupported("only geometric noise can be read where it was clamped", came=noise, where="--clamped")
     reader = _Reader(prior, loss, noise, confidence)
@@ -117,17 +117,29 @@ def _check_request(
 
 
 def _noise(
-    epsilon: str | None, alpha: str | None, statement: Path | None, releases: Path | None
+    epsilon: str | None, alpha: str | None, statement: Path | None, releases: Path | None, column: str | None
 ) -> Level | DiscreteStaircase:
     """The level that was given, or the noise that the statement tells; by default the one beside the releases."""
     beside = None if releases is None else sidecar.sidecar_path(releases)
     if statement is None and epsilon is None and alpha is None and beside is not None and beside.exists():
-        statement = beside
+        assert releases is not None, "it stands beside them"
+        return _stated_beside(releases, sidecar.read(beside), column)
     if statement is None:
         return level(epsilon, alpha)
     if epsilon is not None or alpha is not None:
         raise OutOfRange("the level must come from one of --epsilon, --alpha and --statement", came="two")
-    return reading_noise(sidecar.read(statement))
+    return reading_noise(sidecar.read(statement), column)
+
+
+def _stated_beside(releases: Path, said: dict[str, Any], column: str | None) -> Level | DiscreteStaircase:
+    """The noise by the statement beside a file, which must be the file that was released.
+
+    A part of it, or a copy in another form, is read with its statement named: --statement FILE.
+    """
+    noise = reading_noise(said, column)
+    if said["format"] > 1:  # format 1 had no digest
+        sidecar.check_unchanged(releases, said)
+    return noise
 
 
 def _largest(n: str | None, prior: str) -> int | str:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from utmost.adapters import files, options
+from utmost.adapters.consent import protected
 
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the table here; to standard output otherwise.")]
 
@@ -23,6 +24,8 @@ def relax(
     out: Out = None,
     as_json: options.AsJson = False,
     dry_run: options.LedgerDryRun = False,
+    yes: options.Yes = False,
+    sign: options.Sign = None,
 ) -> None:
     """Answer a release of a ledger again, at a larger level, and lose nothing by the answers before.
 
@@ -32,9 +35,11 @@ def relax(
     from utmost.adapters.ledgers import responses
     from utmost.adapters.ledgers.opening import Place
     from utmost.adapters.screens.progress import busy, counted
+    from utmost.adapters.signature import signer_of
 
     asked = responses.Asked(name, version, epsilon, alpha, confidence)
-    responses.check_free(table, out)
+    responses.check_free(table, out, sign)
+    signer = None if sign is None else signer_of(sign)
     with Place.of(ledger, key_file, witness).opened() as opened:
         with busy(f"Checking {table.name}"):
             brought = files.read(table)
@@ -42,6 +47,6 @@ def relax(
             return responses.show_spending(
                 asked, opened.rehearse(name, epsilon=asked.at, version=version), as_json=as_json
             )
-        with counted("Relaxing") as progress:
+        with protected(yes), counted("Relaxing") as progress:
             answered = opened.relax(name, brought, epsilon=asked.at, version=version, progress=progress)
-        responses.give(opened, asked, answered, out, as_json=as_json)
+        responses.give(opened, asked, answered, out, as_json=as_json, signer=signer)

@@ -6,14 +6,24 @@ from typing import Annotated, Any
 import typer
 
 from utmost.adapters import files, options
+from utmost.adapters.consent import protected
 from utmost.adapters.reports import print_json
-from utmost.adapters.sidecar import check_free, publish
+from utmost.adapters.sidecar import Signer, check_free, publish
 from utmost.errors import OutOfRange
 from utmost.release import TableRelease, rehearse_table, release_table
 
 Columns = Annotated[
     list[str],
-    typer.Option(metavar="NAMES", help="The columns to release, separated by commas; others pass as they are."),
+    typer.Option(metavar="NAMES", help="The columns to release, separated by commas."),
+]
+Public = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAMES", help="The columns to publish as they are; no cell of them may depend on anybody."),
+]
+Drop = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="The columns to leave out.")]
+Rows = Annotated[
+    str,
+    typer.Option(metavar="ORIGIN", help="declared: the rows were listed beforehand. observed: found in the data."),
 ]
 IdColumn = Annotated[
     str | None, typer.Option("--id", metavar="COLUMN", help="A column whose cells must all be there and distinct.")
@@ -65,6 +75,9 @@ def release(
     columns: Columns,
     sensitivity: options.Sensitivity,
     cells: options.Cells,
+    public: Public = None,
+    drop: Drop = None,
+    rows: Rows = "declared",
     epsilon: options.Epsilon = None,
     alpha: options.Alpha = None,
     cost: options.Cost = "absolute",
@@ -87,15 +100,21 @@ def release(
     out: Out = None,
     as_json: options.AsJson = False,
     dry_run: DryRun = False,
+    yes: options.Yes = False,
+    sign: options.Sign = None,
 ) -> None:
     """Publish a table, each cell with the least noise that its share of the level allows.
 
     Every cell of the released columns is noised once, exactly, so that the whole table costs epsilon for any one
-    individual. The statement beside the table says what was promised. Nothing is written where anything is wrong.
-    With --ledger the responses are kept, so that the level can be relaxed later and each recipient be given its view.
+    individual. Each other column must be declared public, or dropped. The statement beside the table says what was
+    promised. Nothing is written where anything is wrong. With --ledger the responses are kept, so that the level can be
+    relaxed later and each recipient be given its view.
     """
     promise = {
         "columns": _names(columns),
+        "public": _names(public or []),
+        "drop": _names(drop or []),
+        "rows": rows,
         "epsilon": epsilon,
         "alpha": alpha,
         "sensitivity": sensitivity,
@@ -110,7 +129,8 @@ def release(
     kept |= {"independent": independent, "largest": largest}
     if ledger is None:
         _check_unused(kept | {"create": create, "key_file": key_file, "witness": witness}, "needs --ledger")
-        return _release(table, promise | at_once, out, as_json=as_json, dry_run=dry_run)
+        with protected(yes):
+            return _release(table, promise | at_once, out, sign, as_json=as_json, dry_run=dry_run)
     from utmost.adapters.ledgers.opening import Place
     from utmost.adapters.ledgers.publishing import publish_in_ledger
 
@@ -118,17 +138,24 @@ def release(
     if name is None:
         raise OutOfRange("a release in a ledger needs a name", came="none", where="--name")
     place = Place.of(ledger, key_file, witness)
-    publish_in_ledger(place, table, promise | kept, confidence, out, create=create, as_json=as_json, dry_run=dry_run)
+    with protected(yes):
+        publish_in_ledger(
+            place, table, promise | kept, confidence, out, create=create, as_json=as_json, dry_run=dry_run, sign=sign
+        )
 
 
-def _release(table: Path, promise: dict[str, Any], out: Path | None, *, as_json: bool, dry_run: bool) -> None:
+def _release(
+    table: Path, promise: dict[str, Any], out: Path | None, sign: Path | None, *, as_json: bool, dry_run: bool
+) -> None:
     """Release a table once and for all."""
     from utmost.adapters.screens.progress import busy
+    from utmost.adapters.signature import signer_of
 
-    check_free(table, out)
+    check_free(table, out, sign)
+    signer = None if sign is None else signer_of(sign)
     with busy(f"Checking and noising {table.name}"):
         made = (rehearse_table if dry_run else release_table)(files.read(table), **promise)
-    _give(made, out, as_json=as_json)
+    _give(made, out, signer, as_json=as_json)
 
 
 def _check_unused(given: dict[str, object], why: str) -> None:
@@ -141,16 +168,17 @@ def _names(columns: list[str]) -> list[str]:
     return [name.strip() for text in columns for name in text.split(",") if name.strip()]
 
 
-def _give(made: TableRelease, out: Path | None, *, as_json: bool) -> None:
+def _give(made: TableRelease, out: Path | None, signer: Signer | None, *, as_json: bool) -> None:
     """Write the files, then print: JSON for programs, a screen for people."""
     from utmost.adapters.screens.progress import watched
     from utmost.adapters.screens.release import show_release
 
+    said = None
     if made.table is not None and out is not None:
-        publish(made, out, watched)
+        said = publish(made.table, made.said, out, watched, signer)
     if not as_json:
         show_release(made, out)
     elif made.table is None or out is not None:
-        print_json(made.sidecar)
+        print_json(said or made.sidecar)
     else:
         print_json({"statement": made.sidecar, "table": files.columns(made.table)})

@@ -21,6 +21,7 @@ def view(
     confidence: options.Confidence = "0.95",
     out: Out = None,
     as_json: options.AsJson = False,
+    sign: options.Sign = None,
 ) -> None:
     """Show a release at any level up to the loosest that was answered; it spends nothing and needs no table.
 
@@ -30,10 +31,12 @@ def view(
     from utmost.adapters.ledgers import responses
     from utmost.adapters.ledgers.opening import Place
     from utmost.adapters.screens.progress import counted
+    from utmost.adapters.signature import signer_of
 
     asked = responses.Asked(name, version, epsilon, alpha, confidence)
-    responses.check_free(None, out)
+    responses.check_free(None, out, sign)
+    signer = None if sign is None else signer_of(sign)
     with Place.of(ledger, key_file, witness).opened() as opened:
         with counted("Viewing") as progress:
             seen = opened.view(name, epsilon=asked.at, version=version, progress=progress)
-        responses.give(opened, asked, seen, out, as_json=as_json)
+        responses.give(opened, asked, seen, out, as_json=as_json, signer=signer)

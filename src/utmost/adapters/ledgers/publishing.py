@@ -20,6 +20,7 @@ def publish_in_ledger(
     create: bool,
     as_json: bool,
     dry_run: bool,
+    sign: Path | None = None,
 ) -> None:
     """Publish, or rehearse it: the same checks of the table, and what the dataset would have spent.
 
@@ -28,10 +29,12 @@ def publish_in_ledger(
         create: whether the ledger may be made.
     """
     from utmost.adapters.screens.progress import busy, counted
+    from utmost.adapters.signature import signer_of
 
     name, version = promise["name"], promise["version"]
     asked = Asked(name, version, promise["epsilon"], promise["alpha"], confidence)
-    responses.check_free(table, out)
+    responses.check_free(table, out, sign)
+    signer = None if sign is None else signer_of(sign)
     with busy(f"Checking {table.name}"):
         brought = files.read(table)
     if dry_run:
@@ -39,7 +42,7 @@ def publish_in_ledger(
     with place.opened(create=create) as opened:
         with counted("Publishing") as progress:
             made = opened.publish(table=brought, **promise, progress=progress)
-        responses.give(opened, asked, made, out, as_json=as_json)
+        responses.give(opened, asked, made, out, as_json=as_json, signer=signer)
 
 
 def _rehearse(place: Place, table: Any, promise: dict[str, Any], asked: Asked, *, create: bool, as_json: bool) -> None:

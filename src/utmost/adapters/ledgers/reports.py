@@ -61,10 +61,11 @@ def event_report(event: Event) -> dict[str, Any]:
 
 
 def response_report(
-    ledger: Ledger, release: Published, at: Level, confidence: str, as_they_are: list[str]
+    ledger: Ledger, release: Published, at: Level, confidence: str, public: list[str], digest: Mapping[str, str]
 ) -> dict[str, Any]:
     """The statement of a response, as of any release, and what all responses of its release cost together."""
-    said = statement(response_plan(release, at, confidence), release.columns, as_they_are, release.rows)
+    plan = response_plan(release.promise, at, confidence)
+    said = statement(plan, release.columns, public, release.rows, rows_from=release.rows_from, digest=digest)
     together = ledger.spent(release.name)
     return {
         **said,

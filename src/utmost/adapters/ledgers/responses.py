@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from utmost.adapters import files, sidecar
-from utmost.adapters.atomic import write_together
 from utmost.adapters.ledgers.reports import budget_report, response_report
 from utmost.adapters.reports import print_json
+from utmost.adapters.sidecar import Signer
 from utmost.exact import Level
 from utmost.exact import level as level_of
 from utmost.noise.law import read_confidence
 from utmost.release.ledger import Budget, Ledger
-from utmost.release.statement import level_facts, level_text
+from utmost.release.statement import cells_digest, level_facts, level_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ class Asked:
         return level_of(self.epsilon, self.alpha)
 
 
-def check_free(source: Path | None, out: Path | None) -> None:
+def check_free(source: Path | None, out: Path | None, sign: Path | None = None) -> None:
     """Check, before anything is drawn, that the answer and its statement can be written.
 
     Raises:
         Unsupported: where one of the files exists, and for an ending of another kind than the table's.
     """
-    sidecar.check_free(source or Path("columns.csv"), out)
+    sidecar.check_free(source or Path("columns.csv"), out, sign)
 
 
 def show_spending(asked: Asked, after: Budget, *, as_json: bool) -> None:
@@ -69,21 +69,20 @@ def _show(asked: Asked, after: dict[str, Any], *, as_json: bool, new: bool) -> N
     show_rehearsal(after, asked.name, level_text(asked.at), new=new)
 
 
-def give(ledger: Ledger, asked: Asked, table: Any, out: Path | None, *, as_json: bool) -> None:
+def give(
+    ledger: Ledger, asked: Asked, table: Any, out: Path | None, *, as_json: bool, signer: Signer | None = None
+) -> None:
     """Write the table and its statement, then print: JSON for programs, a screen for people."""
     from utmost.adapters.screens.progress import watched
 
     versions = [one for one in ledger.releases if one.name == asked.name]
     release = next(one for one in reversed(versions) if asked.version in (None, one.version))
-    others = [name for name in files.head(table, 0)[0] if name not in release.columns]
-    said = response_report(ledger, release, asked.at, asked.confidence, others)
-    if out is not None:
-        write_together(
-            {
-                sidecar.sidecar_path(out): lambda file: sidecar.write(said, file),
-                out: lambda file: files.write(table, file, out, watched),
-            }
-        )
+    public = [name for name in files.head(table, 0)[0] if name not in release.columns]
+
+    def report(digest: dict[str, str]) -> dict[str, Any]:
+        return response_report(ledger, release, asked.at, asked.confidence, public, digest)
+
+    said = report(cells_digest(table)) if out is None else sidecar.publish(table, report, out, watched, signer)
     if as_json:
         return print_json(said if out is not None else {"statement": said, "table": files.columns(table)})
     from utmost.adapters.screens.ledger import show_answer

@@ -1,7 +1,7 @@
 """What `utmost release` shows: the promise in plain words, and the table with its error bars."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +33,26 @@ def show_release(release: TableRelease, out: Path | None) -> None:
         screen().print(_picture(release), _statement(release, "Released.", out))
 
 
+def show_verification(report: Mapping[str, Any]) -> None:
+    """Print what was computed again and compared, and what could not be."""
+    rows = {
+        "statement": "every number and sentence follows from level, unit, cost and domain",
+        "table": "unchanged: its SHA-256, columns, rows and radii are those stated",
+        "signature": report["signature"],
+        "noise": report["law"],
+        "on trust": "; ".join(report["on_trust"]),
+    }
+    headline = Text(f"{report['release']} is what its statement says.", style="bold")
+    screen().print(Group(headline, Padding(Text(report["guarantee"]), (0, 0, 1, 0)), facts(rows)))
+
+
 def _statement(release: TableRelease, headline: str, out: Path | None) -> Group:
-    said = release.sidecar
+    said = release.said(None)
     sure = percent(release.plan.confidence)
     rows = {
         "released": f"{', '.join(release.columns)} ({release.rows} rows)",
-        "as they are": ", ".join(release.as_they_are) or "no other column",
+        "public": ", ".join(release.public) or "no other column",
+        "rows": {"declared": "listed beforehand", "observed": "found in the data, and told"}[release.rows_from],
         "level": f"epsilon = {said['epsilon']} in all, epsilon = {said['per_cell']['epsilon']} for each cell",
         "neighbours": said["neighbours"],
         "noise": _noise(release),

@@ -34,7 +34,8 @@ def _second(facts: Facts) -> Facts:
         return {"seal": 1, **facts}
     promise = facts["promise"]
     floor = None if promise.get("grid") is None else "floor"
-    return {"seal": 1, "values": None, **facts, "promise": {"largest": None, "snapping": floor, **promise}}
+    known: Facts = {"seal": 1, "values": None, "public": [], "rows_from": "declared"}
+    return {**known, **facts, "promise": {"largest": None, "snapping": floor, **promise}}
 
 
 UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second}

@@ -35,13 +35,15 @@ from utmost.release.ledger.publishing import (
 )
 from utmost.release.ledger.quarantine import check_receipt, receipt, resumed
 from utmost.release.ledger.responses import Progress, stored_response
-from utmost.release.ledger.source import read_source
+from utmost.release.ledger.source import check_source, read_source
 from utmost.release.ledger.spending import Spending
 from utmost.release.ledger.state import Published, State
 from utmost.release.ledger.vault import handed_key
 from utmost.release.ledger.verification import Verification, verified
+from utmost.release.protection import warn_of_rows
 from utmost.release.secure import secure
 from utmost.release.statement import level_text
+from utmost.release.table import declared, rows_origin
 from utmost.sampling.bits import Randomness
 
 T = TypeVar("T")
@@ -67,7 +69,8 @@ class Ledger:
     >>> from tempfile import TemporaryDirectory
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
-    ...     strict = ledger.publish("admissions", table, columns=["admitted"], epsilon="1/4", sensitivity=1, cells=1)
+    ...     promise = {"columns": ["admitted"], "public": ["department"], "sensitivity": 1, "cells": 1}
+    ...     strict = ledger.publish("admissions", table, **promise, epsilon="1/4")
     ...     loose = ledger.relax("admissions", table, epsilon=1)
     ...     between = ledger.view("admissions", epsilon="1/2")
     ...     ledger.spent("admissions"), ledger.levels("admissions")
@@ -132,6 +135,9 @@ class Ledger:
         table: Any,
         *,
         columns: str | Sequence[str],
+        public: str | Sequence[str] = (),
+        drop: str | Sequence[str] = (),
+        rows: str = "declared",
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         sensitivity: Number,
@@ -155,9 +161,9 @@ class Ledger:
         Args:
             name: of the release.
             table: a dict of columns, a dataframe of any library, or a table read from a file.
-            columns, sensitivity, cells, neighbours, domain, grid, id_column: as for `release_table`. The identifiers
-                are committed to, with the order of the rows.
-                Without them the ledger goes by the order of the rows alone.
+            columns, public, drop, rows, sensitivity, cells, neighbours, domain, grid, id_column: as for
+                `release_table`. The identifiers are committed to, with the order of the rows. Without them the ledger
+                goes by the order of the rows alone.
             epsilon, alpha: what the whole release may spend, one of the two.
             largest: a bound on the size of any true value there could be, known without looking at the data. It
                 settles how many bytes a cell takes on disk, since a length must not hang on the values. If left out,
@@ -174,9 +180,10 @@ class Ledger:
             progress: called with the cells done and the cells in all.
 
         Returns:
-            The table of the kind that came, with released values under the same names.
+            The table of the kind that came, with the released and the public columns alone.
 
         Raises:
+            NotDeclared: for a column that is neither released, nor public, nor dropped.
             BadTable: for a column that is missing or a cell that cannot be released, with its row and column.
             DataChanged: where the release is there with other values.
             AlreadyPublished: where it is there with another promise, or at other levels only; or where another dataset
@@ -199,11 +206,16 @@ class Ledger:
         check_name(name, "name")
         wanted = None if version is None else exact_integer(version, "version")
         request = None if request is None else check_name(request, "request")
+        origin = rows_origin(rows)
+        kept = declared(table, columns, public, drop)
         if promise.grid is not None:
             promise = self._look(lambda state: as_published(state, name, wanted, request, promise))
-        source = read_source(table, columns, promise, id_column)
+        source = read_source(table, columns, promise, id_column, kept)
+        check_source(source, promise)
         group = check_name(name if dataset is None else dataset, "dataset")
-        asked = Asked(name, group, at, promise, source, id_column, wanted, request, independent)
+        asked = Asked(name, group, at, promise, source, id_column, wanted, request, independent, origin)
+        promise.warn(at)
+        warn_of_rows(origin)
         made = self._answered(
             lambda page: already_published(page, asked, progress),
             lambda page: publish_new(page, asked, self._randomness, progress),
@@ -224,13 +236,14 @@ class Ledger:
 
         Args:
             name: of the release.
-            table: the values that were published, and the identifiers if there were any.
+            table: the values that were published, and the identifiers if there were any; columns that were not
+                declared public then are left out.
             epsilon, alpha: the level, one of the two.
             version: which one; the newest if left out.
             progress: called with the cells done and the cells in all.
 
         Returns:
-            The table of the kind that came, with released values under the same names.
+            The table of the kind that came, with the released and the public columns alone.
 
         Raises:
             UnknownRelease: where there is none.
@@ -244,7 +257,8 @@ class Ledger:
         """
         at = level(epsilon, alpha)
         release = self._book.read(lambda page: page.state.release(name, version))
-        source = read_source(table, list(release.columns), release.promise, release.id_column)
+        source = read_source(table, list(release.columns), release.promise, release.id_column, release.public)
+        release.promise.warn(at)
         now = commitment(self._book.key, name, release.version, source)
         if rows_are_renamed(self._book.key, release, source):
             warnings.warn(_renamed(release), RowsRenamed, stacklevel=2)

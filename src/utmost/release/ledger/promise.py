@@ -12,6 +12,7 @@ from utmost.noise.law import read_confidence
 from utmost.release.gradual.unit import Unit as Lattice
 from utmost.release.gradual.unit import unit_of
 from utmost.release.ledger.numbers import width_of
+from utmost.release.protection import warn_of_level
 from utmost.release.unit import Unit
 from utmost.sampling.grid import Snapping, reach
 
@@ -83,6 +84,10 @@ class Promise:
             epsilon, bits = self.lattice.of(level).epsilon_interval(bits).lower, 2 * bits
         noise = self.lattice.block * (-(-_TAIL // epsilon) + 1)
         return width_of(2 + max(self.largest_steps(cells), noise).bit_length())
+
+    def warn(self, level: Level) -> None:
+        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
+        warn_of_level(level, Geometric(self.unit.per_cell(level), self.lattice.sensitivity))
 
     def facts(self) -> dict[str, Any]:
         """The promise as an event keeps it."""

@@ -32,7 +32,7 @@ class Asked:
     """A request to publish, read and found sound by itself.
 
     Attributes:
-        name, dataset, level, promise, source, id_column, request: what was asked for.
+        name, dataset, level, promise, source, id_column, request, rows_from: what was asked for.
         version: None for the newest.
         independent: whether the data are none that another dataset of the ledger holds.
     """
@@ -46,6 +46,7 @@ class Asked:
     version: int | None
     request: str | None
     independent: bool
+    rows_from: str = "declared"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -119,6 +120,8 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
         "kind": source.kind,
         "request": asked.request,
         "values": likeness.sealed(page.key, asked.name, version),
+        "public": list(source.public),
+        "rows_from": asked.rows_from,
     }
     bound = bound_facts(about)
     item = Item(asked.name, version, asked.columns, source.rows, asked.promise, committed, bound, None)

@@ -11,7 +11,7 @@ from utmost.errors import BadTable
 from utmost.release.columns import check_distinct, integer_column, real_column
 from utmost.release.doors import Door, door_of
 from utmost.release.ledger.promise import Promise
-from utmost.release.table import chosen_columns
+from utmost.release.table import check_no_copy, check_size, chosen_columns
 from utmost.sampling.wide import Integers
 
 
@@ -24,6 +24,7 @@ class Source:
         columns: name to values in steps of the lattice, shape (rows,).
         identifiers: the text of each row's identifier, or None.
         rows: how many there are.
+        public: the columns that are published as they are.
     """
 
     table: Any
@@ -31,6 +32,7 @@ class Source:
     columns: Mapping[str, Integers]
     identifiers: NDArray[np.object_] | None
     rows: int
+    public: tuple[str, ...]
 
     @property
     def kind(self) -> str:
@@ -72,12 +74,19 @@ class Source:
                 )
 
     def with_released(self, released: Mapping[str, NDArray[Any]]) -> Any:
-        """The table that came, with released values in place of the true ones."""
-        return self.door.with_columns(self.table, released, {})
+        """The table that came, with released values in place of the true ones, and no column that is not public."""
+        names = self.door.names(self.table)
+        unsaid = [name for name in names if name not in self.columns and name not in self.public]
+        return self.door.with_columns(self.door.without(self.table, unsaid), released, {})
 
 
-def read_source(table: Any, columns: str | Sequence[str], promise: Promise, id_column: str | None) -> Source:
+def read_source(
+    table: Any, columns: str | Sequence[str], promise: Promise, id_column: str | None, public: Sequence[str] = ()
+) -> Source:
     """Read and check every value that is to be released.
+
+    Args:
+        public: the columns to publish as they are; all others are left out of what `Source.with_released` gives.
 
     Raises:
         BadTable: for a column that is missing or a cell that cannot be released, with its row and column.
@@ -97,7 +106,21 @@ def read_source(table: Any, columns: str | Sequence[str], promise: Promise, id_c
     rows = {name: column.size for name, column in values.items()}
     if len(set(rows.values())) > 1:
         raise BadTable("all columns must have the same number of rows", came=str(rows))
-    return Source(table, door, values, identifiers, rows[chosen[0]])
+    kept = tuple(name for name in door.names(table) if name in public)
+    return Source(table, door, values, identifiers, rows[chosen[0]], kept)
+
+
+def check_source(source: Source, promise: Promise) -> None:
+    """Check a table that is published for the first time as `release_table` does, once its cells have been read.
+
+    Raises:
+        BadTable, OutOfRange: for a table without rows, too many cells, and a public column that repeats a released one.
+    """
+    check_size(promise.unit, source.rows, len(source.columns))
+    column = source.door.column
+    for name in source.public:
+        copied = column(source.table, name)
+        check_no_copy(name, copied, {released: column(source.table, released) for released in source.columns})
 
 
 def _identifiers(door: Door, table: Any, name: str, place: Callable[[int], str]) -> NDArray[np.object_]:

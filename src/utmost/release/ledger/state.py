@@ -12,7 +12,7 @@ from utmost.release.ledger.event import Event
 from utmost.release.ledger.names import check_name
 from utmost.release.ledger.promise import Promise
 from utmost.release.ledger.spending import Spending
-from utmost.release.stated import level_of_text
+from utmost.release.statement import level_of_text
 
 Item = tuple[str, int]
 """A release: its name and version."""
@@ -54,6 +54,8 @@ class Published:
         relaxable: False once a rollback has lost responses of it, see `folded`.
         bound: the digest of all public facts about the release, see `bound_facts`.
         values: sealed digests by which its values are known again, see `sameness`; None in older ledgers.
+        public: the columns that were declared public when it was published.
+        rows_from: where the list of rows comes from, "declared" or "observed".
     """
 
     name: str
@@ -69,6 +71,8 @@ class Published:
     relaxable: bool = True
     bound: bytes = b""
     values: str | None = None
+    public: tuple[str, ...] = ()
+    rows_from: str = "declared"
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -292,6 +296,8 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
         responses={level_of_text(facts["level"]): Response(number, 1, facts["parts"], facts["root"], facts["seal"])},
         bound=bound_facts(facts),
         values=facts["values"],
+        public=tuple(facts["public"]),
+        rows_from=facts["rows_from"],
     )
 
 

@@ -14,7 +14,7 @@ from utmost.release.ledger.schema import missing_steps
 from utmost.release.ledger.spending import Spending
 from utmost.release.ledger.state import Published, State, folded
 from utmost.release.ledger.vault import level_seal
-from utmost.release.stated import level_of_text
+from utmost.release.statement import level_of_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,28 @@
+"""State `released_admissions.csv` anew and sign its statement with a key that is thrown away, for readers to try.
+
+The release itself was drawn once and is not drawn again: `utmost release` with the promise below wrote it. Run this
+where the format of statements has changed: python examples/make_released_admissions.py
+"""
+
+import hashlib
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from utmost.adapters import sidecar
+from utmost.release import plan_release, statement
+
+HERE = Path(__file__).parent
+TABLE = HERE / "released_admissions.csv"
+
+plan = plan_release(epsilon="1/2", sensitivity=1, cells=1)
+content = TABLE.read_bytes()
+digest = {"of": "file", "sha256": hashlib.sha256(content).hexdigest()}
+said = statement(plan, ["admitted"], ["department", "sex"], content.count(b"\n") - 1, digest=digest)
+path = sidecar.sidecar_path(TABLE)
+with path.open("wb") as file:
+    sidecar.write(said, file)
+key = Ed25519PrivateKey.generate()
+sidecar.signature_path(path).write_bytes(key.sign(path.read_bytes()))
+(HERE / "curator.pub").write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))

@@ -1,0 +1,183 @@
+"""`utmost verify`: the statement follows from itself, the table is the one stated, and the curator signed it."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+ROOT = Path(__file__).parents[2]
+BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
+PROMISE = ["--columns", "admitted", "--public", "department,sex", "--drop", "applicants", "--epsilon", "1"]
+PROMISE += ["--sensitivity", "1", "--cells", "1"]
+
+
+def key_pair(folder, name="curator", kind=Ed25519PrivateKey):
+    """A private and a public key file in PEM, as openssl writes them."""
+    key = kind.generate()
+    private, public = folder / f"{name}.pem", folder / f"{name}.pub"
+    private.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    private.chmod(0o600)
+    public.write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    return private, public
+
+
+@pytest.fixture
+def released(run, tmp_path):
+    """A signed release: its file, and the public key."""
+    private, public = key_pair(tmp_path)
+    out = tmp_path / "released.csv"
+    assert run("release", BERKELEY, *PROMISE, "--out", out, "--sign", private)[0] == 0
+    return out, public
+
+
+def test_a_release_is_what_its_statement_says(run, released):
+    out, public = released
+    code, shown, err = run("verify", out, "--public-key", public, "--json")
+    found = json.loads(shown)
+    assert (code, err) == (0, "")
+    assert (found["statement"], found["table"], found["signature"]) == ("consistent", "unchanged", "valid")
+    assert len(Path(f"{out}.json.sig").read_bytes()) == 64
+    code, shown, _ = run("verify", out)
+    assert (code, "not checked, for want of a public key" in shown) == (0, True)
+    os.unlink(f"{out}.json.sig")
+    assert json.loads(run("verify", out, "--json")[1])["signature"] == "none"
+    code, _, err = run("verify", out, "--public-key", public)
+    assert (code, "must be signed; got no signature" in err) == (1, True)
+
+
+def test_the_statement_may_stand_elsewhere(run, released, tmp_path):
+    out, public = released
+    for ending in ("", ".sig"):
+        shutil.move(f"{out}.json{ending}", tmp_path / f"said{ending}")
+    assert run("verify", out, "--statement", tmp_path / "said", "--public-key", public)[0] == 0
+    assert run("verify", out)[0] == 1
+
+
+@pytest.mark.parametrize("at", [0, 30, -2])
+def test_a_byte_of_the_table_changed_is_told(run, released, at):
+    out, _ = released
+    content = bytearray(out.read_bytes())
+    content[at] ^= 1
+    out.write_bytes(content)
+    code, shown, err = run("verify", out)
+    assert (code, shown) == (1, "")
+    assert "the table must be as it was released; got another SHA-256" in err
+    code, _, err = run("read", "--releases", out, "--column", "admitted", "--n", 900, "--prior", "uniform")
+    assert (code, "another SHA-256" in err) == (1, True)
+
+
+def test_a_statement_written_anew_is_not_the_one_signed(run, released):
+    """Consistent, and for the same table: only the signature tells."""
+    out, public = released
+    path = Path(f"{out}.json")
+    path.write_text(path.read_text().replace("  ", " "))
+    assert run("verify", out)[0] == 0
+    code, _, err = run("verify", out, "--public-key", public)
+    assert (code, "must be as the owner of the key signed it" in err) == (1, True)
+
+
+def test_a_signature_by_another_is_refused(run, released, tmp_path):
+    out, _ = released
+    _, other = key_pair(tmp_path, "other")
+    code, _, err = run("verify", out, "--public-key", other)
+    assert (code, "by somebody else" in err) == (1, True)
+    _, wrong = key_pair(tmp_path, "wrong", X25519PrivateKey)
+    for text in (wrong.read_text(), "", "no key"):
+        wrong.write_text(text)
+        code, _, err = run("verify", out, "--public-key", wrong)
+        assert (code, "must be an Ed25519 key in PEM" in err) == (1, True)
+
+
+def test_a_key_that_cannot_sign_is_refused_before_anything_is_drawn(run, tmp_path):
+    private, _ = key_pair(tmp_path)
+    out = tmp_path / "o.csv"
+    asked = ["release", BERKELEY, *PROMISE]
+    code, _, err = run(*asked, "--sign", private)
+    assert (code, "a statement is signed in a file" in err) == (2, True)
+    private.chmod(0o640)
+    code, _, err = run(*asked, "--sign", private, "--out", out)
+    assert (code, "only its owner may read a signing key" in err) == (1, True)
+    private.chmod(0o600)
+    for text in ("", "no key", key_pair(tmp_path, "wrong", X25519PrivateKey)[0].read_text()):
+        private.write_text(text)
+        code, _, err = run(*asked, "--sign", private, "--out", out)
+        assert (code, "must be an Ed25519 key in PEM" in err) == (1, True)
+    assert not out.exists()
+
+
+def test_releases_and_views_of_a_ledger_are_verified_too(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    private, public = key_pair(tmp_path)
+    place, sign = ["--ledger", "r.db", "--name", "a"], ["--sign", private]
+    assert run("release", BERKELEY, *PROMISE, *place, *sign, "--out", "one.csv")[0] == 0
+    assert run("relax", BERKELEY, *place, "--epsilon", "2", *sign, "--out", "two.csv")[0] == 0
+    assert run("view", *place, "--epsilon", "1/2", *sign, "--out", "half.csv")[0] == 0
+    for name, columns in (("one", "department,sex,admitted"), ("two", "department,sex,admitted"), ("half", "admitted")):
+        assert Path(f"{name}.csv").read_text().splitlines()[0] == columns
+        code, _, err = run("verify", f"{name}.csv", "--public-key", public)
+        assert (code, err) == (0, "")
+
+
+BROKEN = {
+    "a name twice": '{"kind": "utmost table release", "kind": "utmost table release"}',
+    "no number": '{"kind": "utmost table release", "radius": NaN}',
+    "a deep nest": "[" * 100_000,
+    "no text": "\x00",
+    "another kind": '{"kind": "utmost design"}',
+    "an old format": '{"kind": "utmost table release", "format": 1}',
+    "a later format": '{"kind": "utmost table release", "format": 99}',
+}
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
+def test_what_is_no_statement_is_one_message(run, released, text):
+    out, _ = released
+    Path(f"{out}.json").write_text(text)
+    for command in (
+        ["verify", out],
+        ["read", "--releases", out, "--column", "admitted", "--n", 9, "--prior", "uniform"],
+    ):
+        code, shown, err = run(*command)
+        assert code in (1, 2)
+        assert (shown, len(err.splitlines())) == ("", 1)
+
+
+def test_a_statement_is_believed_of_its_own_columns_alone(run, released):
+    out, _ = released
+    code, _, err = run("read", "--releases", out, "--column", "admitted_radius", "--n", 9, "--prior", "uniform")
+    assert (code, "must be of the column that is read; got admitted" in err) == (1, True)
+
+
+def test_a_statement_that_was_edited_is_not_read(run, released):
+    """A per-cell epsilon of 100 beside an epsilon of 1."""
+    out, _ = released
+    path = Path(f"{out}.json")
+    said = json.loads(path.read_text())
+    said["per_cell"]["epsilon"] = "100"
+    path.write_text(json.dumps(said))
+    for command in (["verify", out], ["read", "--response", 4, "--statement", path, "--n", 9, "--prior", "uniform"]):
+        code, _, err = run(*command)
+        assert (code, "per_cell: what a statement says must follow" in err) == (1, True)
+
+
+def test_a_statement_of_the_first_format_is_read_and_not_verified(run, tmp_path):
+    """It has no digest, so nothing binds it to a table."""
+    out = tmp_path / "released.csv"
+    out.write_text("admitted,admitted_radius\n4,6\n")
+    level = {"epsilon": "1/2", "epsilon_rounded_up": 0.5, "alpha": [0.6065306597126333, 0.6065306597126334]}
+    said = {
+        "kind": "utmost table release", "format": 1, "utmost": "0.1.0", "guarantee": "One sentence.", **level,
+        "neighbours": "add-remove", "sensitivity": "1", "cells": 1, "charged": 1, "per_cell": level,
+        "law": "Geometric", "parameters": {"sensitivity": 1}, "drawn": "Geometric(epsilon='1/2', sensitivity=1)",
+        "theorem": "least", "cost": "absolute", "relaxable": False, "domain": "integers", "grid": None,
+        "confidence": 0.95, "radius": 6, "released": ["admitted"], "as_they_are": [], "rows": 1,
+    }  # fmt: skip
+    Path(f"{out}.json").write_text(json.dumps(said))
+    assert run("read", "--releases", out, "--column", "admitted", "--n", 9, "--prior", "uniform")[0] == 0
+    code, _, err = run("verify", out)
+    assert (code, "must hold a digest of its table; got none: format 1 had none" in err) == (1, True)

@@ -1,0 +1,213 @@
+"""A statement is computed again: no leaf of it can be changed and still be vouched for."""
+
+import copy
+import json
+
+import pytest
+
+from utmost.adapters.ledgers.reports import response_report
+from utmost.errors import BadTable, Unsupported
+from utmost.exact import level
+from utmost.release import plan_release, release_table, statement
+from utmost.release.ledger import Ledger
+from utmost.release.stated import check_statement, reading_noise, stated_plan
+from utmost.release.statement import cells_digest
+
+TABLE = {"department": ["A", "B"], "admitted": [601, 370], "seen": [9, 8]}
+PROMISES = {
+    "counts": {"epsilon": "1/2", "sensitivity": 1, "cells": 2},
+    "alpha": {"alpha": "1/4", "sensitivity": 1, "cells": 1},
+    "staircase": {"epsilon": 1, "sensitivity": 5, "cells": 1, "cost": "squared", "neighbours": "change-one"},
+    "reals": {"epsilon": 1, "sensitivity": 3, "cells": 1, "domain": "reals", "grid": "1/8", "confidence": "0.9"},
+    "relaxable": {"epsilon": 1, "sensitivity": 3, "cells": 1, "relaxable": True},
+    "observed": {"epsilon": 1, "sensitivity": 1, "cells": 1, "rows": "observed"},
+}
+
+# What cannot be computed and is compared with nothing: the version that wrote it, and a ledger's account of the rest.
+ON_TRUST = {("utmost",), ("name",), ("data_version",), ("levels",), ("together",)}
+# The law chosen is the same for both costs, so that a statement with another cost says nothing untrue.
+HARMLESS = {("counts", "cost"), ("alpha", "cost"), ("observed", "cost"), ("relaxable", "cost")}
+
+
+def released(promise):
+    made = release_table(TABLE, columns="admitted", public="department", drop="seen", **promise)
+    return made.table, json.loads(json.dumps(made.sidecar))
+
+
+def leaves(value, path=()):
+    """Every path to a leaf, and to an empty or whole list."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from leaves(part, (*path, name))
+    else:
+        yield path, value
+
+
+def others(value):
+    """Values that stand where this one stood: near it, far from it, of another kind, and nothing."""
+    near = {
+        bool: lambda: [not value, 1],
+        int: lambda: [value + 1, value - 1, 0, -1, 10**30, float(value), str(value), True],
+        float: lambda: [value * (1 + 1e-12), value / 2, 0.0, int(value)],
+        str: lambda: [value + " ", value[:-1], "1/100", "100", "declared", "observed", "integers", "reals", "squared"],
+        list: lambda: [[], value[::-1], [*value, "more"], value[:-1], ["x"]],
+    }
+    return [
+        other
+        for other in [*near.get(type(value), list)(), None, {}, [], "", "1/3", 7]
+        if other != value or type(other) is not type(value)
+    ]
+
+
+def changes(said, dose):
+    """Every leaf with other values in its place: so many of them, in turn, or all."""
+    for number, (path, value) in enumerate(leaves(said)):
+        found = others(value)
+        yield from ((path, other) for other in (found if dose is None else _turned(found, number)[:dose]))
+
+
+def _turned(found, number):
+    at = number % len(found)
+    return found[at:] + found[:at]
+
+
+def changed(said, path, value):
+    said = copy.deepcopy(said)
+    place = said
+    for name in path[:-1]:
+        place = place[name]
+    place[path[-1]] = value
+    return said
+
+
+DOSES = pytest.mark.parametrize("dose", [2, pytest.param(None, marks=pytest.mark.slow)])
+
+
+@DOSES
+@pytest.mark.parametrize("kind", PROMISES)
+def test_every_leaf_changed_is_refused(kind, dose):
+    """Per-cell epsilon 100 beside epsilon 1/100, format 99 and another column's statement passed unseen."""
+    table, said = released(PROMISES[kind])
+    assert check_statement(said, table).level == stated_plan(said).level
+    for path, other in changes(said, dose):
+        if path[:1] in ON_TRUST and isinstance(other, str):
+            continue
+        if (kind, path[0]) in HARMLESS and other == "squared":
+            continue
+        with pytest.raises((BadTable, Unsupported)):
+            check_statement(changed(said, path, other), table)
+    for name in said:
+        with pytest.raises((BadTable, Unsupported)):
+            check_statement({key: value for key, value in said.items() if key != name}, table)
+    with pytest.raises(BadTable):
+        check_statement(said | {"note": "by the way"}, table)
+
+
+def ledger_statements(tmp_path):
+    """Statements of a ledger: at two levels, of half-step noise, and on a grid."""
+    unit = {"columns": "admitted", "public": "department", "drop": "seen", "cells": 1}
+    promises = {
+        "geometric": {"sensitivity": 3},
+        "half-step": {"sensitivity": 3, "half_step": True},
+        "reals": {"sensitivity": 3, "domain": "reals", "grid": "1/4"},
+        "reals in half steps": {"sensitivity": 3, "domain": "reals", "grid": 1, "half_step": True},
+    }
+    with Ledger.open(tmp_path / "l.db", key=bytes(range(32))) as ledger:
+        for name, promise in promises.items():
+            ledger.publish(name, TABLE, **unit, **promise, epsilon="1/2", dataset=name)
+            table = ledger.relax(name, TABLE, epsilon=1)
+            release = next(one for one in ledger.releases if one.name == name)
+            said = response_report(ledger, release, level(1), "0.95", ["department"], cells_digest(table))
+            yield table, json.loads(json.dumps(said))
+
+
+@pytest.mark.parametrize("dose", [1, pytest.param(None, marks=pytest.mark.slow)])
+def test_statements_of_a_ledger_are_computed_again(tmp_path, dose):
+    for table, said in ledger_statements(tmp_path):
+        assert check_statement(said, table).level == level(1)
+        for path, other in changes(said, dose):
+            if path[:1] not in ON_TRUST or path == ("together", "alpha"):
+                with pytest.raises((BadTable, Unsupported)):
+                    check_statement(changed(said, path, other), table)
+        for levels in ([], ["1/2"], ["x", "1"], "1", [1]):
+            with pytest.raises(BadTable):
+                check_statement(said | {"levels": levels}, table)
+
+
+def test_a_table_that_was_changed_is_not_the_one_stated():
+    table, said = released(PROMISES["counts"])
+    for other in (
+        table | {"admitted": [0, 0]},
+        table | {"department": ["A", "C"]},
+        {name: column for name, column in table.items() if name != "department"},
+        table | {"more": [1, 2]},
+        {name: column[:1] for name, column in table.items()},
+        table | {"admitted_radius": [0, 0]},
+        dict(reversed(table.items())),
+    ):
+        with pytest.raises(BadTable):
+            check_statement(said, other)
+
+
+def test_the_statement_of_another_column_is_refused():
+    _, said = released(PROMISES["counts"])
+    assert reading_noise(said, "admitted") == level("1/4")
+    with pytest.raises(
+        BadTable, match="column 'department': the statement must be of the column that is read; got admitted"
+    ):
+        reading_noise(said, "department")
+
+
+@pytest.mark.parametrize("form", [0, 3, 99, -1, "2", 2.0, True, None, [2]], ids=repr)
+def test_formats_that_are_not_known_are_refused(form):
+    _, said = released(PROMISES["counts"])
+    with pytest.raises((BadTable, Unsupported), match="format"):
+        stated_plan(said | {"format": form})
+
+
+FIRST_FORMAT = """{"kind": "utmost table release", "format": 1, "utmost": "0.1.0", "guarantee": "One sentence.",
+"epsilon": "1/2", "epsilon_rounded_up": 0.5, "alpha": [0.6065306597126333, 0.6065306597126334],
+"neighbours": "add-remove", "sensitivity": "1", "cells": 1, "charged": 1,
+"per_cell": {"epsilon": "1/2", "epsilon_rounded_up": 0.5, "alpha": [0.6065306597126333, 0.6065306597126334]},
+"law": "Geometric", "parameters": {"sensitivity": 1}, "drawn": "Geometric(epsilon='1/2', sensitivity=1)",
+"theorem": "least expected cost", "cost": "absolute", "relaxable": false, "domain": "integers", "grid": null,
+"confidence": 0.95, "radius": 6, "released": ["admitted"], "as_they_are": ["department"], "rows": 12}"""
+
+
+def test_a_statement_of_format_1_is_read_for_ever():
+    """Its numbers are computed again; its sentences are not vouched for, and it has no digest."""
+    said = json.loads(FIRST_FORMAT)
+    assert stated_plan(said) == plan_release("1/2", sensitivity=1, cells=1)
+    assert reading_noise(said, "admitted") == level("1/2")
+    for name, other in (
+        ("radius", 5),
+        ("cells", 2),
+        ("per_cell", said["per_cell"] | {"epsilon": "100"}),
+        ("rows", "12"),
+    ):
+        with pytest.raises(BadTable):
+            stated_plan(said | {name: other})
+
+
+def test_the_digest_is_that_of_the_cells_whatever_the_kind_of_table():
+    import numpy as np
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    import utmost  # noqa: F401  (opens the doors of dataframes)
+
+    columns = {"who": ["a", None], "n": [1, -(2**40)], "x": [0.1, -2.5]}
+    arrays = {"who": columns["who"], "n": np.array(columns["n"]), "x": np.array(columns["x"])}
+    kinds = [columns, arrays, pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)]
+    assert len({cells_digest(table)["sha256"] for table in kinds}) == 1
+    assert cells_digest(columns) != cells_digest(columns | {"x": [0.1, -2.25]})
+
+
+def test_a_cost_without_a_name_cannot_be_computed_again():
+    def cost(x):
+        return abs(x) ** 1.5
+
+    said = json.loads(json.dumps(statement(plan_release(1, sensitivity=5, cells=1, cost=cost), ["n"], [], 3)))
+    with pytest.raises((BadTable, Unsupported)):
+        stated_plan(said)
