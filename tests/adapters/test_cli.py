@@ -114,7 +114,7 @@ def test_reals_are_read_from_text_exactly(run, file):
 def test_a_column_that_nobody_declared_is_misuse_and_named(run, tmp_path):
     """It was printed exactly, under a promise of privacy."""
     out = tmp_path / "out.csv"
-    for more in ([], ["--dry-run"], ["--ledger", tmp_path / "r.db", "--name", "a"]):
+    for more in ([], ["--dry-run"], ["--ledger", tmp_path / "r.db", "--create", "--name", "a"]):
         code, shown, err = run("release", BERKELEY, "--public", "department", *PROMISE, "--out", out, *more)
         assert (code, shown) == (2, "")
         assert "every column must be released, declared public or dropped; got 'sex', 'applicants'" in err
@@ -126,6 +126,7 @@ def test_a_level_that_protects_nobody_needs_a_yes(run, tmp_path):
     large = [*PROMISE, "--epsilon", "11"]
     ledger = ["--ledger", tmp_path / "r.db", "--name", "a"]
     for more in ([], ["--dry-run"], ledger):
+        more = [*more, "--create"] if more == ledger else more
         code, out, err = run("release", BERKELEY, *OTHERS, *large, *more)
         assert (code, out) == (2, "")
         assert re.search("protects practically nobody: epsilon is above 10.* Or pass --yes to go on all the same", err)

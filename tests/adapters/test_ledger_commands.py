@@ -162,7 +162,7 @@ def test_a_rehearsal_finds_what_a_release_would_find(run, published):
 
 def test_the_same_data_under_another_name_are_told(run, published):
     """Refused with the mend, on one line; confirmed by --independent."""
-    again = ["release", BERKELEY, "--columns", "admitted", *UNIT, "--epsilon", "1", "--name", "copy", *published]
+    again = ["release", BERKELEY, *ADMITTED, "--epsilon", "1", "--name", "copy", *published]
     code, out, err = run(*again)
     assert (code, out) == (1, "")
     assert "holds the values of 'admitted' in 'admissions', version 1" in err

@@ -114,7 +114,7 @@ def test_releases_and_views_of_a_ledger_are_verified_too(run, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     private, public = key_pair(tmp_path)
     place, sign = ["--ledger", "r.db", "--name", "a"], ["--sign", private]
-    assert run("release", BERKELEY, *PROMISE, *place, *sign, "--out", "one.csv")[0] == 0
+    assert run("release", BERKELEY, *PROMISE, *place, "--create", *sign, "--out", "one.csv")[0] == 0
     assert run("relax", BERKELEY, *place, "--epsilon", "2", *sign, "--out", "two.csv")[0] == 0
     assert run("view", *place, "--epsilon", "1/2", *sign, "--out", "half.csv")[0] == 0
     for name, columns in (("one", "department,sex,admitted"), ("two", "department,sex,admitted"), ("half", "admitted")):

@@ -105,14 +105,14 @@ def test_every_leaf_changed_is_refused(kind, dose):
 
 def ledger_statements(tmp_path):
     """Statements of a ledger: at two levels, of half-step noise, and on a grid."""
-    unit = {"columns": "admitted", "public": "department", "drop": "seen", "cells": 1}
+    unit = {"columns": "admitted", "public": "department", "drop": "seen", "cells": 1, "dataset": "all"}
     promises = {
         "geometric": {"sensitivity": 3},
         "half-step": {"sensitivity": 3, "half_step": True},
         "reals": {"sensitivity": 3, "domain": "reals", "grid": "1/4"},
         "reals in half steps": {"sensitivity": 3, "domain": "reals", "grid": 1, "half_step": True},
     }
-    with Ledger.open(tmp_path / "l.db", key=bytes(range(32))) as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True, key=bytes(range(32))) as ledger:
         for name, promise in promises.items():
             ledger.publish(name, TABLE, **unit, **promise, epsilon="1/2", dataset=name)
             table = ledger.relax(name, TABLE, epsilon=1)

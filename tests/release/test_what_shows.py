@@ -159,7 +159,9 @@ def test_neighbours_get_answers_of_one_type(one, other, domain, tmp_path):
         "bridge": lambda x: bridge(x, x, 1, 3, 2, domain=domain),
         "trust": lambda x: TrustRelease(x, 1, {"a": 1}, domain=domain).view("a"),
         "law": lambda x: release(x, Geometric(1) if domain == "integers" else Laplace(1)),
-        "table": lambda x: release_table({"n": x, "k": [1] * 4}, columns="n", domain=domain, **PROMISE).table["n"],
+        "table": lambda x: release_table(
+            {"n": x, "k": [1] * 4}, columns="n", public="k", domain=domain, **PROMISE
+        ).table["n"],
         "rehearsal": lambda x: rehearse_table({"n": x}, columns="n", domain=domain, **PROMISE).sidecar,
     }
     for name, call in calls.items():
@@ -177,7 +179,7 @@ def test_a_ledger_answers_neighbours_in_one_type(tmp_path):
     for at, (one, other) in enumerate([([3, 4], [3, 4.0]), ([2**62, 1], [2**62, 2]), ([3.5, 4], [3, 4.0])]):
         for side, column in enumerate((one, other)):
             options = {"columns": "n", "domain": "reals" if at == 2 else "integers"} | PROMISE
-            with Ledger.open(tmp_path / f"{at}{side}.db", key=bytes(range(32))) as ledger:
+            with Ledger.open(tmp_path / f"{at}{side}.db", create=True, key=bytes(range(32))) as ledger:
                 first = ledger.publish("r", {"n": column}, **options)
                 loose, strict = ledger.relax("r", {"n": column}, epsilon=2), ledger.view("r", epsilon="1/2")
             answers.append([[*map(type, each["n"])] for each in (first, loose, strict)])
@@ -190,7 +192,9 @@ def test_dataframes_of_neighbours_get_one_schema(library, domain):
     """Their types are public; a float column of whole numbers is released as the domain says."""
     schemas = set()
     for column in ([3, 4], [3.0, 4.0], np.array([3, 4], np.uint8), np.array([3.0, 4.0], np.float32)):
-        made = release_table(library({"n": column, "k": [1, 2]}), columns="n", domain=domain, **PROMISE).table
+        made = release_table(
+            library({"n": column, "k": [1, 2]}), columns="n", public="k", domain=domain, **PROMISE
+        ).table
         schemas.add(str(dict(made.dtypes)["n"]) if library is pd.DataFrame else str(made.schema))
     assert len(schemas) == 1
 
@@ -218,7 +222,7 @@ REFUSED = {
     "a table's cell": lambda: release_table({"n": [1, 9876543.5]}, columns="n", **PROMISE),
     "a table's text": lambda: release_table({"n": [1, "9876543x"]}, columns="n", **PROMISE),
     "an identifier": lambda: release_table(
-        {"id": [9876543, 9876543], "n": [1, 2]}, columns="n", id_column="id", **PROMISE
+        {"id": [9876543, 9876543], "n": [1, 2]}, columns="n", id_column="id", public="id", **PROMISE
     ),
     "a column that is text": lambda: release_table({"n": "9876543"}, columns="n", **PROMISE),
     "a column that is a set": lambda: release_table({"n": {9876543}}, columns="n", **PROMISE),

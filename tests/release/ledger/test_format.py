@@ -118,12 +118,12 @@ def test_every_fact_is_there(tmp_path):
 
 @pytest.fixture
 def before_there_was_a_choice(monkeypatch):
-    """What the first format wrote: values snapped by floor, and no word of it in the promise."""
+    """What an event of the first format is read as: values snapped by floor."""
 
     def published(ledger, *args, **options):
         with monkeypatch.context() as old:
             real = promise.Promise.facts
-            old.setattr(promise.Promise, "facts", lambda self: {k: v for k, v in real(self).items() if k != "snapping"})
+            old.setattr(promise.Promise, "facts", lambda self: real(self) | {"snapping": "floor"})
             old.setattr(module, "promised", lambda **given: promise.promised(**given).snapped_by("floor"))
             return ledger.publish(*args, **options)
 
@@ -135,7 +135,7 @@ def test_a_release_of_the_first_format_keeps_its_own_rule_of_snapping(tmp_path, 
     """Relaxed, published again and viewed by floor, as it was published; a new version is rounded to the nearest."""
     data = {"n": [0.9, -0.9, 7.75, 3.5]}
     options = {"columns": "n", "epsilon": 1, "sensitivity": 1, "cells": 1, "domain": "reals", "grid": 1}
-    with Ledger.open(tmp_path / "l.db", key=KEY, derived=derived) as ledger:
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY, derived=derived) as ledger:
         first = before_there_was_a_choice(ledger, "r", data, **options)
     with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
         assert ledger.verify()
@@ -148,12 +148,13 @@ def test_a_release_of_the_first_format_keeps_its_own_rule_of_snapping(tmp_path, 
         assert ledger.relax("r", data, epsilon=900)["n"] == [1.0, -1.0, 8.0, 4.0]
         assert (old, ledger.releases[-1].promise.radius(level(900), "0.95")) == (1.0, 0.5)
         kept = [event.facts["promise"].get("snapping") for event in ledger.history() if event.kind == "published"]
-    assert kept == [None, "nearest"]
+    assert kept == ["floor", "nearest"]
 
 
 def test_a_rule_of_snapping_that_is_none_is_damage(tmp_path):
     facts = {"sensitivity": "1", "cells": 1, "neighbours": "add-remove", "half_step": False, "grid": "1"}
-    assert promise.Promise.of_facts(facts).lattice.snapping == "floor"
+    facts |= {"largest": None}
+    assert promise.Promise.of_facts(facts | {"snapping": "floor"}).lattice.snapping == "floor"
     assert promise.Promise.of_facts(facts | {"snapping": "nearest"}).lattice.snapping == "nearest"
     with pytest.raises(OutOfRange, match="snapping"):
         promise.Promise.of_facts(facts | {"snapping": "up"})

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from utmost.errors import KeyRefused
 from utmost.release.ledger import Ledger, read_sealed
 
 FORMATS = Path(__file__).parent / "formats"
@@ -44,12 +45,18 @@ def test_an_old_ledger_says_what_it_said_and_goes_on(kept):
         assert str(ledger.budget("study").spent) == "5/2"
 
 
-def test_a_sealed_copy_of_an_old_ledger_is_read_with_a_level_key(kept):
+def test_a_sealed_copy_of_an_old_ledger_is_read_with_a_level_key_that_carries_the_facts(kept):
+    """A bare key of the first format binds no fact, and is refused; the ledger gives out the longer one."""
     place, said = kept
     for name, key in said.items():
         if name.startswith("level_key "):
             asked = name.removeprefix("level_key ")
-            read = read_sealed(place, asked.partition("@")[0], bytes.fromhex(key))
+            release, _, at = asked.partition("@")
+            with pytest.raises(KeyRefused, match="of another level, version or ledger"):
+                read_sealed(place, release, bytes.fromhex(key))
+            with Ledger.open(place) as ledger:
+                key_with_facts = ledger.level_key(release, epsilon=at)
+            read = read_sealed(place, release, key_with_facts)
             assert {column: list(values) for column, values in read.items()} == said[asked]
 
 

@@ -12,6 +12,13 @@ TABLE = {"who": ["a", "b", "c"], "n": [30, 10, 20], "m": [7, 7, 7]}
 PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
 
 
+def published(ledger, name, table, **options):
+    """A release whose other columns are public."""
+    released = options["columns"]
+    others = [column for column in table if column not in ([released] if isinstance(released, str) else released)]
+    return ledger.publish(name, table, public=others, **options)
+
+
 @pytest.fixture
 def ledger(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
@@ -31,33 +38,33 @@ SAME = {
 @pytest.mark.parametrize("same", SAME)
 def test_the_same_data_under_two_names_are_told(ledger, same):
     """Both would be private at epsilon, and the individuals pay twice; the message names both, and no value."""
-    ledger.publish("first", TABLE, dataset="students", **PROMISE)
+    published(ledger, "first", TABLE, dataset="students", **PROMISE)
     table, changes = SAME[same]
     with pytest.raises(AlreadyPublished, match=r"in 'first', version 1, of dataset 'students'") as caught:
-        ledger.publish("second", table, **PROMISE | changes)
+        published(ledger, "second", table, **PROMISE | changes)
     assert "Pass dataset='students'; or independent=True" in str(caught.value)
     assert not any(number in str(caught.value) for number in ("30", "10", "20"))
     assert len(ledger.history()) == 2
-    ledger.publish("second", table, dataset="students", **PROMISE | changes)
+    published(ledger, "second", table, dataset="students", **PROMISE | changes)
     assert ledger.spent(dataset="students") == level(2)
-    ledger.publish("third", table, independent=True, **PROMISE | changes)
+    published(ledger, "third", table, independent=True, **PROMISE | changes)
 
 
 def test_other_data_are_let_pass(ledger):
     """Other values, some of the values, and columns whose cells are all equal, which say little."""
-    ledger.publish("first", TABLE, **PROMISE | {"columns": ["n", "m"]})
-    for number, values in enumerate(([30, 10, 21], [30, 10], [30, 10, 20, 0], [7, 7, 7], [7], [])):
-        ledger.publish(f"other {number}", {"n": values}, **PROMISE)
+    published(ledger, "first", TABLE, **PROMISE | {"columns": ["n", "m"]})
+    for number, values in enumerate(([30, 10, 21], [30, 10], [30, 10, 20, 0], [7, 7, 7], [7])):
+        published(ledger, f"other {number}", {"n": values}, **PROMISE)
     wide = {"n": [10**40, -3]}
-    ledger.publish("wide", wide, **PROMISE)
+    published(ledger, "wide", wide, **PROMISE)
     with pytest.raises(AlreadyPublished, match="'wide'"):
-        ledger.publish("wide again", {"n": np.array([-3, 10**40], object)}, **PROMISE)
+        published(ledger, "wide again", {"n": np.array([-3, 10**40], object)}, **PROMISE)
 
 
 def test_a_misspelt_dataset_is_told_by_its_values(ledger):
-    ledger.publish("first", TABLE, dataset="students", **PROMISE)
+    published(ledger, "first", TABLE, dataset="students", **PROMISE)
     with pytest.raises(AlreadyPublished, match="dataset 'studnets'"):
-        ledger.publish("second", TABLE, dataset="studnets", **PROMISE)
+        published(ledger, "second", TABLE, dataset="studnets", **PROMISE)
 
 
 def test_a_limit_that_waits_is_told_to_a_release_without_one(ledger):
@@ -65,20 +72,20 @@ def test_a_limit_that_waits_is_told_to_a_release_without_one(ledger):
     ledger.budget("students", limit=1)
     for dataset in ({}, {"dataset": "studnets"}):
         with pytest.raises(OutOfRange, match="Pass dataset='students'; or set a limit"):
-            ledger.publish("admissions", TABLE, **dataset, **PROMISE)
+            published(ledger, "admissions", TABLE, **dataset, **PROMISE)
         with pytest.raises(OutOfRange, match="no release names 'students' yet"):
             ledger.rehearse("admissions", epsilon=1, **dataset)
     assert len(ledger.history()) == 2
     assert ledger.rehearse("admissions", epsilon=1, dataset="students").remaining == 0
     assert ledger.rehearse("others", epsilon=1, independent=True).remaining is None
-    ledger.publish("others", {"n": [1, 2]}, independent=True, **PROMISE)
-    ledger.publish("admissions", TABLE, dataset="students", **PROMISE)
-    ledger.publish("more", {"n": [1, 2, 3]}, **PROMISE)
+    published(ledger, "others", {"n": [1, 2]}, independent=True, **PROMISE)
+    published(ledger, "admissions", TABLE, dataset="students", **PROMISE)
+    published(ledger, "more", {"n": [1, 2, 3]}, **PROMISE)
 
 
 def test_a_limit_on_a_dataset_that_no_release_names_is_told(ledger):
     """At once where the ledger holds releases of others; it is set all the same."""
-    ledger.publish("admissions", TABLE, dataset="students", **PROMISE)
+    published(ledger, "admissions", TABLE, dataset="students", **PROMISE)
     with pytest.warns(
         BudgetUnused, match="no release names dataset 'studnets' yet; those of this ledger name 'students'"
     ):
@@ -88,12 +95,12 @@ def test_a_limit_on_a_dataset_that_no_release_names_is_told(ledger):
 
 def test_independent_is_true_or_false(ledger):
     with pytest.raises(OutOfRange, match="independent"):
-        ledger.publish("first", TABLE, independent="yes", **PROMISE)
+        published(ledger, "first", TABLE, independent="yes", **PROMISE)
 
 
 def test_rows_in_another_order_are_told_to_be_so(ledger):
     """The commitment covers the order: the message says that the values are the same."""
-    ledger.publish("first", TABLE, **PROMISE)
+    published(ledger, "first", TABLE, **PROMISE)
     with pytest.raises(DataChanged, match="the same in another order: bring the rows in the order"):
         ledger.relax("first", {"n": [10, 20, 30]}, epsilon=2)
     with pytest.raises(DataChanged, match="as a new version"):
@@ -104,12 +111,12 @@ def test_rows_in_another_order_are_told_to_be_so(ledger):
 
 def test_rows_that_were_renamed_are_told(ledger):
     """Without an id_column the order decides; texts of the same columns that differ are warned about."""
-    ledger.publish("first", TABLE, **PROMISE)
+    published(ledger, "first", TABLE, **PROMISE)
     with pytest.warns(RowsRenamed, match="id_column"):
         ledger.relax("first", TABLE | {"who": ["b", "a", "c"]}, epsilon=2)
     for table in (TABLE, {"n": TABLE["n"]}, TABLE | {"ward": ["x", "y", "z"]}, TABLE | {"m": [1, 2, 3]}):
         ledger.relax("first", table, epsilon=2)
-    ledger.publish("second", TABLE, **PROMISE | {"id_column": "who", "dataset": "first"})
+    published(ledger, "second", TABLE, **PROMISE | {"id_column": "who", "dataset": "first"})
     with pytest.raises(DataChanged, match="identifiers"):
         ledger.relax("second", TABLE | {"who": ["b", "a", "c"]}, epsilon=2)
 
@@ -117,6 +124,6 @@ def test_rows_that_were_renamed_are_told(ledger):
 def test_after_a_restart_the_same_data_are_told_too(tmp_path):
     """The digests are kept in the ledger, sealed; under another key they are damage, not no digests."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        ledger.publish("first", TABLE, **PROMISE)
+        published(ledger, "first", TABLE, **PROMISE)
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger, pytest.raises(AlreadyPublished):
-        ledger.publish("second", TABLE, **PROMISE)
+        published(ledger, "second", TABLE, **PROMISE)

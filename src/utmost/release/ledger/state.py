@@ -257,7 +257,7 @@ def _check_types(kind: str, facts: Mapping[str, Any]) -> None:
 # Listed by name, so that a fact which a later format adds does not break the seals of this one; whoever adds a fact
 # that a recipient goes by makes a new form of seal. A fact that an event does not have is bound as None.
 _BOUND = ["name", "version", "dataset", "columns", "public", "rows", "rows_from", "id_column", "commitment", "kind"]
-_BOUND_PROMISE = ["sensitivity", "cells", "neighbours", "half_step", "grid", "largest"]
+_BOUND_PROMISE = ["sensitivity", "cells", "neighbours", "half_step", "grid", "snapping", "largest"]
 
 
 def bound_facts(facts: Mapping[str, Any]) -> bytes:
