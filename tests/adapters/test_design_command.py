@@ -159,12 +159,12 @@ def test_a_theorem_that_does_not_apply_names_the_entry(run, file):
 
 
 BAD = {
-    "a prior above 1": ("1/2\n1/2\n1/2\n", "absolute", "must sum to 1; got 3/2, which is 1/2 above"),
+    "a prior above 1": ("1/2\n1/2\n1/2\n", "absolute", "must sum to 1; got a sum above 1"),
     "a prior too short": ("1/2\n1/2\n", "absolute", "must have 3 probabilities"),
     "a negative loss": (
         "1/2\n1/2\n0\n",
         "0,1,2\n1,0,-1\n2,1,0\n",
-        "action 2 for secret 1 must not be negative; got -1",
+        "the loss of action 2 for secret 1 must not be negative",
     ),
     "a loss too short": ("1/2\n1/2\n0\n", "0,1,2\n1,0,1\n", "the loss must have 3 rows"),
 }

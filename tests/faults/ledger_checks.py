@@ -153,7 +153,7 @@ def a_level_key_opens_its_level_alone(folder):
 def believed_facts_are_the_published_ones(folder):
     """Swapped columns, a scaled grid, a relabelled level: a recipient with a key is not told of what was not said."""
     place, table = folder / "l.db", {"n": [5, 6, 7], "m": [1, 2, 3]}
-    with Ledger.open(place) as ledger:
+    with Ledger.open(place, create=True) as ledger:
         given = {"columns": ["n", "m"], "sensitivity": 1, "cells": 2, "domain": "reals", "grid": "1/4"}
         ledger.publish("r", table, **given, epsilon="1/2")
         key = ledger.level_key("r", epsilon="1/2")
@@ -178,7 +178,7 @@ def lengths_tell_nothing(folder):
     """The lengths of all that is stored are the same for values that need a byte, and eight."""
     lengths = []
     for number, value in enumerate((1, 10**18)):
-        with Ledger.open(folder / f"{number}.db") as ledger:
+        with Ledger.open(folder / f"{number}.db", create=True) as ledger:
             ledger.publish("r", {"n": [0, value]}, **UNIT, epsilon=1)
         connection = sqlite3.connect(folder / f"{number}.db")
         lengths.append(connection.execute("SELECT event, part, length(content) FROM utmost_parts").fetchall())
@@ -187,7 +187,7 @@ def lengths_tell_nothing(folder):
 
 
 def the_same_data_are_told(folder):
-    with Ledger.open(folder / "l.db") as ledger:
+    with Ledger.open(folder / "l.db", create=True) as ledger:
         ledger.publish("r", {"n": [5, 6, 7]}, **UNIT, epsilon=1)
         return refused(ledger.publish, "s", {"n": [7, 6, 5]}, **UNIT, epsilon=1)
 

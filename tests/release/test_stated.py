@@ -105,7 +105,7 @@ def test_every_leaf_changed_is_refused(kind, dose):
 
 def ledger_statements(tmp_path):
     """Statements of a ledger: at two levels, of half-step noise, and on a grid."""
-    unit = {"columns": "admitted", "public": "department", "drop": "seen", "cells": 1, "dataset": "all"}
+    unit = {"columns": "admitted", "public": "department", "drop": "seen", "cells": 1}
     promises = {
         "geometric": {"sensitivity": 3},
         "half-step": {"sensitivity": 3, "half_step": True},
@@ -114,7 +114,7 @@ def ledger_statements(tmp_path):
     }
     with Ledger.open(tmp_path / "l.db", create=True, key=bytes(range(32))) as ledger:
         for name, promise in promises.items():
-            ledger.publish(name, TABLE, **unit, **promise, epsilon="1/2", dataset=name)
+            ledger.publish(name, TABLE, **unit, **promise, epsilon="1/2", independent=True)
             table = ledger.relax(name, TABLE, epsilon=1)
             release = next(one for one in ledger.releases if one.name == name)
             said = response_report(ledger, release, level(1), "0.95", ["department"], cells_digest(table))

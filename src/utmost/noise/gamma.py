@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from utmost.errors import NotALoss
 from utmost.exact import Level, Number, checked, nearest
 from utmost.noise import polynomial
 from utmost.noise.costs import Cost, Moment, absolute, squared
@@ -46,6 +47,8 @@ def optimal_gamma(
     >>> optimal_gamma(1), optimal_gamma(1, cost=squared), optimal_gamma(1, cost=lambda x: abs(x))
     (0.37754066879814546, 0.4167374349288..., 0.377540668798...)
     """
+    if not callable(cost):
+        raise NotALoss("a cost must be a function of the error", came=type(cost).__name__)
     level = law_level(epsilon, alpha, "optimal_gamma")
     period = positive_number(sensitivity, "sensitivity", "optimal_gamma")
     if cost == absolute:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.errors import BadTable, Unsupported, UtmostError
-from utmost.exact import Level, exact
+from utmost.exact import Level, exact, wrong_kind
 from utmost.noise import DiscreteStaircase, Geometric
 from utmost.release.doors import door_of
 from utmost.release.ledger.promise import promised
@@ -142,6 +142,8 @@ def reading_noise(said: Mapping[str, Any], column: str | None = None) -> Level |
 
 
 def _check_format(said: Mapping[str, Any]) -> None:
+    if not isinstance(said, Mapping):
+        raise wrong_kind("said", "a statement, as a mapping", said)
     if said.get("kind") != KIND:
         raise BadTable(f"a statement must be of the kind {KIND!r}", came="another", where="kind")
     form = said.get("format")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from utmost.errors import NotALoss, NotANumber, OutOfRange, quoted
-from utmost.exact import Array, as_array, checked, fractions, frozen, is_exact, natural, one_world
+from utmost.exact import Array, as_array, checked, fractions, frozen, indices, is_exact, natural, one_world
 from utmost.spaces.losses import loss_matrix
 
 
@@ -95,9 +95,10 @@ def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
     [Fraction(0, 1), Fraction(0, 1)]
     """
     table, size = loss_matrix(loss), natural(size, "size", least=1)
-    if len(set(secrets)) != len(table) or len(secrets) != len(table) or not all(0 <= s < size for s in secrets):
+    places = indices(secrets, size, "secrets")
+    if places.ndim != 1 or len(places) != len(table) or np.unique(places).size != len(table):
         raise OutOfRange(f"secrets must be {len(table)} different numbers below {size}", came=secrets)
     zeros = np.zeros((size, table.shape[1]), dtype=np.int64)
     lifted = fractions(zeros) if is_exact(table) else zeros.astype(np.float64)
-    lifted[list(secrets)] = table
+    lifted[places] = table
     return frozen(lifted)

@@ -10,7 +10,19 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import NotALoss, NotANumber
-from utmost.exact import Array, Number, as_array, check_numbers, checked, exact, frozen, indices, is_exact, to_floats
+from utmost.exact import (
+    Array,
+    Number,
+    as_array,
+    check_numbers,
+    checked,
+    exact,
+    frozen,
+    indices,
+    is_exact,
+    natural,
+    to_floats,
+)
 from utmost.spaces.metric import Metric
 from utmost.spaces.space import Space
 
@@ -69,7 +81,9 @@ class Loss:
         >>> absolute.matrix(2).tolist()
         [[Fraction(0, 1), Fraction(1, 1)], [Fraction(1, 1), Fraction(0, 1)]]
         """
-        return self.block(np.arange(secrets), np.arange(secrets if actions is None else actions))
+        rows = natural(secrets, "secrets", least=1)
+        columns = rows if actions is None else natural(actions, "actions", least=1)
+        return self.block(np.arange(rows), np.arange(columns))
 
     def __repr__(self) -> str:
         return f"losses.{self.name}"

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
 from utmost.errors import BudgetUnused, LedgerDamaged, NeedsTable, OutOfRange, RowsRenamed, Unsupported
-from utmost.exact import Level, Number, checked, exact_integer, level
+from utmost.exact import Level, Number, exact_integer, level
 from utmost.release.doors import table_of
 from utmost.release.ledger.book import Book, Page
 from utmost.release.ledger.chain import START, check_chain
@@ -85,7 +85,6 @@ class Ledger:
         self._book, self._randomness = book, randomness
 
     @classmethod
-    @checked
     def open(
         cls,
         place: Place,
@@ -452,7 +451,6 @@ class Ledger:
         backed_up(self._book, Path(path))
 
     @classmethod
-    @checked
     def restore(
         cls,
         backup: Place,

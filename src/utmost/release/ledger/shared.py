@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import KeyRefused, LedgerDamaged, UnknownRelease
-from utmost.exact import Level, checked
+from utmost.exact import Level
 from utmost.release.doors import table_of
 from utmost.release.ledger.chain import START
 from utmost.release.ledger.event import read_event
@@ -18,7 +18,6 @@ from utmost.release.ledger.vault import handed_seal
 from utmost.sampling.wide import joined
 
 
-@checked
 def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None = None) -> Any:
     """The released columns at the level whose key this is, from a copy of a sealed ledger.
 
