@@ -10,7 +10,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from utmost.adapters import sidecar
+from utmost.documents import statement_files
 from utmost.release import plan_release, statement
 
 HERE = Path(__file__).parent
@@ -20,9 +20,9 @@ plan = plan_release(epsilon="1/2", sensitivity=1, cells=1)
 content = TABLE.read_bytes()
 digest = {"of": "file", "sha256": hashlib.sha256(content).hexdigest()}
 said = statement(plan, ["admitted"], ["department", "sex"], content.count(b"\n") - 1, digest=digest)
-path = sidecar.sidecar_path(TABLE)
+path = statement_files.sidecar_path(TABLE)
 with path.open("wb") as file:
-    sidecar.write(said, file)
+    statement_files.write(said, file)
 key = Ed25519PrivateKey.generate()
-sidecar.signature_path(path).write_bytes(key.sign(path.read_bytes()))
+statement_files.signature_path(path).write_bytes(key.sign(path.read_bytes()))
 (HERE / "curator.pub").write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))

@@ -55,3 +55,31 @@ def pytest_make_parametrize_id(val):
     """A function's name without its address, which differs from worker to worker."""
     text = repr(val)
     return _ADDRESS.sub("", text) if _ADDRESS.search(text) else None
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """Run a command in this process: (exit code, standard output, standard error)."""
+    from utmost.cli.main import main
+
+    monkeypatch.setenv("COLUMNS", "140")
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return call
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write a text file and give its path."""
+
+    def make(text, name="table.csv"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return make

@@ -2,7 +2,7 @@
 
 from utmost.noise import Geometric
 from utmost.sampling import sample
-from utmost.sampling.bits import SYSTEM
+from utmost.sampling.random_bits import SYSTEM
 
 WIDE = Geometric(epsilon="1e-15")
 """Two draws of this noise are equal once in 10^15 times."""

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 import utmost
-from utmost import costs, losses, priors
+from utmost import rappor, release
 from utmost.errors import UtmostError
-from utmost.release import gradual, rappor
+from utmost.noise import costs
+from utmost.spaces import losses, priors
 
 
 class TooLong(BaseException):
@@ -153,7 +154,7 @@ def nouns() -> dict[str, Any]:
         "utmost_loss": losses.absolute,
         "unit": utmost.Unit(1, 1),
         "table": {"n": [1, 2, 3]},
-        "path": gradual.path(1, noise=3),
+        "path": release.path(1, noise=3),
         "cost": costs.absolute,
         "tally": rappor.Tally.of([[True] * 8, [False] * 8], [0, 0], rappor.Bloom(8, 2, 1, bytes(32))),
     }
@@ -336,7 +337,7 @@ def targets() -> tuple[Target, ...]:
     for module in (costs, losses, priors):
         names = [name for name, kind in vars(module).items() if getattr(kind, "__module__", "") == module.__name__]
         rooms.append((f"{module.__name__.rpartition('.')[2]}.", module, [n for n in names if n[0] != "_"]))
-    rooms += [(f"{room.__name__.rpartition('.')[2]}.", room, room.__all__) for room in (gradual, rappor)]
+    rooms += [(f"{room.__name__.rpartition('.')[2]}.", room, room.__all__) for room in (release, rappor)]
     seen = set()
     for prefix, room, names in rooms:
         for name in names:

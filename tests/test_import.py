@@ -24,7 +24,7 @@ def test_the_help_of_the_command_line_imports_nothing_heavy():
     light = [name for name in HEAVY if name not in ("typer",)]
     code = f"""if True:
         import sys
-        from utmost.adapters import cli
+        from utmost.cli import main
         try:
             cli.main(["release", "--help"])
         except SystemExit:
@@ -54,7 +54,7 @@ def test_the_command_line_needs_no_extra(tmp_path):
         import sys
         for name in {extras}:
             sys.modules[name] = None
-        from utmost.adapters.cli import main
+        from utmost.cli.main import main
         for arguments in (
             ["release", "t.csv", *{promise}],
             ["release", "t.csv", *{promise}, "--out", "out.csv"],

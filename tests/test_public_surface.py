@@ -30,7 +30,7 @@ def test_checkers_see_the_names_that_are_loaded_later():
 
 
 def test_release_is_the_function_and_not_its_room():
-    code = "import utmost.release.gradual, utmost; assert callable(utmost.release), utmost.release"
+    code = "import utmost.release, utmost; assert callable(utmost.release), utmost.release"
     python("-c", code)
 
 

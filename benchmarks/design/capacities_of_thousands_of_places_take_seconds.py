@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from utmost.design.capacity import additive_capacity, multiplicative_capacity
+from utmost.capacities import additive_capacity, multiplicative_capacity
 from utmost.privacy import PrivacyType
 from utmost.programs import LinearProgram, solve
 from utmost.spaces import counts, discrete, grid, hamming

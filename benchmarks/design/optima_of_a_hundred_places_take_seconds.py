@@ -20,9 +20,8 @@ import time
 
 import numpy as np
 
-from utmost.adapters.consumers import prior_file
-from utmost.design.interior import interior_certificate
-from utmost.design.user_program import user_program
+from utmost.design import interior_certificate, user_program
+from utmost.documents.consumer_files import prior_file
 from utmost.privacy import PrivacyType
 from utmost.programs import LinearProgram, solve
 from utmost.spaces import Consumer, grid, losses

@@ -15,15 +15,15 @@ import time
 import numpy as np
 
 import utmost as ut
-from utmost.adapters.consumers import prior_file
-from utmost.design.interior import interior_certificate
+from utmost.design import interior_certificate
+from utmost.documents.consumer_files import prior_file
 
 SIDE = 10
 
 
 def main():
     prior = prior_file("weights:examples/france_10x10.csv", SIDE * SIDE).astype(float)
-    space = ut.grid(SIDE, SIDE)
+    space = ut.spaces.grid(SIDE, SIDE)
     consumer = ut.Consumer(prior, ut.losses.distance(space))
     blind = min(float(prior @ column) for column in np.asarray(space.distances, dtype=float).T)
     print(f"the same answer always: {blind:.3f}")
@@ -32,12 +32,12 @@ def main():
         print(
             f"epsilon {epsilon}: optimal {found.upper:.3f}, relative gap {found.gap / found.upper:.0e}, {seconds:.1f} s"
         )
-        planar = ut.planar_geometric_channel(SIDE, SIDE, epsilon=epsilon)
-        exponential = ut.exponential_mechanism(np.asarray(space.distances), epsilon=epsilon, space=space)
+        planar = ut.channels.planar_geometric_channel(SIDE, SIDE, epsilon=epsilon)
+        exponential = ut.channels.exponential_mechanism(np.asarray(space.distances), epsilon=epsilon, space=space)
         for name, channel in (("planar noise", planar), ("exponential mechanism", exponential)):
-            remapped, as_it_is = ut.expected_loss(channel, consumer), ut.face_value_loss(channel, consumer)
+            remapped, as_it_is = ut.expected_loss(channel, consumer), ut.design.face_value_loss(channel, consumer)
             print(f"{name:>24}, remapped {remapped:.3f}, as it is {as_it_is:.3f}", flush=True)
-    manhattan = ut.grid(SIDE, SIDE, metric="manhattan")
+    manhattan = ut.spaces.grid(SIDE, SIDE, metric="manhattan")
     _, seconds = timed(manhattan, ut.Consumer(prior, ut.losses.distance(manhattan)), 1)
     print(f"on the Manhattan grid, epsilon 1: {seconds:.1f} s")
 

@@ -21,7 +21,7 @@ def points(count):
     """Points of a unit square at no particular places, whose distances have no common measure."""
     import utmost as ut
 
-    return ut.points(np.random.default_rng(12).random((count, 2)).round(3).tolist())
+    return ut.spaces.points(np.random.default_rng(12).random((count, 2)).round(3).tolist())
 
 
 def release_at_a_new_epsilon():
@@ -49,7 +49,9 @@ def design_of_12_irregular_points():
 
     space = points(12)
     ptype, consumer = ut.PrivacyType(space, epsilon=1), ut.Consumer(ut.priors.uniform(12), ut.losses.distance(space))
-    ut.optimal_mechanism(ut.PrivacyType(ut.counts(2), epsilon=1), ut.Consumer(ut.priors.uniform(3), ut.losses.absolute))
+    ut.optimal_mechanism(
+        ut.PrivacyType(ut.spaces.counts(2), epsilon=1), ut.Consumer(ut.priors.uniform(3), ut.losses.absolute)
+    )
     yield
     ut.optimal_mechanism(ptype, consumer)
 
@@ -58,18 +60,18 @@ def additive_capacity_of_12_irregular_points():
     import utmost as ut
 
     ptype = ut.PrivacyType(points(12), epsilon=1)
-    ut.additive_capacity(ut.PrivacyType(points(3), epsilon=2))
+    ut.capacities.additive_capacity(ut.PrivacyType(points(3), epsilon=2))
     yield
-    ut.additive_capacity(ptype)
+    ut.capacities.additive_capacity(ptype)
 
 
 def additive_capacity_of_100_irregular_points():
     import utmost as ut
 
     ptype = ut.PrivacyType(points(100), epsilon=1)
-    ut.additive_capacity(ut.PrivacyType(ut.counts(2), epsilon=1))
+    ut.capacities.additive_capacity(ut.PrivacyType(ut.spaces.counts(2), epsilon=1))
     yield
-    ut.additive_capacity(ptype)
+    ut.capacities.additive_capacity(ptype)
 
 
 def twenty_samplers():
@@ -88,8 +90,10 @@ def exact_design_of_400_counts():
 
     weights = np.rint(np.random.default_rng(400).dirichlet(np.ones(401)) * 10**6).astype(int)
     consumer = ut.Consumer(ut.priors.from_counts(weights), ut.losses.absolute)
-    ptype = ut.PrivacyType(ut.counts(400), alpha="9/10")
-    ut.optimal_mechanism(ut.PrivacyType(ut.counts(2), epsilon=1), ut.Consumer(ut.priors.uniform(3), ut.losses.absolute))
+    ptype = ut.PrivacyType(ut.spaces.counts(400), alpha="9/10")
+    ut.optimal_mechanism(
+        ut.PrivacyType(ut.spaces.counts(2), epsilon=1), ut.Consumer(ut.priors.uniform(3), ut.losses.absolute)
+    )
     yield
     ut.optimal_mechanism(ptype, consumer)
 
@@ -102,9 +106,9 @@ def exact_vertex_of_40_counts():
 
     weights = np.rint(np.random.default_rng(40).dirichlet(np.ones(41)) * 10**6).astype(int)
     consumer = ut.Consumer(ut.priors.from_counts(weights), ut.losses.absolute)
-    program = user_program(ut.PrivacyType(ut.counts(40), alpha="9/10"), consumer)
+    program = user_program(ut.PrivacyType(ut.spaces.counts(40), alpha="9/10"), consumer)
     solve_exactly(
-        user_program(ut.PrivacyType(ut.counts(1), alpha="1/2"), ut.Consumer(["1/2", "1/2"], [[0, 1], [1, 0]]))
+        user_program(ut.PrivacyType(ut.spaces.counts(1), alpha="1/2"), ut.Consumer(["1/2", "1/2"], [[0, 1], [1, 0]]))
     )
     yield
     solve_exactly(program)
@@ -113,10 +117,10 @@ def exact_vertex_of_40_counts():
 def refinement_of_60_secrets():
     """A channel, and the same one followed by noise: the exact remap between them."""
     import utmost as ut
-    from utmost.exact import product
+    from utmost.exact import matrix_product
 
-    fine = ut.geometric_channel(59, alpha="2/3")
-    coarse = ut.Channel(product(fine.matrix, ut.geometric_channel(59, alpha="1/2").matrix))
+    fine = ut.channels.geometric_channel(59, alpha="2/3")
+    coarse = ut.Channel(matrix_product(fine.matrix, ut.channels.geometric_channel(59, alpha="1/2").matrix))
     ut.refinement([[1, 0], [0, 1]], [[1], [1]])
     yield
     assert ut.refinement(fine, coarse) is not None
@@ -125,20 +129,23 @@ def refinement_of_60_secrets():
 def exact_product_of_200_secrets():
     """The matrix product of two geometric channels in rationals."""
     import utmost as ut
-    from utmost.exact import product
+    from utmost.exact import matrix_product
 
-    one, two = ut.geometric_channel(199, alpha="2/3").matrix, ut.geometric_channel(199, alpha="1/2").matrix
+    one, two = (
+        ut.channels.geometric_channel(199, alpha="2/3").matrix,
+        ut.channels.geometric_channel(199, alpha="1/2").matrix,
+    )
     yield
-    product(one, two)
+    matrix_product(one, two)
 
 
 def capacity_of_400_hidden_places():
     import utmost as ut
 
-    ptype = ut.PrivacyType(ut.grid(20, 20), epsilon="1/2")
-    ut.multiplicative_capacity(ut.PrivacyType(ut.counts(2), epsilon=1))
+    ptype = ut.PrivacyType(ut.spaces.grid(20, 20), epsilon="1/2")
+    ut.capacities.multiplicative_capacity(ut.PrivacyType(ut.spaces.counts(2), epsilon=1))
     yield
-    ut.multiplicative_capacity(ptype)
+    ut.capacities.multiplicative_capacity(ptype)
 
 
 TASKS = (

@@ -15,11 +15,10 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
 
 import utmost as ut
-from utmost.design import user_program
-from utmost.design.interior import interior_certificate
+from utmost.design import interior_certificate, user_program
 from utmost.exact import Interval
-from utmost.exact.table_product import table_product
-from utmost.noise.adaptive import integer_sum
+from utmost.exact.matrix_products import table_product
+from utmost.noise.quadrature import integer_sum
 from utmost.programs import solve, solve_exactly
 from utmost.programs.elimination import solve_sparse
 
@@ -90,7 +89,7 @@ def exact_programs():
     """A user's program of 21 secrets, to its rational vertex; HiGHS gives floats and no proof."""
     weights = np.rint(np.random.default_rng(20).dirichlet(np.ones(21)) * 10**6).astype(int)
     consumer = ut.Consumer(ut.priors.from_counts(weights), ut.losses.absolute)
-    program = user_program(ut.PrivacyType(ut.counts(20), alpha="9/10"), consumer)
+    program = user_program(ut.PrivacyType(ut.spaces.counts(20), alpha="9/10"), consumer)
     exact = solve_exactly(program).value
     off = abs(Fraction(solve(program).value) - exact)
     compare(
@@ -102,7 +101,7 @@ def exact_programs():
 
 def interior_points():
     """The best mechanism on a grid of 36 places: our interior points, and HiGHS' simplex in floats."""
-    space = ut.grid(6, 6)
+    space = ut.spaces.grid(6, 6)
     ptype = ut.PrivacyType(space, epsilon=1)
     consumer = ut.Consumer(np.full(36, 1 / 36), np.asarray(space.distances, dtype=float))
     compare(

@@ -14,7 +14,7 @@ from rivals import RIVALS, run_apart, timed
 
 from utmost.geometry import vertices
 from utmost.geometry.double_description import kernels_by_double_description
-from utmost.geometry.walk import count_by_walk, walk_kernels
+from utmost.geometry.kernel_walk import count_by_walk, walk_kernels
 from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming
 

@@ -11,21 +11,21 @@ import numpy as np
 
 import utmost as ut
 from utmost.geometry.double_description import kernels_by_double_description
-from utmost.geometry.walk import walk_kernels
+from utmost.geometry.kernel_walk import walk_kernels
 
 SPACES = {
-    "counts(3)": ut.counts(3),
-    "counts(4)": ut.counts(4),
-    "discrete(4)": ut.discrete(4),
-    "grid(2, 2)": ut.grid(2, 2),
+    "counts(3)": ut.spaces.counts(3),
+    "counts(4)": ut.spaces.counts(4),
+    "discrete(4)": ut.spaces.discrete(4),
+    "grid(2, 2)": ut.spaces.grid(2, 2),
     "cycle(5)": ut.spaces.cycle(5),
-    "grid(2, 3), Manhattan": ut.grid(2, 3, metric="manhattan"),
-    "counts(5)": ut.counts(5),
+    "grid(2, 3), Manhattan": ut.spaces.grid(2, 3, metric="manhattan"),
+    "counts(5)": ut.spaces.counts(5),
 }
 
 
 def main():
-    list(walk_kernels(ut.vertices(ut.PrivacyType(ut.counts(3), alpha="1/2"))))
+    list(walk_kernels(ut.vertices(ut.PrivacyType(ut.spaces.counts(3), alpha="1/2"))))
     for name, space in SPACES.items():
         listed = ut.vertices(ut.PrivacyType(space, alpha="1/2"))
         start = time.process_time()

@@ -13,8 +13,8 @@ import sys
 from rivals import RIVALS, run_apart, timed
 
 from utmost.geometry import count_vertices, vertex_blocks
-from utmost.geometry.distances import Distances
-from utmost.geometry.essential import essential_edges
+from utmost.geometry.essential_edges import essential_edges
+from utmost.geometry.log_domain import Distances
 from utmost.privacy import PrivacyType
 from utmost.spaces import discrete, grid, hamming
 

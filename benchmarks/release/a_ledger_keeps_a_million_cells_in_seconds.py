@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from utmost.release.gradual import GradualRelease
-from utmost.release.ledger import Ledger
+from utmost.ledger import Ledger
+from utmost.release import GradualRelease
 
 UNIT = {"columns": ["n"], "sensitivity": 1, "cells": 1}
 

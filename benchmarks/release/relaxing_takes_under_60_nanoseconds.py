@@ -9,7 +9,7 @@ import numpy as np
 from timing import Contender, compared, shown
 
 from utmost.noise import Geometric
-from utmost.release.gradual import GradualRelease, bridge, relax, tighten
+from utmost.release import GradualRelease, bridge, relax, tighten
 from utmost.sampling import sample
 
 

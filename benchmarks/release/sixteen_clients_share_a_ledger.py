@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from postgres import fresh_database
-from utmost.release.ledger import Ledger
+from utmost.ledger import Ledger
 
 CLIENTS, RELEASES, ROWS = 16, 20, 100
 KEY = bytes(range(32))

@@ -10,7 +10,7 @@ from time import perf_counter, process_time
 import numpy as np
 
 from utmost.noise import Geometric
-from utmost.release import release
+from utmost.release import add_noise
 
 
 def peak_bytes() -> int:
@@ -21,9 +21,9 @@ def main():
     cells = int(float(sys.argv[1])) if len(sys.argv) > 1 else 100_000_000
     law = Geometric(epsilon=1)
     values = np.full(cells, 1000)
-    release(values[:10_000], law, method="table")
+    add_noise(values[:10_000], law, method="table")
     before, start, cpu = peak_bytes(), perf_counter(), process_time()
-    released = release(values, law)
+    released = add_noise(values, law)
     wall, cpu = perf_counter() - start, process_time() - cpu
     beside = peak_bytes() - before - released.nbytes
     print(f"{cells:,} cells in {wall:.2f} s ({cpu / cells * 1e9:.1f} ns of processor time a cell)")

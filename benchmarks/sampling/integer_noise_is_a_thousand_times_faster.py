@@ -12,7 +12,7 @@ import scipy.stats
 from timing import Contender, compared, shown
 
 from utmost.noise import Geometric
-from utmost.release import release
+from utmost.release import add_noise
 from utmost.sampling import sample
 
 N, FEW = 1_000_000, 10_000
@@ -43,7 +43,7 @@ def main():
         [
             Contender("utmost sample, table", lambda: sample(LAW, N, method="table"), N),
             Contender("utmost sample, constant-time (default)", lambda: sample(LAW, N), N),
-            Contender("utmost release, constant-time (default)", lambda: release(values, LAW), N),
+            Contender("utmost release, constant-time (default)", lambda: add_noise(values, LAW), N),
             Contender("numpy laplace (legacy; insecure, float)", lambda: np.random.laplace(size=N), N),
             Contender("numpy laplace (Generator; insecure, float)", lambda: generator.laplace(size=N), N),
             Contender("scipy dlaplace (insecure, float)", lambda: discrete.rvs(N), N),

@@ -6,12 +6,11 @@ Run: PYTHONPATH=src python benchmarks/sampling/tables_are_built_in_milliseconds.
 from timing import Contender, compared, shown
 
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw
-from utmost.sampling.marked import CONSTANT, TABLE, Plan
-from utmost.sampling.stairs import ManyStaircase
-from utmost.sampling.two_sided import ManyTwoSided
+from utmost.sampling.geometric_draws import CONSTANT, TABLE, DrawPlan, ManyTwoSided
+from utmost.sampling.staircase_draws import ManyStaircase
 
 
-def build(law: IntegerLaw, plan: Plan) -> object:
+def build(law: IntegerLaw, plan: DrawPlan) -> object:
     profile = law.profile
     ratio = profile.level.alpha_interval
     if profile.period == 1:

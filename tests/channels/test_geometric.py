@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from utmost.channels import Channel, GeometricMatrix, Remap, geometric_channel, unbounded_geometric_channel
 from utmost.errors import NotALevel, NotANumber, OutOfRange
-from utmost.exact import as_array, is_exact, level, product, to_floats
+from utmost.exact import as_array, is_exact, level, matrix_product, to_floats
 from utmost.testing.strategies import alphas, channels, levels
 
 counts = st.integers(0, 6)
@@ -42,8 +42,8 @@ def test_products_without_forming_g_are_products_with_g(data, n, alpha):
     g = GeometricMatrix(n, level(alpha=alpha))
     x = data.draw(channels(n + 1, 3)).matrix
     dense = g.matrix()
-    assert (g.product(x) == product(dense, x)).all()
-    assert (g.transpose_product(x) == product(dense.T, x)).all()
+    assert (g.product(x) == matrix_product(dense, x)).all()
+    assert (g.transpose_product(x) == matrix_product(dense.T, x)).all()
     assert (g.inverse_product(g.product(x)) == x).all()
     assert (g.product(g.inverse_product(x)) == x).all()
     assert (g.inverse_transpose_product(g.transpose_product(x)) == x).all()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from utmost.channels import Remap
 from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import product
+from utmost.exact import matrix_product
 
 
 @given(st.data(), st.integers(1, 5), st.integers(1, 5), st.integers(1, 5))
@@ -17,7 +17,7 @@ def test_remaps_compose_like_their_matrices(data, m, k, j):
     """(R then S).matrix = R.matrix @ S.matrix."""
     r = Remap(data.draw(st.lists(st.integers(0, k - 1), min_size=m, max_size=m)), k)
     s = Remap(data.draw(st.lists(st.integers(0, j - 1), min_size=k, max_size=k)), j)
-    assert (r.then(s).matrix == product(r.matrix, s.matrix)).all()
+    assert (r.then(s).matrix == matrix_product(r.matrix, s.matrix)).all()
     assert r.then(Remap.identity(k)).same_as(r)
 
 

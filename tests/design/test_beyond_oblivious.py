@@ -8,20 +8,22 @@ import pytest
 
 from design.random_consumers import loose_consumer, strict_consumer
 from utmost.channels import Channel
-from utmost.design.beyond_oblivious import (
+from utmost.design import (
     CountQuery,
     averaged,
     best_worst_case,
     conflicting_users,
     expanded,
+    optimal_mechanism,
+    shared_mechanism,
+    sharing_program,
+    sharing_refutation,
+    uniqueness,
     worst_case_loss,
 )
-from utmost.design.optimal import optimal_mechanism
-from utmost.design.shared import shared_mechanism, sharing_program, sharing_refutation
-from utmost.design.uniqueness import uniqueness
 from utmost.errors import OutOfRange
 from utmost.privacy import PrivacyType
-from utmost.programs.farkas import farkas_gap
+from utmost.programs import farkas_gap
 from utmost.spaces import counts
 
 F = Fraction

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from utmost.channels import Remap
-from utmost.design.checker import Bounds, check_private, edge_bound, edge_slacks
-from utmost.design.optimal import optimal_mechanism
+from utmost.design import Bounds, check_private, optimal_mechanism
+from utmost.design.checker import edge_bound, edge_slacks
 from utmost.errors import PromiseBroken
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer, counts, discrete, grid, hamming, losses, priors

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from utmost.channels import fair_channel, geometric_channel
-from utmost.design.checker import Bounds
-from utmost.design.constraints import Constraint, constraint_rows, read_constraints
-from utmost.design.optimal import optimal_mechanism
+from utmost.design import Bounds, Constraint, optimal_mechanism
+from utmost.design.constrained import constraint_rows, read_constraints
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer, counts, discrete, losses, priors

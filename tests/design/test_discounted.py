@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.discounted import discounted
+from utmost.design.periodic_noise import discounted
 from utmost.errors import OutOfRange, Unsupported
 from utmost.noise import costs
 

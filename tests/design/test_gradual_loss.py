@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from utmost.design import gradual_loss
-from utmost.design.pair_forms import PairForms
+from utmost.design.unavoidable_loss import PairForms
 from utmost.errors import NotALevel, OutOfRange, Unsupported
 from utmost.exact import level
+from utmost.gradual import is_lossless
 from utmost.noise import DiscreteStaircase, Geometric, costs
-from utmost.noise.gradual import is_lossless
 from utmost.programs import LinearProgram, solve
 
 # THEORY 4.4, in percent: both levels may lose; the strict one exact; the loose one exact.

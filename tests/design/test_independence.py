@@ -6,14 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.design.independence import independent, mixed, translated
 from utmost.design.noise_program import NoiseProgram
-from utmost.design.periodic_noise import PeriodicNoise
+from utmost.design.periodic_noise import PeriodicNoise, independent, mixed, translated
 from utmost.errors import NotAChannel, NotALevel, NotANumber, OutOfRange, PromiseBroken
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric, costs
-from utmost.programs.linear import LinearProgram
-from utmost.programs.vertex import solve_exactly
+from utmost.programs import LinearProgram, solve_exactly
 
 alphas = st.sampled_from([Fraction(1, 2), Fraction(1, 3), Fraction(4, 5)])
 few = settings(max_examples=25, deadline=None)

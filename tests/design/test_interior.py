@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from utmost.channels import Channel
+from utmost.design import Multipliers, interior_certificate, optimal_mechanism
 from utmost.design.checker import edge_slacks
-from utmost.design.interior import interior_certificate, likely_actions
-from utmost.design.multipliers import Multipliers
-from utmost.design.optimal import optimal_mechanism
+from utmost.design.interior import likely_actions
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.privacy import PrivacyType, smallest_epsilon
 from utmost.spaces import Consumer, Space, counts, discrete, grid, hamming, losses, priors

@@ -2,9 +2,8 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.design.independence import independent
-from utmost.design.least_noise import least_noise, noise_bound
-from utmost.design.periodic_noise import PeriodicNoise
+from utmost.design.noise_program import least_noise, noise_bound
+from utmost.design.periodic_noise import PeriodicNoise, independent
 from utmost.errors import OutOfRange
 from utmost.noise import DiscreteStaircase, Geometric, costs
 

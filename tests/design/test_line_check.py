@@ -9,10 +9,9 @@ import pytest
 
 from design.random_consumers import any_consumer, loose_consumer, random_type, unimodal_consumer
 from utmost.channels import geometric_channel
+from utmost.design import expected_loss
+from utmost.design.checker_on_counts import dual_bound, exact_slacks, float_rows, float_slacks, integer_rows, remap_loss
 from utmost.design.closed_form import exact_design, float_design
-from utmost.design.line_check import dual_bound, exact_slacks, float_slacks, remap_loss
-from utmost.design.loss_rows import float_rows, integer_rows
-from utmost.design.remap import expected_loss
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import level
 from utmost.spaces import Consumer, losses, priors

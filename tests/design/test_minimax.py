@@ -9,8 +9,8 @@ import pytest
 
 from design.random_consumers import monotone_loss, random_type
 from utmost.channels import geometric_channel
-from utmost.design.derivability import derivation
-from utmost.design.minimax import _by_channel, minimax_mechanism, worst_loss
+from utmost.design import derivation, minimax_mechanism
+from utmost.design.minimax import _by_channel, worst_loss
 from utmost.errors import OutOfRange
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer, counts, discrete, hamming, losses, priors

@@ -8,16 +8,14 @@ from math import nextafter
 import numpy as np
 import pytest
 
+from utmost.capacities.similarity import Kernel
 from utmost.channels import geometric_channel
-from utmost.design import levels
-from utmost.design.capacity.kernel import Kernel
-from utmost.design.checker import check_private
-from utmost.design.levels import alpha_above, alpha_below, alphas_above, alphas_below
-from utmost.design.near_ties import doubtful_ratios
+from utmost.design import check_private, checker
+from utmost.design.checker import alpha_above, alpha_below, alphas_above, alphas_below, doubtful_ratios
 from utmost.errors import PromiseBroken
 from utmost.exact import Surd
 from utmost.privacy import PrivacyType
-from utmost.privacy.ratios import power_interval
+from utmost.privacy.privacy_type import power_interval
 from utmost.spaces import Space, counts, discrete, graph, grid, points
 
 TYPES = [
@@ -96,8 +94,8 @@ def test_irrational_powers_lie_between_neighbouring_floats(epsilon, length):
 
 def test_each_power_is_computed_once_for_a_type(monkeypatch):
     ptype, asked = PrivacyType(points([[0, 0], [0.3, 1.1], [1.7, 0.2]]), epsilon=1), []
-    enclosed = levels._enclosed
-    monkeypatch.setattr(levels, "_enclosed", lambda *key: asked.append(key) or enclosed(*key))
+    enclosed = checker._enclosed
+    monkeypatch.setattr(checker, "_enclosed", lambda *key: asked.append(key) or enclosed(*key))
     pairs = np.array([[0, 1], [1, 0], [1, 2], [0, 2]])
     for _ in range(3):
         alphas_above(ptype, pairs)

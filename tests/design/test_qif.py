@@ -13,9 +13,7 @@ import numpy as np
 import pytest
 
 from utmost.channels import Channel, geometric_channel
-from utmost.design.derivability import derivation
-from utmost.design.optimal import optimal_mechanism
-from utmost.design.remap import bayes_remap, expected_loss, posterior
+from utmost.design import bayes_remap, derivation, expected_loss, optimal_mechanism, posterior
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer, counts, losses, priors
 

@@ -6,8 +6,8 @@ import pytest
 
 from design.random_consumers import any_consumer, random_type
 from utmost.channels import geometric_channel
-from utmost.design.reading import read_response, telling_response
-from utmost.design.remap import bayes_remap, posterior
+from utmost.design import bayes_remap, posterior, read_response
+from utmost.design.reading import telling_response
 from utmost.errors import NotAPrior, OutOfRange
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric

@@ -6,8 +6,15 @@ import pytest
 
 from design.random_consumers import any_consumer, random_type
 from utmost.channels import Channel, geometric_channel
-from utmost.design.additive import face_value_of_noise, folded_channel, folded_responses
-from utmost.design.remap import bayes_remap, expected_loss, face_value_loss, posterior
+from utmost.design import (
+    bayes_remap,
+    expected_loss,
+    face_value_loss,
+    face_value_of_noise,
+    folded_channel,
+    folded_responses,
+    posterior,
+)
 from utmost.errors import OutOfRange, Unsupported
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, costs
 from utmost.spaces import Consumer, losses, priors

@@ -9,9 +9,14 @@ import pytest
 
 from design.random_consumers import loose_consumer, random_type, strict_consumer
 from utmost.channels import Channel, GeometricMatrix, Remap, geometric_channel
-from utmost.design.derivability import between_levels, derivation
-from utmost.design.optimal import optimal_mechanism
-from utmost.design.structure import check_lemmas, constraint_matrix, remap_of_vertex
+from utmost.design import (
+    between_levels,
+    check_lemmas,
+    constraint_matrix,
+    derivation,
+    optimal_mechanism,
+    remap_of_vertex,
+)
 from utmost.errors import OutOfRange, PromiseBroken, SolverFailed
 from utmost.exact import level
 from utmost.privacy import PrivacyType

@@ -4,8 +4,8 @@ from fractions import Fraction
 import pytest
 
 from design.random_consumers import any_consumer, loose_consumer, random_type, strict_consumer
-from utmost.design.optimal import optimal_mechanism
-from utmost.design.uniqueness import _is_only_vertex, uniqueness
+from utmost.design import optimal_mechanism, uniqueness
+from utmost.design.structure import _is_only_vertex
 from utmost.errors import Unsupported
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer, counts, discrete, losses, priors

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import SolverFailed
-from utmost.exact import as_array, independent, product, solve_lifted
+from utmost.exact import as_array, independent, matrix_product, solve_lifted
 
 PRIME = (1 << 61) - 1
 
@@ -28,9 +28,9 @@ def test_the_solution_solves(seed, n, k, size):
     matrix, known = rational_matrix(rng, n, n, size), rational_matrix(rng, n, k, 9)
     if len(independent(matrix)[0]) < n:
         return
-    assert (solve_lifted(matrix, product(matrix, known)) == known).all()
+    assert (solve_lifted(matrix, matrix_product(matrix, known)) == known).all()
     right = rational_matrix(rng, n, k, size)
-    assert (product(matrix, solve_lifted(matrix, right)) == right).all()
+    assert (matrix_product(matrix, solve_lifted(matrix, right)) == right).all()
 
 
 def test_a_matrix_that_a_prime_divides():

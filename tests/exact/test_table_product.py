@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.exact.table_product import table_product
+from utmost.exact.matrix_products import table_product
 
 integers = st.integers(-(10**60), 10**60)
 

@@ -10,11 +10,10 @@ from auditing import epsilon_refuted
 from goodness import Written, chi_square
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import level
+from utmost.gradual import Relaxing, Tightening, joint_pmf
 from utmost.noise import DiscreteStaircase, Geometric
-from utmost.noise.gradual import Relaxing, Tightening, joint_pmf
-from utmost.release.gradual import GradualRelease, steps
-from utmost.sampling import marked
-from utmost.sampling.bits import SystemRandomness
+from utmost.release import GradualRelease, level_steps
+from utmost.sampling import SystemRandomness, geometric_draws
 from utmost.testing import SeededRandomness, seeded_gradual_release
 
 LEVELS = [level(epsilon="1/2"), level(epsilon=1), level(epsilon=2)]
@@ -92,7 +91,7 @@ def same_answer_again():
 def seeded_sources_refused():
     try:
         GradualRelease([1], sensitivity=1, randomness=SeededRandomness(1))
-        steps.tighten(1, 2, 1, randomness=SeededRandomness(1))
+        level_steps.tighten(1, 2, 1, randomness=SeededRandomness(1))
     except PromiseBroken:
         return True
     return False
@@ -108,7 +107,7 @@ def seeds_and_clocks_refused():
 
 def no_tail_is_cut():
     """Bits that name the last cell of the table again and again lead as far out as they go on."""
-    sampler = marked.ManyMarked(level(epsilon=1).alpha_interval, [_certain], marked.CONSTANT)
+    sampler = geometric_draws.ManyMarked(level(epsilon=1).alpha_interval, [_certain], geometric_draws.CONSTANT)
     drawn, _ = sampler.draw(1, Written(arrays=[[2**32 - 1], [2**64 - 1]] * 3))
     return int(drawn[0]) >= 3 * sampler._values << sampler._shift
 

@@ -9,10 +9,10 @@ from scipy import stats
 from goodness import chi_square
 from utmost.errors import UtmostError
 from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.ledger import Ledger, read_sealed
+from utmost.ledger.blocks import packed
 from utmost.noise import Geometric
-from utmost.noise.gradual import joint_pmf
-from utmost.release.ledger import Ledger, read_sealed
-from utmost.release.ledger.numbers import packed
 
 LEVELS = [level(epsilon="1/2"), level(epsilon=1), level(epsilon=2)]
 UNIT = {"columns": ["n"], "sensitivity": 1, "cells": 1}

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from faults.gradual_checks import CHECKS
+from utmost.gradual import Bridge, steps
 from utmost.noise import Geometric
-from utmost.noise.gradual import Bridge, tightening
-from utmost.release.gradual import answer, chain, column, history, steps, unit
-from utmost.release.gradual.chain import Step
-from utmost.release.gradual.history import History
-from utmost.release.gradual.unit import Unit
-from utmost.sampling import bits, draw, gradual, marked, wide
-from utmost.sampling.keystream import Keystream
+from utmost.release import gradual_release, lattice, level_steps
+from utmost.release.gradual_release import History
+from utmost.release.lattice import Lattice
+from utmost.release.level_steps import Step
+from utmost.sampling import draw, geometric_draws, integers, level_draws, random_bits
+from utmost.sampling.random_bits import Keystream
 from utmost.testing import SeededRandomness
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -26,7 +26,9 @@ pytestmark = [posix, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarnin
 def fresh_noise_on_relax(plant):
     def extended(self, at, lattice, randomness, method):
         count = self.where.size
-        noise = wide.joined(draw.draws(Geometric(lattice.of(at)), count, randomness=randomness, method=method), count)
+        noise = integers.joined(
+            draw.draws(Geometric(lattice.of(at)), count, randomness=randomness, method=method), count
+        )
         return History(self.where, self._block(lattice, randomness), {**self.known, at: noise})
 
     plant.setattr(History, "extended", extended)
@@ -39,7 +41,7 @@ def fresh_noise_from_the_relax_kernel(plant):
     def drawn(self, unit, below, above, count, randomness, method):
         if self.how == "relax":
             anew = draw.draws(Geometric(unit.of(self.strict)), count, randomness=randomness, method=method)
-            below = wide.joined(anew, count)
+            below = integers.joined(anew, count)
         return real(self, unit, below, above, count, randomness, method)
 
     plant.setattr(Step, "drawn", drawn)
@@ -56,8 +58,8 @@ def answered_anew_each_time(plant):
 
 def wrong_weight_of_staying(plant):
     """A square forgotten in w = (b/a) ((1-a)/(1-b))^2."""
-    plant.setattr(tightening, "staying", lambda b, a: b / a * (1 - a) / (1 - b))
-    plant.setattr(tightening, "changing", lambda b, a: 1 - b / a * (1 - a) / (1 - b))
+    plant.setattr(steps, "staying", lambda b, a: b / a * (1 - a) / (1 - b))
+    plant.setattr(steps, "changing", lambda b, a: 1 - b / a * (1 - a) / (1 - b))
 
 
 def wrong_weight_in_the_draw(plant):
@@ -88,24 +90,24 @@ def levels_mixed_up(plant):
 
 
 def sensitivity_doubled(plant):
-    real = Unit.of
-    plant.setattr(Unit, "of", lambda self, at: real(replace(self, sensitivity=2 * self.sensitivity), at))
+    real = Lattice.of
+    plant.setattr(Lattice, "of", lambda self, at: real(replace(self, sensitivity=2 * self.sensitivity), at))
 
 
 def sensitivity_forgotten(plant):
-    real = Unit.of
-    plant.setattr(Unit, "of", lambda self, at: real(replace(self, sensitivity=1), at))
+    real = Lattice.of
+    plant.setattr(Lattice, "of", lambda self, at: real(replace(self, sensitivity=1), at))
 
 
 def one_place_too_many_in_a_block(plant):
-    real = unit.uniform
-    plant.setattr(unit, "uniform", lambda bound, *rest: real(bound + 1, *rest))
+    real = lattice.uniform_integers
+    plant.setattr(lattice, "uniform_integers", lambda bound, *rest: real(bound + 1, *rest))
 
 
 def sizes_off_by_one(plant):
     """The bridge works with |W| + 1 where it should have |W|."""
-    real = gradual._ManyBridge.draw
-    plant.setattr(gradual._ManyBridge, "draw", lambda self, w, bits: real(self, w + np.sign(w), bits))
+    real = level_draws._ManyBridge.draw
+    plant.setattr(level_draws._ManyBridge, "draw", lambda self, w, bits: real(self, w + np.sign(w), bits))
 
 
 def seeded_sources_pass(plant):
@@ -113,7 +115,7 @@ def seeded_sources_pass(plant):
 
 
 def any_source_passes(plant):
-    for module in (answer, steps):
+    for module in (gradual_release, level_steps):
         plant.setattr(module, "secure", lambda randomness: randomness)
 
 
@@ -124,7 +126,7 @@ def truncated_tail(plant):
         index = self._top.draw(count, randomness)
         return (index >> self._mark_bits).astype(np.int64), index & ((1 << self._mark_bits) - 1)
 
-    plant.setattr(marked.ManyMarked, "_tops", tops)
+    plant.setattr(geometric_draws.ManyMarked, "_tops", tops)
 
 
 def float_laplace(plant):
@@ -134,7 +136,7 @@ def float_laplace(plant):
     def write(self, shape, released):
         return released * 2.0**-self.exponent + rng.laplace(size=shape) * 1e-9
 
-    plant.setattr(Unit, "write", write)
+    plant.setattr(Lattice, "write", write)
 
 
 def float_noise_on_integers(plant):
@@ -144,27 +146,27 @@ def float_noise_on_integers(plant):
     def draws(law, count, **_):
         yield np.rint(rng.laplace(scale=1 / law.level.epsilon_float, size=count)).astype(np.int64)
 
-    plant.setattr(chain, "draws", draws)
+    plant.setattr(level_steps, "draws", draws)
 
 
 def overflow(plant):
     with_wrapping = lambda x, y: x.astype(np.int64) + y.astype(np.int64)  # noqa: E731
-    for module in (history, chain, column, steps):
+    for module in (gradual_release, level_steps, gradual_release, level_steps):
         plant.setattr(module, "add", with_wrapping)
 
 
 def forked_streams(plant):
     kept = Keystream(os.urandom(32), os.urandom(16))
-    plant.setattr(bits.SystemRandomness, "_stream", lambda self: kept)
+    plant.setattr(random_bits.SystemRandomness, "_stream", lambda self: kept)
 
 
 def forked_releases(plant):
-    plant.setattr(answer.os, "getpid", lambda: 1)
+    plant.setattr(gradual_release.os, "getpid", lambda: 1)
 
 
 def operating_system_without_entropy(plant):
     """Its source is stuck, and nobody notices."""
-    plant.setattr(bits, "entropy", bytes)
+    plant.setattr(random_bits, "entropy", bytes)
 
 
 FAULTS = {
@@ -195,7 +197,7 @@ FAULTS = {
 @pytest.fixture(autouse=True)
 def _no_sampler_survives():
     """Samplers are kept by kernel: one made under a fault must not serve another test."""
-    kept = (draw._many, gradual._tightening, gradual._bridge)
+    kept = (draw._many, level_draws._tightening, level_draws._bridge)
     for cache in kept:
         cache.cache_clear()
     yield

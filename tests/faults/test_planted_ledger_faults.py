@@ -5,22 +5,22 @@ from dataclasses import replace
 import pytest
 
 from faults.ledger_checks import CHECKS
+from utmost.ledger import book, publishing, responses, vault, verification
+from utmost.ledger import ledger as front
+from utmost.ledger.blocks import packed
+from utmost.ledger.key import Key
+from utmost.ledger.response_noise import DrawnNoise
+from utmost.ledger.sqlite_store import SqliteStore
+from utmost.ledger.witness import Held, Witness
 from utmost.noise import Geometric
-from utmost.release.gradual.chain import Step
-from utmost.release.ledger import book, publishing, responses, vault, verification
-from utmost.release.ledger import ledger as front
-from utmost.release.ledger.key import Key
-from utmost.release.ledger.noise import DrawnNoise
-from utmost.release.ledger.numbers import packed
-from utmost.release.ledger.sqlite_store import SqliteStore
-from utmost.release.ledger.witness import Held, Witness
-from utmost.sampling import draw, gradual, wide
+from utmost.release.level_steps import Step
+from utmost.sampling import draw, integers, level_draws
 
 
 def fresh_noise_on_relax(plant):
     def beyond(self, column, block, count, below):
         law = Geometric(self.lattice.of(self.step.to))
-        return wide.joined(draw.draws(law, count, randomness=self.randomness, method=self.method), count)
+        return integers.joined(draw.draws(law, count, randomness=self.randomness, method=self.method), count)
 
     plant.setattr(DrawnNoise, "beyond", beyond)
 
@@ -164,10 +164,10 @@ FAULTS = {
 @pytest.fixture(autouse=True)
 def _no_sampler_survives():
     """Samplers are kept by kernel: one made under a fault must not serve another test."""
-    for cache in (draw._many, gradual._tightening, gradual._bridge):
+    for cache in (draw._many, level_draws._tightening, level_draws._bridge):
         cache.cache_clear()
     yield
-    for cache in (draw._many, gradual._tightening, gradual._bridge):
+    for cache in (draw._many, level_draws._tightening, level_draws._bridge):
         cache.cache_clear()
 
 

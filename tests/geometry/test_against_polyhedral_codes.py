@@ -9,8 +9,8 @@ from math import lcm
 import pytest
 
 from utmost.geometry import count_vertices, kernels, vertices
-from utmost.geometry.distances import Distances
-from utmost.geometry.reverse_search import vertices_by_reverse_search
+from utmost.geometry.log_domain import Distances
+from utmost.geometry.vertex_search import vertices_by_reverse_search
 from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming
 

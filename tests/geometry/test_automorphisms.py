@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.geometry import Automorphisms, vertex_orbits, vertices
-from utmost.geometry.distances import Distances
-from utmost.geometry.orbits import column_permutations
+from utmost.geometry.log_domain import Distances
+from utmost.geometry.symmetries import column_permutations
 from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.channels import geometric_channel
-from utmost.geometry.cells import Complex, as_prior
+from utmost.geometry.best_action_cells import Complex, exact_prior
 from utmost.spaces import losses
 
 matrices = st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(1, 4)).flatmap(
@@ -59,4 +59,4 @@ def test_a_best_action_inside_only_is_found():
 @pytest.mark.parametrize("ray", [(1, 0), (2, 3)])
 def test_priors_sum_to_one(ray):
     """The prior of a ray."""
-    assert as_prior(ray).sum() == 1
+    assert exact_prior(ray).sum() == 1

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.exact import Surd
-from utmost.geometry.distances import Distances
+from utmost.geometry.log_domain import Distances
 from utmost.spaces import Space, counts, discrete, grid
 
 

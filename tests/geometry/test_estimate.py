@@ -6,10 +6,10 @@ from math import comb
 import numpy as np
 import pytest
 
-from utmost.adapters.reproduce.fernandes_tables import SEVEN_VERTICES
 from utmost.errors import OutOfRange
 from utmost.geometry import estimate_kernels, kernel_sizes, vertices
-from utmost.geometry.pair_completions import PairCompletions
+from utmost.geometry.kernel_walk import PairCompletions
+from utmost.papers.fernandes import SEVEN_VERTICES
 from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming
 
@@ -27,8 +27,8 @@ def test_intervals_hold_the_truth(space, at):
 
 def test_an_exhaustive_sample_is_exact():
     """Averaged over all sets of the sampled size, the estimator is the number: it is unbiased."""
-    from utmost.geometry.differences import scaled_differences
     from utmost.geometry.estimate import _Completions
+    from utmost.geometry.kernel_walk import scaled_differences
 
     listed = vertices(PrivacyType(counts(3), alpha="1/2"))
     counter = _Completions(listed, scaled_differences(listed))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, Unsupported
 from utmost.geometry import (
+    Automorphisms,
     Position,
     count_kernels,
     decompose,
@@ -23,11 +24,10 @@ from utmost.geometry import (
     kernels,
     vertices,
 )
-from utmost.geometry.automorphisms import Automorphisms
+from utmost.geometry.decomposition import null_vector, solve_columns
 from utmost.geometry.double_description import kernels_by_double_description
-from utmost.geometry.linear import null_vector, solve_columns
-from utmost.geometry.orbits import column_permutations, moved_supports
-from utmost.geometry.walk import count_by_walk, walk_kernels
+from utmost.geometry.kernel_walk import count_by_walk, walk_kernels
+from utmost.geometry.symmetries import column_permutations, moved_supports
 from utmost.privacy import PrivacyType
 from utmost.spaces import Space, counts, discrete, grid, hamming
 

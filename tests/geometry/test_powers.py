@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from utmost.exact import level
 from utmost.geometry import count_kernels, kernels, vertices
-from utmost.geometry.differences import scaled_differences
-from utmost.geometry.distances import Distances
 from utmost.geometry.double_description import kernels_by_double_description
-from utmost.geometry.powers import Powers
+from utmost.geometry.kernel_walk import scaled_differences
+from utmost.geometry.log_domain import Distances, LogPowers
 from utmost.privacy import PrivacyType
 from utmost.spaces import Space, counts, grid
 
@@ -25,7 +24,7 @@ levels = st.sampled_from([level(alpha="1/2"), level(alpha="7/8"), level(epsilon=
 @settings(max_examples=60, deadline=None)
 def test_intervals_and_floats_are_right(at, exponent):
     """exp(-eps (a + b sqrt 2)): inside the interval, and at most one unit in the last place off."""
-    powers = Powers(at, (1, 2))
+    powers = LogPowers(at, (1, 2))
     around = powers.interval(exponent, 300)
     assert around.width < Fraction(1, 2**290)
     middle = (around.lower + around.upper) / 2
@@ -38,7 +37,7 @@ def test_intervals_and_floats_are_right(at, exponent):
 @settings(max_examples=60, deadline=None)
 def test_residues_of_roots_know_their_powers(root, above, alpha):
     """The image of alpha^(1/k), to the k-th power, is that of alpha: relations between roots hold in the field."""
-    powers = Powers(level(alpha=alpha).scaled(Fraction(1, root)), (1,))
+    powers = LogPowers(level(alpha=alpha).scaled(Fraction(1, root)), (1,))
     field = powers.field((1 << 30) + above)
     base = Fraction(alpha)
     expected = base.numerator * pow(base.denominator, -1, field.prime) % field.prime
@@ -50,7 +49,7 @@ def test_residues_of_roots_know_their_powers(root, above, alpha):
 @settings(max_examples=30, deadline=None)
 def test_fields_have_prime_order(at, above):
     """Fermat: 2^(p-1) = 1, for p above what was asked and 3 modulo 4."""
-    prime = Powers(at, (1, 2)).field(above).prime
+    prime = LogPowers(at, (1, 2)).field(above).prime
     assert prime > above
     assert prime % 4 == 3
     assert pow(2, prime - 1, prime) == 1
@@ -83,5 +82,5 @@ def test_half_distances_are_a_finer_unit():
 def test_the_unit_is_that_of_the_distances():
     """Powers.of counts in units of distance."""
     distances = Distances.of(Space([[0, 6], [6, 0]]))
-    assert Powers.of(level(alpha="1/2"), distances).fraction((1,)) == Fraction(1, 64)
-    assert Powers.of(level(alpha="1/2"), Distances.of(grid(2, 2))).roots == (1, 2)
+    assert LogPowers.of(level(alpha="1/2"), distances).fraction((1,)) == Fraction(1, 64)
+    assert LogPowers.of(level(alpha="1/2"), Distances.of(grid(2, 2))).roots == (1, 2)

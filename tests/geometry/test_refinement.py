@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.errors import Infeasible, NotAChannel, NotANumber, OutOfRange, SolverFailed
 from utmost.exact import to_floats
-from utmost.geometry import exact_remap, refinement, refinement_verdict, refutation
-from utmost.geometry.remap_program import nearest_remap_exactly
-from utmost.geometry.witnesses import is_remap_between, prefers
-from utmost.programs.whole import Tableau, whole
+from utmost.geometry import is_remap_between, prefers, refinement, refinement_verdict, refutation, remaps
+from utmost.geometry.nearest_remaps import nearest_remap_exactly
+from utmost.programs.whole_numbers import WholeTableau, whole
 from utmost.spaces import Consumer, losses, priors
 from utmost.testing.strategies import channels, refined_pairs
 
@@ -72,7 +71,7 @@ def has_remap(B, A):
     matrix, right = np.array([*rows, *sums], dtype=object), np.array([*A.ravel(), *[1] * m], dtype=object)
     integers, _ = whole(np.concatenate([matrix, right[:, None]], axis=1))
     try:
-        Tableau.feasible(integers[:, :-1], integers[:, -1])
+        WholeTableau.feasible(integers[:, :-1], integers[:, -1])
     except Infeasible:
         return False
     return True
@@ -114,7 +113,7 @@ def test_a_remap_that_is_mended_below_zero_is_none():
     """What B P misses may be too much to be made up for: then nothing is returned, least of all negative chances."""
     B = Channel([["1/2", "1/2", 0], [0, "1/2", "1/2"]]).matrix
     for A, found in (([[1, 0], [0, 1]], False), ([["5/8", "3/8"], ["3/8", "5/8"]], True)):
-        mended = exact_remap._mended(B, Channel(A).matrix, to_floats(B), np.full((3, 2), 0.5), [0, 1], [0, 1])
+        mended = remaps._mended(B, Channel(A).matrix, to_floats(B), np.full((3, 2), 0.5), [0, 1], [0, 1])
         assert (mended is not None) == found
         assert mended is None or (mended >= 0).all()
 

@@ -10,18 +10,11 @@ from hypothesis import strategies as st
 
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.errors import NotALoss, OutOfRange, PromiseBroken, Unsupported
-from utmost.geometry import (
-    distinguishing_mechanism,
-    is_universally_optimal,
-    joint_loss,
-    kernels,
-    lifted_loss,
-    universal_mechanism,
-)
-from utmost.geometry.least_loss import LeastLoss
+from utmost.geometry import distinguishing_mechanism, is_universally_optimal, kernels, universal_mechanism
+from utmost.geometry.best_action_cells import LeastLoss
 from utmost.privacy import PrivacyType
-from utmost.programs.whole import whole
-from utmost.spaces import Space, counts, discrete, graph, grid, hamming, losses
+from utmost.programs.whole_numbers import whole
+from utmost.spaces import Space, counts, discrete, graph, grid, hamming, joint_loss, lifted_loss, losses
 
 HALF = {"alpha": "1/2"}
 

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from utmost.errors import Unsupported
 from utmost.geometry import count_vertices, vertex_blocks, vertices
-from utmost.geometry.distances import Distances
-from utmost.geometry.essential import BipartiteGraph, blocks, essential_edges
-from utmost.geometry.heights import height_functions
-from utmost.geometry.reverse_search import TightGraph, vertices_by_reverse_search
-from utmost.geometry.transfer import count_height_functions
+from utmost.geometry.essential_edges import BipartiteGraph, blocks, essential_edges
+from utmost.geometry.height_counts import count_height_functions
+from utmost.geometry.log_domain import Distances
+from utmost.geometry.vertex_search import TightGraph, height_functions, vertices_by_reverse_search
 from utmost.privacy import PrivacyType
 from utmost.spaces import Space, counts, discrete, graph, grid, hamming
 

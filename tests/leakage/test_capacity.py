@@ -28,9 +28,8 @@ from utmost.leakage import (
     shannon_entropy,
     vulnerability,
 )
-from utmost.leakage.best_subset import best_subset
-from utmost.leakage.corner_priors import corner_priors
-from utmost.leakage.shannon_capacity import bounds_at
+from utmost.leakage.prior_capacity import best_subset, corner_priors
+from utmost.leakage.shannon import bounds_at
 from utmost.privacy import PrivacyType
 from utmost.spaces import Space, counts, losses, priors
 from utmost.testing import strategies as us

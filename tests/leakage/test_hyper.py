@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from utmost.channels import Channel, geometric_channel, unbounded_geometric_channel
 from utmost.errors import NotAChannel, NotAPrior, OutOfRange
-from utmost.exact import as_array, is_exact, product
+from utmost.exact import as_array, is_exact, matrix_product
 from utmost.leakage import Hyper, hyper, hyper_of
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer, Space, losses, priors
@@ -37,7 +37,7 @@ def test_the_mean_of_the_posteriors_is_the_prior(given):
     C, prior = given
     found = hyper(C, prior)
     assert (found.prior == prior).all()
-    assert (product(found.posteriors, found.weights) == prior).all()
+    assert (matrix_product(found.posteriors, found.weights) == prior).all()
     assert (found.posteriors.sum(axis=0) == 1).all()
     assert found.weights.sum() == 1
     assert (found.weights > 0).all()

@@ -4,7 +4,7 @@ import pytest
 
 from utmost.errors import OutOfRange
 from utmost.noise import costs
-from utmost.noise.cost_names import cost_named
+from utmost.noise.costs import cost_named
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from utmost.errors import NotALoss, NotMonotone, Unsupported
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
-from utmost.noise.adaptive import integer_sum, integral
-from utmost.noise.cost_reading import read_cost
-from utmost.noise.costs import absolute, moment, squared
+from utmost.noise.costs import absolute, moment, read_cost, squared
 from utmost.noise.folded import Folded
+from utmost.noise.quadrature import integer_sum, integral
 
 epsilons = st.sampled_from(["1e-6", "0.01", "0.3", 1, 5, 20, 50])
 widths = st.sampled_from([1, 5, 1000, 10**9])
@@ -156,7 +155,7 @@ def test_costs_that_are_none_are_refused_and_the_place_is_named(law, cost, error
 
 @given(st.integers(0, 10**6), st.integers(0, 10**12), st.integers(0, 9))
 def test_long_sums_of_polynomials_are_exact_to_rounding(low, length, order):
-    from utmost.noise.sums import power_sum
+    from utmost.noise.polynomials import power_sum
 
     found = integer_sum(lambda n: n.astype(float) ** order, [(low, low + length)])
     assert float(found.value) == pytest.approx(power_sum(order, low + length) - power_sum(order, low), rel=1e-12)

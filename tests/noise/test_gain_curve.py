@@ -5,7 +5,7 @@ import math
 import pytest
 
 from utmost.noise import costs
-from utmost.noise.gain_curve import gain_curve
+from utmost.noise.optimal import gain_curve
 
 
 def test_figure_2():

@@ -5,9 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.exact import level
-from utmost.noise.polynomial import geometric_moment_cleared, plus, scaled, shifted_moment_cleared, times
+from utmost.noise.polynomials import (
+    eulerian,
+    geometric_moment,
+    geometric_moment_cleared,
+    plus,
+    power_sum,
+    scaled,
+    shifted_moment_cleared,
+    times,
+)
 from utmost.noise.powers import ExactPowers, FloatPowers
-from utmost.noise.sums import eulerian, geometric_moment, power_sum
 
 alphas = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(4, 5), max_denominator=50)
 

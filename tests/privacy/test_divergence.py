@@ -12,7 +12,7 @@ from utmost.errors import NotALevel
 from utmost.exact import Level, level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 from utmost.privacy import delta, profile, total_variation, tradeoff
-from utmost.privacy.curve import curve_of
+from utmost.privacy.curves import curve_of
 
 EPSILONS = ["0", "1e-6", "0.1", "0.5", "1", "2.5", "9", "60"]
 

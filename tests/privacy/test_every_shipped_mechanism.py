@@ -19,8 +19,8 @@ from utmost.channels import (
 )
 from utmost.design import folded_channel, minimax_mechanism, optimal_mechanism
 from utmost.exact import is_exact, level
+from utmost.gradual import Tightening
 from utmost.noise import DiscreteStaircase, Geometric
-from utmost.noise.gradual import Tightening
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer, Space, counts, discrete, hamming, losses, priors
 

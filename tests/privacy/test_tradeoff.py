@@ -13,7 +13,7 @@ from utmost.errors import NotAChannel, NotANumber, OutOfRange
 from utmost.exact import Level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 from utmost.privacy import frontier, tradeoff
-from utmost.privacy.staircase import StaircaseCurve
+from utmost.privacy.curves import StaircaseCurve
 
 # ---- laws
 

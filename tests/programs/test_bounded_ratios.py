@@ -5,8 +5,7 @@ import pytest
 
 from utmost.errors import SolverFailed
 from utmost.programs import LinearProgram, solve
-from utmost.programs.bounded_ratios import interior_columns
-from utmost.programs.ratio_rows import RatioRows, near_pairs, nearly_broken
+from utmost.programs.interior_point import RatioRows, interior_columns, near_pairs, nearly_broken
 
 
 def factors_of(distances, epsilon):

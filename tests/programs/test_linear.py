@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.programs.linear import LinearProgram
-from utmost.programs.program import InfeasibleProgram, solve
+from utmost.programs import InfeasibleProgram, LinearProgram, solve
 
 GOOD = {"cost": [1, 2], "rows": [0, 0], "columns": [0, 1], "values": [1, 1], "lower": [1], "upper": [2]}
 

@@ -8,11 +8,18 @@ import pytest
 
 from utmost.errors import SolverFailed
 from utmost.exact import objects
+from utmost.programs import (
+    Basis,
+    InfeasibleProgram,
+    LinearProgram,
+    exact_vertex,
+    farkas_gap,
+    farkas_ray,
+    solve,
+    solve_exactly,
+)
 from utmost.programs.elimination import solve_sparse
-from utmost.programs.farkas import farkas_gap, farkas_ray
-from utmost.programs.linear import AT_LOWER, BASIC, Basis, LinearProgram
-from utmost.programs.program import InfeasibleProgram, solve
-from utmost.programs.vertex import exact_vertex, solve_exactly
+from utmost.programs.linear_program import AT_LOWER, BASIC
 
 
 def random_program(rng):

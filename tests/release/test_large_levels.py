@@ -5,13 +5,14 @@ import json
 import pytest
 
 from surface import processor_time
-from utmost import GradualRelease, Staircase, optimal_noise, relaxable_noise, release_table
-from utmost.adapters.reports import law_report
+from utmost import GradualRelease, Staircase, optimal_noise, release_table
+from utmost.documents.reports import law_report
 from utmost.errors import OutOfRange
 from utmost.exact import level
+from utmost.noise import relaxable_noise
 from utmost.noise.costs import absolute
-from utmost.release.gradual import relax, tighten
-from utmost.release.statement import _factor
+from utmost.release import relax, tighten
+from utmost.release.statements import _factor
 
 TABLE = {"n": [3, 4]}
 LARGE = ["1e4", "1e5", "1e6", "1e30"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from utmost.noise import Laplace, Staircase
-from utmost.release.values import release
+from utmost.release import add_noise
 from utmost.sampling.draw import on_grid
 
 REALS = Laplace(epsilon=1, sensitivity=2.5)
@@ -42,7 +42,7 @@ def low_bit_attack(release_from, low=0.0, high=2.5, rounds=4000):
 
 @pytest.mark.parametrize("law", [REALS, Staircase(epsilon=1, sensitivity=2.5), Laplace(epsilon=1, sensitivity="5/2")])
 def test_the_low_bit_attack_finds_nothing(law):
-    assert low_bit_attack(lambda values: release(values, law)) == 0
+    assert low_bit_attack(lambda values: add_noise(values, law)) == 0
 
 
 @pytest.mark.parametrize("planted", [float_laplace, float_staircase])
@@ -58,7 +58,7 @@ def test_outputs_of_neighbours_are_points_of_one_grid(value, law):
     lattice, exponent = on_grid(law)
     neighbour = float(np.nextafter(value + float(law.sensitivity), value))
     for origin in (value, neighbour):
-        points = np.ldexp(release(np.full(500, origin), law), exponent)
+        points = np.ldexp(add_noise(np.full(500, origin), law), exponent)
         assert (points == np.floor(points)).all()
         for other in (value, neighbour):
             shift = points - math.floor(Fraction(other) * 2**exponent)

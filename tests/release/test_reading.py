@@ -11,8 +11,8 @@ import pytest
 
 from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.noise import Geometric, Laplace
+from utmost.release import add_noise
 from utmost.release import values as values_file
-from utmost.release.values import release
 from utmost.sampling import SystemRandomness
 from utmost.sampling.draw import CHUNK
 
@@ -63,7 +63,7 @@ BAD_FOR_INTEGERS = [
 def test_what_is_no_integer_is_refused_by_its_place_before_anything_is_drawn(values, where, monkeypatch):
     refuse_to_draw(monkeypatch)
     with pytest.raises(NotANumber) as refused:
-        release(values, COUNTS)
+        add_noise(values, COUNTS)
     assert str(refused.value).startswith(where)
 
 
@@ -95,33 +95,33 @@ BAD_FOR_REALS = [
 def test_what_is_no_finite_number_is_refused_by_its_place_before_anything_is_drawn(values, where, monkeypatch):
     refuse_to_draw(monkeypatch)
     with pytest.raises(NotANumber) as refused:
-        release(values, REALS)
+        add_noise(values, REALS)
     assert str(refused.value).startswith(where)
 
 
 def test_masked_values_are_refused_and_unmasked_ones_read():
     masked = np.ma.MaskedArray([[1, 2], [3, 4]], mask=[[False, False], [True, False]])
     with pytest.raises(NotANumber, match=r"values\[1, 0\]: a value must not be masked"):
-        release(masked, COUNTS)
-    assert release(np.ma.MaskedArray([1, 2], mask=False), SILENT).tolist() == [1, 2]
+        add_noise(masked, COUNTS)
+    assert add_noise(np.ma.MaskedArray([1, 2], mask=False), SILENT).tolist() == [1, 2]
 
 
 def test_a_bad_value_far_into_an_array_is_found_at_its_place():
     values = np.zeros(CHUNK + 9)
     values[CHUNK + 3] = np.nan
     with pytest.raises(NotANumber, match=rf"^values\[{CHUNK + 3}\]:"):
-        release(values, REALS)
+        add_noise(values, REALS)
 
 
 def test_ragged_lists_are_refused():
     for ragged in ([[1, 2], [3]], [np.array([1, 2]), np.array([[1], [2]])]):
         with pytest.raises(NotANumber, match="values"):
-            release(ragged, COUNTS)
+            add_noise(ragged, COUNTS)
 
 
 def test_a_float_for_a_law_on_the_integers_is_told_what_to_use():
     with pytest.raises(NotANumber, match='declare domain="reals", or use Laplace or Staircase'):
-        release([1, 2.5], COUNTS)
+        add_noise([1, 2.5], COUNTS)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_float_for_a_law_on_the_integers_is_told_what_to_use():
     ids=lambda values: repr(values)[:40],
 )
 def test_a_whole_number_is_read_in_whatever_type_it_came(values):
-    assert release(values, SILENT).tolist() == [3, -4, 2**70]
+    assert add_noise(values, SILENT).tolist() == [3, -4, 2**70]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_whole_number_is_read_in_whatever_type_it_came(values):
 def test_no_refusal_tells_a_value(bad):
     for values in (bad, [1, bad], np.array([bad])):
         with pytest.raises(NotANumber) as found:
-            release(values, COUNTS)
+            add_noise(values, COUNTS)
         assert "9876543" not in f"{found.value} {found.value.args} {found.value.came!r}"
         assert found.value.__cause__ is None
 
@@ -155,20 +155,20 @@ def test_no_refusal_tells_a_value(bad):
 @pytest.mark.parametrize("law", [None, 1, "geometric"])
 def test_what_is_no_law_is_refused(law):
     with pytest.raises(Unsupported, match="exact draws are known for"):
-        release([1], law)
+        add_noise([1], law)
 
 
 @pytest.mark.parametrize("randomness", [0, np.random.default_rng(1)])
 def test_what_is_no_source_is_refused(randomness):
     with pytest.raises(Unsupported, match="source of random words"):
-        release([1], COUNTS, randomness=randomness)
+        add_noise([1], COUNTS, randomness=randomness)
 
 
 @pytest.mark.parametrize("values", [1, [1], []])
 def test_a_bad_method_is_refused(values):
     with pytest.raises(OutOfRange, match="method must be"):
-        release(values, COUNTS, method="fast")
+        add_noise(values, COUNTS, method="fast")
 
 
 def test_a_source_of_ones_own_is_used():
-    assert type(release(3, COUNTS, randomness=SystemRandomness())) is int
+    assert type(add_noise(3, COUNTS, randomness=SystemRandomness())) is int

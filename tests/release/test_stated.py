@@ -5,13 +5,13 @@ import json
 
 import pytest
 
-from utmost.adapters.ledgers.reports import response_report
+from utmost.cli.ledger_answers import response_report
+from utmost.documents.statement_check import check_statement, reading_noise, stated_plan
 from utmost.errors import BadTable, Unsupported
 from utmost.exact import level
+from utmost.ledger import Ledger
 from utmost.release import plan_release, release_table, statement
-from utmost.release.ledger import Ledger
-from utmost.release.stated import check_statement, reading_noise, stated_plan
-from utmost.release.statement import cells_digest
+from utmost.release.statements import cells_digest
 
 TABLE = {"department": ["A", "B"], "admitted": [601, 370], "seen": [9, 8]}
 PROMISES = {

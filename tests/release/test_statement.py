@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.exact import level
-from utmost.release import guarantee, plan_release
-from utmost.release.statement import level_facts, statement
+from utmost.release import guarantee, plan_release, statement
+from utmost.release.statements import level_facts
 from utmost.version import __version__
 
 

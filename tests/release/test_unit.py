@@ -1,59 +1,46 @@
-"""The unit of privacy: what one individual changes, and into how many parts the level is divided."""
-
-import pickle
-from fractions import Fraction
+"""Units of noise: blocks and steps are taken apart exactly, and nothing wraps."""
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import level
-from utmost.release.unit import Unit
+from utmost.release.lattice import Lattice, minus
+
+words = st.integers(-(2**63), 2**63 - 1)
+edges = st.sampled_from([-(2**63), 1 - 2**63, -1, 0, 1, 2**62, 2**63 - 2, 2**63 - 1]) | words
 
 
-@given(st.integers(1, 10**9), st.sampled_from(["add-remove", "change-one"]))
-def test_the_parts_of_a_level_add_up_to_the_level(cells, neighbours):
-    """charged * (level per cell) == level, exactly."""
-    unit = Unit(1, cells, neighbours)
-    whole = level(alpha="1/2")
-    assert unit.per_cell(whole).scaled(unit.charged) == whole
+@given(st.lists(st.tuples(edges, edges), min_size=1, max_size=3))
+def test_differences_never_wrap(pairs):
+    x, y = (np.array(row, np.int64) for row in zip(*pairs, strict=True))
+    assert minus(x, y).tolist() == [a - b for a, b in pairs]
 
 
-@given(st.integers(1, 10**9))
-def test_replacing_a_record_is_charged_as_two_steps(cells):
-    """A replacement is a removal and an addition, so each cell gets half of the level it has under add-remove."""
-    removed, replaced = Unit(1, cells), Unit(1, cells, "change-one")
-    whole = level(epsilon=1)
-    assert replaced.per_cell(whole).epsilon * 2 == removed.per_cell(whole).epsilon == Fraction(1, cells)
+@pytest.mark.parametrize(("x", "y"), [(-(2**63), 1), (2**63 - 1, -1), (2**63 - 1, -(2**63)), (-(2**63), 2**63 - 1)])
+def test_differences_just_beyond_int64_are_python_integers(x, y):
+    found = minus(np.array([x], np.int64), np.array([y], np.int64))
+    assert found.dtype == object
+    assert found.tolist() == [x - y]
 
 
-def test_a_unit_is_a_value():
-    unit = Unit("2.5", 3, "change-one")
-    assert pickle.loads(pickle.dumps(unit)) == unit
-    assert len({unit, Unit(Fraction(5, 2), 3, "change-one")}) == 1
+@given(st.integers(0, 10**6) | st.integers(2**60, 2**64), st.lists(edges, min_size=1, max_size=4))
+def test_noise_is_a_place_in_the_middle_of_a_block_and_whole_blocks(half, noise):
+    """noise = place + block * steps with |place| at most half a block, in one way only."""
+    unit = Lattice(2 * half + 1, 1, 2 * half + 1, None)
+    place, coarse = unit.split(np.array(noise, np.int64))
+    if half == 0:
+        assert place is None
+        assert coarse.tolist() == noise
+        return
+    assert [p + unit.block * c for p, c in zip(place.tolist(), coarse.tolist(), strict=True)] == noise
+    assert all(abs(p) <= half for p in place.tolist())
+    assert unit.times(coarse).tolist() == [unit.block * c for c in coarse.tolist()]
 
 
-@pytest.mark.parametrize("sensitivity", [0, -1, "-1/2"])
-def test_a_sensitivity_must_be_positive(sensitivity):
-    with pytest.raises(OutOfRange, match="sensitivity must be positive"):
-        Unit(sensitivity, 1)
-
-
-@pytest.mark.parametrize("sensitivity", [True, float("nan"), float("inf"), "much", None])
-def test_a_sensitivity_must_be_a_number(sensitivity):
-    with pytest.raises(NotANumber, match="sensitivity must be a finite number"):
-        Unit(sensitivity, 1)
-
-
-@pytest.mark.parametrize("cells", [0, -3, 1.5, True, "all", None, float("nan")])
-def test_cells_must_be_a_positive_whole_number(cells):
-    with pytest.raises(OutOfRange, match="cells must be"):
-        Unit(1, cells)
-
-
-@pytest.mark.parametrize("neighbours", ["replace", "", None, 1, np.array(["add-remove", "x"])])
-def test_an_unknown_relation_is_refused(neighbours):
-    with pytest.raises(OutOfRange, match="add-remove"):
-        Unit(1, 1, neighbours)
+@given(st.integers(1, 2**64), st.lists(edges, min_size=1, max_size=3))
+@example(3, [2**62])
+@example(2**63 - 1, [1, -1])
+@example(2**63, [0])
+def test_whole_blocks_never_wrap(block, coarse):
+    assert Lattice(block, 1, block, None).times(np.array(coarse, np.int64)).tolist() == [block * c for c in coarse]

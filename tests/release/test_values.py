@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from goodness import LEVEL, chi_square
 from utmost.errors import OutOfRange
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
+from utmost.release import add_noise
 from utmost.release import values as values_file
-from utmost.release.values import release
 from utmost.sampling import draw, sample
 from utmost.sampling.draw import on_grid
 from utmost.testing import SeededRandomness, seeded_release
@@ -31,25 +31,25 @@ integers = st.one_of(st.integers(-100, 100), st.integers(-(2**63), 2**63 - 1), s
 @given(st.lists(integers, max_size=6))
 def test_without_noise_integers_come_back_as_they_are(values):
     """In int64 exactly where all of them fit, whatever they came as."""
-    released = release(values, SILENT)
+    released = add_noise(values, SILENT)
     fits = all(-(2**63) <= value < 2**63 for value in values)
     assert released.tolist() == values
     assert released.dtype == (np.int64 if fits else object)
     again = np.empty(len(values), object)
     again[:] = values
-    assert release(again, SILENT).tolist() == values
+    assert add_noise(again, SILENT).tolist() == values
 
 
 @pytest.mark.parametrize("kind", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
 def test_every_integer_type_is_read(kind):
     ends = np.array([np.iinfo(kind).min, 0, 1, np.iinfo(kind).max], kind)
-    assert release(ends, SILENT).tolist() == ends.tolist()
-    assert release(ends[:3], SILENT).dtype == np.int64
+    assert add_noise(ends, SILENT).tolist() == ends.tolist()
+    assert add_noise(ends[:3], SILENT).dtype == np.int64
 
 
 def test_unsigned_values_beyond_int64_are_read_as_they_are():
     for largest in (2**63 - 1, 2**63, 2**64 - 1):
-        assert release(np.array([largest], np.uint64), SILENT).tolist() == [largest]
+        assert add_noise(np.array([largest], np.uint64), SILENT).tolist() == [largest]
 
 
 @pytest.mark.parametrize("largest", [2**63 - 1, -(2**63)])
@@ -108,24 +108,24 @@ def test_real_noise_has_the_law_on_the_grid(law):
     ],
 )
 def test_numbers_give_plain_numbers(value, law, kind):
-    assert type(release(value, law)) is kind
+    assert type(add_noise(value, law)) is kind
 
 
 @pytest.mark.parametrize("shape", [(0,), (1,), (7,), (2, 3), (0, 3), (2, 0, 2), (2, 1, 3)])
 def test_shapes_are_kept(shape):
     for values, law, kind in ((np.zeros(shape, int), COUNTS, np.int64), (np.zeros(shape), REALS, np.float64)):
         for given_values in (values, values.tolist(), values.astype(object), values[..., ::-1]):
-            released = release(given_values, law)
+            released = add_noise(given_values, law)
             assert released.shape == np.shape(given_values)
             assert released.dtype == kind
-    assert release(np.array(5), COUNTS).shape == ()
+    assert add_noise(np.array(5), COUNTS).shape == ()
 
 
 def test_tables_and_series_are_read():
     for values in (pd.Series([1, 2, 3]), pl.Series([1, 2, 3]), pd.Series([1, 2, 3], dtype="Int64"), (1, 2, 3)):
-        assert release(values, SILENT).tolist() == [1, 2, 3]
+        assert add_noise(values, SILENT).tolist() == [1, 2, 3]
     frame = pd.DataFrame({"a": [1, 2], "b": [3, 4]})
-    assert release(frame, SILENT).tolist() == [[1, 3], [2, 4]]
+    assert add_noise(frame, SILENT).tolist() == [[1, 3], [2, 4]]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_the_input_is_not_changed_nor_given_back(values):
     law = REALS if values.dtype == float else COUNTS
     kept = values.copy()
     values.setflags(write=False)
-    released = release(values, law)
+    released = add_noise(values, law)
     assert (values == kept).all()
     assert released.flags.writeable
     assert not np.shares_memory(released, values)
@@ -145,9 +145,9 @@ def test_large_releases_run_over_many_chunks(monkeypatch):
     for module in (values_file, draw):
         monkeypatch.setattr(module, "CHUNK", 100)
     values = np.arange(1234)
-    assert (release(values, SILENT) == values).all()
-    assert (release(values / 4, Laplace(epsilon=4000), grid="1/4") == values / 4).all()
-    assert (np.abs(release(values, REALS) - values) < 200).all()
+    assert (add_noise(values, SILENT) == values).all()
+    assert (add_noise(values / 4, Laplace(epsilon=4000), grid="1/4") == values / 4).all()
+    assert (np.abs(add_noise(values, REALS) - values) < 200).all()
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5), st.sampled_from([-3, 0, 1, 10, 20]))
@@ -156,16 +156,16 @@ def test_a_declared_grid_is_the_one_used(values, exponent):
     width = Fraction(2) ** -exponent
     law = Laplace(epsilon=10**5, sensitivity=width)
     want = [float(math.floor(Fraction(x) / width + Fraction(1, 2)) * width) for x in values]
-    assert release(values, law, grid=width).tolist() == want
-    assert release(np.array(values), law, grid=width).tolist() == want
-    assert release(values[0], law, grid=width) == want[0]
-    assert release([Fraction(x) for x in values], law, grid=width).tolist() == want
+    assert add_noise(values, law, grid=width).tolist() == want
+    assert add_noise(np.array(values), law, grid=width).tolist() == want
+    assert add_noise(values[0], law, grid=width) == want[0]
+    assert add_noise([Fraction(x) for x in values], law, grid=width).tolist() == want
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300, 5e-324, 1.7e308])
 def test_tiny_and_huge_values_are_released(scale):
     values = [scale, -scale, 0.0]
-    released = release(values, Laplace(epsilon=1))
+    released = add_noise(values, Laplace(epsilon=1))
     assert np.isfinite(released).all()
     if scale < 1:
         assert np.abs(released).max() < 60
@@ -179,12 +179,12 @@ def test_the_grid_does_not_depend_on_the_values(monkeypatch):
     original = values_file.on_grid
     monkeypatch.setattr(values_file, "on_grid", lambda *args: widths.append(original(*args)) or widths[-1])
     for values in (0.0, 1e300, [1e-300], np.arange(5), []):
-        release(values, REALS)
+        add_noise(values, REALS)
     assert len(set(widths)) == 1
 
 
 def test_a_grid_is_for_laws_on_the_reals():
     with pytest.raises(OutOfRange, match="no grid"):
-        release([1], COUNTS, grid=1)
+        add_noise([1], COUNTS, grid=1)
     with pytest.raises(OutOfRange, match="power of two"):
-        release([1.0], REALS, grid="1/3")
+        add_noise([1.0], REALS, grid="1/3")

@@ -16,18 +16,26 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from utmost.adapters import csv_table, dataframes, files
 from utmost.errors import BadTable, NotANumber, UtmostError
 from utmost.exact import level
+from utmost.ledger import Ledger
 from utmost.noise import Geometric, Laplace
-from utmost.release import rehearse_table, release_table
+from utmost.rappor import PermanentResponses
+from utmost.release import (
+    GradualRelease,
+    TrustRelease,
+    add_noise,
+    bridge,
+    level_steps,
+    rehearse_table,
+    relax,
+    release_table,
+    tighten,
+)
 from utmost.release import values as values_file
-from utmost.release.gradual import GradualRelease, TrustRelease, bridge, chain, relax, tighten
-from utmost.release.ledger import Ledger
-from utmost.release.rappor import PermanentResponses
-from utmost.release.values import release
 from utmost.sampling.grid import snapped_exactly
-from utmost.sampling.wide import narrowed
+from utmost.sampling.integers import narrowed
+from utmost.tables import csv_table, dataframes, files
 
 for door in (csv_table, dataframes):
     door.register()
@@ -68,7 +76,7 @@ def response(monkeypatch, target, column, made, exponent=None):
     """What is made of a column under planted noise, to the last byte."""
     plant = planting(target, column, exponent)
     with monkeypatch.context() as planted:
-        for module in (values_file, chain):
+        for module in (values_file, level_steps):
             planted.setattr(module, "draws", plant)
         planted.setattr(values_file, "sample", lambda *_, **__: int(next(plant())[0]))
         return pickle.dumps(made(column))
@@ -89,8 +97,8 @@ def table(column, kind):
 
 
 ON_INTEGERS = {
-    "release of a list": lambda x: release(x, Geometric(1)),
-    "release of a number": lambda x: [release(x[0], Geometric(1))],
+    "release of a list": lambda x: add_noise(x, Geometric(1)),
+    "release of a number": lambda x: [add_noise(x[0], Geometric(1))],
     "gradual release": lambda x: GradualRelease(x, 1).at(epsilon=1),
     "gradual table": lambda x: GradualRelease({"n": x, "m": x}, 1).at(epsilon=1),
     "views by trust": lambda x: TrustRelease(x, 1, {"a": 1, "b": level(1)}).views(),
@@ -113,8 +121,8 @@ def test_one_response_looks_the_same_whatever_was_noised_to_it(made, found):
 
 
 ON_REALS = {
-    "release of a list": lambda x: release(x, Laplace(1), grid="1/4"),
-    "release of a number": lambda x: [release(x[0], Laplace(1), grid="1/4")],
+    "release of a list": lambda x: add_noise(x, Laplace(1), grid="1/4"),
+    "release of a number": lambda x: [add_noise(x[0], Laplace(1), grid="1/4")],
     "gradual release": lambda x: GradualRelease(x, 1, domain="reals", grid="1/4").at(epsilon=1),
     "table": lambda x: release_table({"n": x}, columns="n", domain="reals", grid="1/4", **PROMISE).table,
 }
@@ -158,7 +166,7 @@ def test_neighbours_get_answers_of_one_type(one, other, domain, tmp_path):
         "tighten": lambda x: tighten(x, 2, 1, domain=domain),
         "bridge": lambda x: bridge(x, x, 1, 3, 2, domain=domain),
         "trust": lambda x: TrustRelease(x, 1, {"a": 1}, domain=domain).view("a"),
-        "law": lambda x: release(x, Geometric(1) if domain == "integers" else Laplace(1)),
+        "law": lambda x: add_noise(x, Geometric(1) if domain == "integers" else Laplace(1)),
         "table": lambda x: release_table(
             {"n": x, "k": [1] * 4}, columns="n", public="k", domain=domain, **PROMISE
         ).table["n"],
@@ -214,8 +222,8 @@ def test_csv_files_of_neighbours_differ_by_the_noise_alone(tmp_path, monkeypatch
 
 SECRET = "9876543"
 REFUSED = {
-    "release": lambda: release([1, "9876543x"], Geometric(1)),
-    "release of reals": lambda: release([1.0, "9876543x"], Laplace(1)),
+    "release": lambda: add_noise([1, "9876543x"], Geometric(1)),
+    "release of reals": lambda: add_noise([1.0, "9876543x"], Laplace(1)),
     "gradual": lambda: GradualRelease([9876543.5], 1),
     "gradual table": lambda: GradualRelease({"n": ["9876543"]}, 1),
     "relax off the grid": lambda: relax([0.5, 9876543.3], 1, 2, domain="reals", grid="1/4"),

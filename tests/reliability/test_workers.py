@@ -9,7 +9,7 @@ import pytest
 
 from reliability import workers
 from running import SOURCES
-from utmost.release.ledger import Ledger
+from utmost.ledger import Ledger
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 

@@ -19,14 +19,12 @@ import pytest
 import utmost
 from streams import drawn_elsewhere, some_words
 from utmost.errors import EntropyFailed, PromiseBroken, Unsupported
+from utmost.ledger.response_noise import KeyedRandomness
 from utmost.noise import Geometric
-from utmost.release import release, release_table
-from utmost.release.gradual import GradualRelease, TrustRelease, bridge, path, relax, tighten
-from utmost.release.ledger.noise import KeyedRandomness
-from utmost.release.rappor import PermanentResponses
-from utmost.sampling import SystemRandomness, bits
-from utmost.sampling.bits import SYSTEM, source
-from utmost.sampling.keystream import Keystream
+from utmost.rappor import PermanentResponses
+from utmost.release import GradualRelease, TrustRelease, add_noise, bridge, path, relax, release_table, tighten
+from utmost.sampling import SystemRandomness, random_bits
+from utmost.sampling.random_bits import SYSTEM, Keystream, source
 from utmost.testing import SeededRandomness
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -87,7 +85,7 @@ def test_a_fork_behind_the_back_of_python_repeats_nothing():
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_the_hook_alone_keeps_a_fork_from_repeating(monkeypatch):
     """A grandchild may get the process number of a dead grandparent: then the count of forks tells."""
-    monkeypatch.setattr(bits, "getpid", lambda: 1)
+    monkeypatch.setattr(random_bits, "getpid", lambda: 1)
     assert not repeats_after(os.fork, SystemRandomness())
 
 
@@ -134,8 +132,8 @@ def test_state_is_not_copied(copied):
 
 def test_the_key_changes_after_a_bounded_output(monkeypatch):
     keys = []
-    monkeypatch.setattr(bits, "_BYTES_PER_KEY", 10_000)
-    monkeypatch.setattr(bits, "Keystream", lambda key, nonce: keys.append((key, nonce)) or Keystream(key, nonce))
+    monkeypatch.setattr(random_bits, "_BYTES_PER_KEY", 10_000)
+    monkeypatch.setattr(random_bits, "Keystream", lambda key, nonce: keys.append((key, nonce)) or Keystream(key, nonce))
     randomness = SystemRandomness()
     for _ in range(10):
         randomness.words(5_000, 8)
@@ -166,18 +164,18 @@ def stuck(cycle):
 @pytest.fixture
 def fresh(monkeypatch):
     """A process that has drawn nothing yet."""
-    monkeypatch.setattr(bits, "_seen", ())
+    monkeypatch.setattr(random_bits, "_seen", ())
     return monkeypatch
 
 
 @pytest.mark.parametrize("cycle", [1, 2, 7])
 def test_a_stuck_source_is_noticed_before_its_second_block_is_used(fresh, cycle):
     """All zeros, or a few blocks in turn: no two keys are alike, and no stream begins with what was seen."""
-    fresh.setattr(bits.os, "urandom", stuck(cycle))
-    drawn = [bits.entropy(48) for _ in range(cycle - 1)]
+    fresh.setattr(random_bits.os, "urandom", stuck(cycle))
+    drawn = [random_bits.entropy(48) for _ in range(cycle - 1)]
     assert len(drawn) == len(set(drawn))
     with pytest.raises(EntropyFailed, match="must not repeat itself; got one block twice"):
-        bits.entropy(48)
+        random_bits.entropy(48)
     with pytest.raises(EntropyFailed, match="repeat"):
         SystemRandomness().word()
 
@@ -189,10 +187,10 @@ def test_a_source_that_fails_is_a_typed_error(fresh, broken):
     def fails(count):
         raise broken
 
-    fresh.setattr(bits.os, "urandom", fails)
+    fresh.setattr(random_bits.os, "urandom", fails)
     for draw in (
         lambda: SystemRandomness().words(3, 8),
-        lambda: release([1], Geometric(1), randomness=SystemRandomness()),
+        lambda: add_noise([1], Geometric(1), randomness=SystemRandomness()),
     ):
         with pytest.raises(EntropyFailed, match=r"must give random bytes.*Nothing was released") as found:
             draw()
@@ -200,21 +198,21 @@ def test_a_source_that_fails_is_a_typed_error(fresh, broken):
 
 
 def test_a_source_that_gives_too_little_is_refused(fresh):
-    fresh.setattr(bits.os, "urandom", lambda count: bytes(count - 1))
+    fresh.setattr(random_bits.os, "urandom", lambda count: bytes(count - 1))
     with pytest.raises(EntropyFailed, match="got 15 of 16"):
-        bits.entropy(16)
+        random_bits.entropy(16)
 
 
 def test_what_is_remembered_tells_no_key_and_stays_small(fresh):
-    blocks = [bits.entropy(12 + n) for n in range(100)]
-    assert len(bits._seen) == bits._REMEMBERED
-    assert not any(block[:8] in kept or kept[:8] in block for block in blocks for kept in bits._seen)
+    blocks = [random_bits.entropy(12 + n) for n in range(100)]
+    assert len(random_bits._seen) == random_bits._REMEMBERED
+    assert not any(block[:8] in kept or kept[:8] in block for block in blocks for kept in random_bits._seen)
     assert [len(block) for block in blocks] == list(range(12, 112))
 
 
 def test_no_other_file_asks_the_operating_system_for_bits():
     """One door, so that every key, nonce and name comes from a source that is watched."""
-    root = Path(bits.__file__).parents[1]
+    root = Path(random_bits.__file__).parents[1]
     asking = {
         path.relative_to(root).as_posix()
         for path in root.rglob("*.py")
@@ -235,13 +233,13 @@ def test_no_source_with_a_fixed_key_counts_as_secure():
         for one in vars(module).values()
         if isinstance(one, type)
         and {"word", "words", "ahead", "is_secure"} <= set(dir(one))
-        and one is not bits.Randomness
+        and one is not random_bits.Randomness
     }
     assert {one.__name__ for one in found} >= {"SystemRandomness", "SeededRandomness", "KeyedRandomness"}
     assert {one for one in found if one.is_secure is True} == {SystemRandomness}
     for keyed in (KeyedRandomness(bytes(32)), SeededRandomness(1)):
         for refused in (
-            lambda bits: release([1], Geometric(1), randomness=bits),
+            lambda bits: add_noise([1], Geometric(1), randomness=bits),
             lambda bits: GradualRelease([1], 1, randomness=bits),
             lambda bits: TrustRelease(1, 1, {"a": 1}, randomness=bits),
             lambda bits: relax(1, 1, 2, randomness=bits),

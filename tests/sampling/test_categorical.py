@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square
 from utmost.exact import Interval, level
-from utmost.sampling import Categorical
+from utmost.sampling import Categorical, Thresholds
 from utmost.sampling.categorical import rest, whole_cells
-from utmost.sampling.geometric import marked
-from utmost.sampling.thresholds import Thresholds
-from utmost.sampling.two_sided import signs
+from utmost.sampling.geometric_draws import marked, signs
 from utmost.testing import SeededRandomness
 
 weights = st.lists(st.integers(0, 1 << 20), min_size=1, max_size=12).filter(any)

@@ -11,8 +11,7 @@ from goodness import LEVEL, chi_square, kolmogorov_smirnov
 from utmost.errors import OutOfRange, Unsupported
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 from utmost.sampling import SystemRandomness, draw, sample
-from utmost.sampling.marked import CONSTANT, TABLE, ManyMarked
-from utmost.sampling.two_sided import signs
+from utmost.sampling.geometric_draws import CONSTANT, TABLE, ManyMarked, signs
 from utmost.testing import SeededRandomness
 
 INTEGER_LAWS = [
@@ -204,7 +203,7 @@ def test_draws_made_ahead_end_with_their_stream(monkeypatch):
     bits, law = SystemRandomness(), Geometric(epsilon=1)
     sample(law, randomness=bits)
     assert bits.ahead
-    monkeypatch.setattr("utmost.sampling.bits._BYTES_PER_KEY", 0)
+    monkeypatch.setattr("utmost.sampling.random_bits._BYTES_PER_KEY", 0)
     assert not bits.ahead
 
 

@@ -10,8 +10,18 @@ from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square
 from utmost.exact import Interval, level
-from utmost.sampling.geometric import digits, marked, power, take_apart
-from utmost.sampling.marked import CONSTANT, TABLE, ManyMarked, OneMarked, Plan, chooser
+from utmost.sampling.geometric_draws import (
+    CONSTANT,
+    TABLE,
+    DrawPlan,
+    ManyMarked,
+    OneMarked,
+    chooser,
+    digits,
+    marked,
+    power,
+    take_apart,
+)
 from utmost.testing import SeededRandomness
 
 ratios = st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50)
@@ -76,7 +86,7 @@ def test_precision_does_not_suffer_at_either_end(epsilon):
 
 def test_the_tail_starts_afresh_and_keeps_its_mark():
     """The top part falls into the tail twice, then at 1: K = 2 values + 1, with the mark of the first."""
-    plan = Plan(word_bits=16, lookup=False, indices=4, group_bits=1, tail_bits=1)
+    plan = DrawPlan(word_bits=16, lookup=False, indices=4, group_bits=1, tail_bits=1)
     many = ManyMarked(real(Fraction(1, 2)), [real(Fraction(1, 2))] * 2, plan)
     assert (many._values, many._shift) == (2, 0)
     ends = np.cumsum([2**14, 2**14, 2**13, 2**13, 2**13, 2**13])
@@ -130,9 +140,9 @@ def test_a_tail_that_outgrows_its_type_widens():
 PLANS = [
     CONSTANT,
     TABLE,
-    Plan(word_bits=16, lookup=True, indices=8, group_bits=2, tail_bits=3),
-    Plan(word_bits=16, lookup=False, indices=4, group_bits=1, tail_bits=1),
-    Plan(word_bits=32, lookup=False, indices=4, group_bits=4, tail_bits=2),
+    DrawPlan(word_bits=16, lookup=True, indices=8, group_bits=2, tail_bits=3),
+    DrawPlan(word_bits=16, lookup=False, indices=4, group_bits=1, tail_bits=1),
+    DrawPlan(word_bits=32, lookup=False, indices=4, group_bits=4, tail_bits=2),
 ]
 
 
@@ -159,7 +169,7 @@ def test_single_variables_have_the_law(epsilon):
 
 def test_a_cut_tail_is_found(monkeypatch):
     """Planted: a sampler that stops at its last value fails where the true one passes."""
-    plan = Plan(word_bits=16, lookup=True, indices=8, group_bits=2, tail_bits=5)
+    plan = DrawPlan(word_bits=16, lookup=True, indices=8, group_bits=2, tail_bits=5)
     ratio, a = level(1).alpha_interval, np.exp(-1.0)
 
     def p_value():

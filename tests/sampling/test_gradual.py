@@ -8,11 +8,10 @@ import pytest
 from scipy import stats
 
 from utmost.exact import level
+from utmost.gradual import Bridge, Relaxing, Tightening, jump_count_pmf
 from utmost.noise import Geometric
-from utmost.noise.gradual import Bridge, Relaxing, Tightening, jump_count_pmf
 from utmost.sampling import sample
-from utmost.sampling.gradual import bridge_noise, tightening_noise
-from utmost.sampling.gradual_path import sample_path
+from utmost.sampling.level_draws import bridge_noise, sample_path, tightening_noise
 from utmost.testing import SeededRandomness
 
 N = 100_000

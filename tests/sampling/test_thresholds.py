@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from goodness import Written
 from utmost.exact import Interval, level
-from utmost.sampling.geometric import digits, marked, power
-from utmost.sampling.thresholds import Thresholds
-from utmost.sampling.two_sided import signs
+from utmost.sampling import Thresholds
+from utmost.sampling.geometric_draws import digits, marked, power, signs
 
 probabilities = st.lists(st.fractions(0, 1, max_denominator=1 << 20), min_size=1, max_size=9).map(sorted)
 

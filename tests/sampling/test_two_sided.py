@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from goodness import LEVEL, Written, chi_square, kolmogorov_smirnov
 from utmost.exact import Interval, level
 from utmost.noise import Geometric
-from utmost.sampling.marked import CONSTANT, TABLE, ManyMarked
-from utmost.sampling.two_sided import ManyTwoSided, signs
+from utmost.sampling.geometric_draws import CONSTANT, TABLE, ManyMarked, ManyTwoSided, signs
 from utmost.testing import SeededRandomness
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square
 from utmost.errors import NotANumber, OutOfRange, Unsupported
-from utmost.sampling import uniform
-from utmost.sampling.uniform import one_below, uniform_below
+from utmost.sampling import uniform_integers
+from utmost.sampling.integers import one_below, uniform_below
 from utmost.testing import SeededRandomness
 
 bounds = st.one_of(st.integers(1, 2**63), st.integers(0, 63).map(lambda k: 2**k), st.integers(1, 300))
@@ -64,7 +64,7 @@ def test_each_value_has_equally_many_words():
     "n", [1, 2, 6, 1000, 2**31 + 1, 2**32, 2**32 + 1, 2**62 + 1, 3 << 61, 2**63, 2**64, 3 << 63, 2**64 + 1, 3 << 80]
 )
 def test_draws_fit_the_law(n):
-    draws = uniform(n, 30_000, SeededRandomness(n))
+    draws = uniform_integers(n, 30_000, SeededRandomness(n))
     assert draws.dtype == (np.int64 if n <= 2**63 else object)
     assert all(0 <= x < n for x in draws.tolist())
     bins = min(n, 1000)
@@ -88,24 +88,24 @@ def test_a_biased_draw_is_found():
 
 
 def test_a_bound_of_one_and_no_draws():
-    assert uniform(1, 3).tolist() == [0, 0, 0]
-    assert uniform(5, 0).tolist() == []
+    assert uniform_integers(1, 3).tolist() == [0, 0, 0]
+    assert uniform_integers(5, 0).tolist() == []
 
 
 def test_the_operating_system_is_the_default_source():
-    assert sorted(set(uniform(3, 500).tolist())) == [0, 1, 2]
-    assert (uniform(2**60, 5) != uniform(2**60, 5)).any()
+    assert sorted(set(uniform_integers(3, 500).tolist())) == [0, 1, 2]
+    assert (uniform_integers(2**60, 5) != uniform_integers(2**60, 5)).any()
     with pytest.raises(Unsupported, match="source of random words"):
-        uniform(3, 1, randomness=7)
+        uniform_integers(3, 1, randomness=7)
 
 
 @pytest.mark.parametrize(("bound", "count"), [(0, 1), (-3, 1), (2, -1)])
 def test_bounds_and_counts_out_of_range_are_refused(bound, count):
     with pytest.raises(OutOfRange, match="at least 1"):
-        uniform(bound, count)
+        uniform_integers(bound, count)
 
 
 @pytest.mark.parametrize("bound", [True, 2.5, float("nan"), None])
 def test_what_is_no_integer_is_refused(bound):
     with pytest.raises(NotANumber):
-        uniform(bound, 1)
+        uniform_integers(bound, 1)

@@ -6,8 +6,8 @@ import pytest
 
 from utmost.errors import OutOfRange
 from utmost.spaces import Consumer, losses, priors
-from utmost.spaces.loss_names import loss_named
-from utmost.spaces.prior_names import prior_named
+from utmost.spaces.losses import loss_named
+from utmost.spaces.priors import prior_named
 
 NAMED = {
     "absolute": losses.absolute,

@@ -8,7 +8,7 @@ import pytest
 
 from utmost.errors import NotANumber, PromiseBroken, Unsupported
 from utmost.noise import Geometric, Laplace
-from utmost.release.values import release
+from utmost.release import add_noise
 from utmost.sampling import SystemRandomness, sample
 from utmost.testing import SeededRandomness, seeded_release
 
@@ -50,7 +50,7 @@ def test_a_release_refuses_a_seed():
     assert (SeededRandomness.is_secure, SystemRandomness.is_secure) == (False, True)
     for values in (1, [1, 2], []):
         with pytest.raises(PromiseBroken, match=r"nobody can predict; got SeededRandomness.*seeded_release"):
-            release(values, Geometric(epsilon=1), randomness=SeededRandomness(1))
+            add_noise(values, Geometric(epsilon=1), randomness=SeededRandomness(1))
 
 
 def test_a_release_refuses_a_source_that_only_seems_secure():
@@ -58,7 +58,7 @@ def test_a_release_refuses_a_source_that_only_seems_secure():
         is_secure = 1
 
     with pytest.raises(PromiseBroken):
-        release(1, Geometric(epsilon=1), randomness=Truthy(1))
+        add_noise(1, Geometric(epsilon=1), randomness=Truthy(1))
 
 
 def test_a_seeded_release_is_the_values_plus_the_seeded_noise():

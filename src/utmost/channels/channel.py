@@ -1,13 +1,13 @@
-"""A channel: what each secret makes visible, and with what probability."""
+"""A channel: what each secret makes visible, and with what probability; and deterministic remaps of its outcomes."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from utmost.channels.columns import merged_columns
-from utmost.channels.remap import Remap
 from utmost.errors import NotAChannel, NotANumber, OutOfRange, quoted
 from utmost.exact import (
     Array,
@@ -17,12 +17,64 @@ from utmost.exact import (
     exact,
     frozen,
     is_exact,
+    matrix_product,
+    natural,
     nearest,
     one_world,
     plain_array,
-    product,
     to_floats,
 )
+
+
+def merged_columns(matrix: Array, tolerance: float) -> tuple[Array, list[list[int]]]:
+    """The sums of proportional columns, zero columns left out, and which columns went into each.
+
+    Args:
+        matrix: (n, m), nonnegative.
+        tolerance: for float64: how far two columns, each divided by its sum, may differ entry by entry.
+
+    Returns:
+        The (n, m') matrix in order of first appearance, and m' lists of column numbers.
+
+    >>> from utmost.exact import as_array
+    >>> merged_columns(as_array([["1/2", "1/4", 0, "1/4"], ["1/3", "1/6", 0, "1/2"]]), 0)[1]
+    [[0, 1], [3]]
+    """
+    sums = matrix.sum(axis=0)
+    groups = _equal_directions(matrix, sums) if is_exact(matrix) else _near_directions(matrix, sums, tolerance)
+    merged = np.empty((matrix.shape[0], len(groups)), dtype=matrix.dtype)
+    for k, group in enumerate(groups):
+        merged[:, k] = matrix[:, group].sum(axis=1)
+    return merged, groups
+
+
+def _equal_directions(matrix: Array, sums: Array) -> list[list[int]]:
+    groups: dict[Hashable, list[int]] = {}
+    for y in np.flatnonzero(sums != 0).tolist():
+        groups.setdefault(tuple(matrix[:, y] / sums[y]), []).append(y)
+    return list(groups.values())
+
+
+def _near_directions(matrix: Array, sums: Array, tolerance: float) -> list[list[int]]:
+    """Columns are compared with the first column of each group, so that no group drifts.
+
+    Their mean rows are compared before: a near column has a near mean, and few others do.
+    """
+    groups: list[list[int]] = []
+    firsts, means = np.empty((matrix.shape[1], matrix.shape[0])), np.empty(matrix.shape[1])
+    rows = np.arange(matrix.shape[0])
+    for y in np.flatnonzero(sums > 0).tolist():
+        direction = matrix[:, y] / sums[y]
+        mean, count = float(direction @ rows), len(groups)
+        likely = np.flatnonzero(abs(means[:count] - mean) <= (tolerance + 1e-15) * rows.sum())
+        near = likely[(abs(firsts[likely] - direction) <= tolerance).all(axis=1)]
+        if near.size:
+            groups[near[0]].append(y)
+        else:
+            firsts[count], means[count] = direction, mean
+            groups.append([y])
+    return groups
+
 
 Labels = tuple[Hashable, ...] | None
 
@@ -85,7 +137,7 @@ class Channel:
         then = after if isinstance(after, Channel) else Channel(after)
         if then.shape[0] != m:
             raise NotAChannel(f"what follows must have {m} rows, one for each outcome", came=then.shape[0], where="@")
-        return stochastic(product(self.matrix, then.matrix), self.secrets, then.outcomes)
+        return stochastic(matrix_product(self.matrix, then.matrix), self.secrets, then.outcomes)
 
     def restrict(self, rows: Sequence[int]) -> "Channel":
         """The same channel on some of the secrets only, in the order given.
@@ -231,3 +283,80 @@ def _check_stochastic(matrix: Array, tolerance: float) -> None:
     for x in np.flatnonzero(wrong)[:1]:
         within = "" if is_exact(matrix) else f" within {tolerance}"
         raise NotAChannel(f"row {x} of the channel sums to {sums[x]}, expected 1{within}")
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Remap:
+    """Outcome y becomes action ``actions[y]``. (A randomised remap is a `Channel` from outcomes to actions.)
+
+    Args:
+        actions: (m,) integers in 0, ..., size-1, one for each outcome.
+        size: how many actions there are.
+        ties: the outcomes at which another action would have done as well.
+
+    Raises:
+        OutOfRange: for actions that are no integers, or outside 0..size-1.
+
+    Source: [ghosh2009], section 2.3.
+
+    >>> Remap([0, 2, 2], size=3).matrix.tolist()[1]
+    [Fraction(0, 1), Fraction(0, 1), Fraction(1, 1)]
+    """
+
+    actions: NDArray[np.intp]
+    size: int
+    ties: tuple[int, ...]
+
+    @checked
+    def __init__(self, actions: object, size: int, ties: Iterable[int] = ()) -> None:
+        width = natural(size, "size", least=1)
+        chosen = np.array(actions)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or chosen.size == 0:
+            raise OutOfRange("a remap needs a list of integers, one action for each outcome", came=repr(actions))
+        for y in np.flatnonzero((chosen < 0) | (chosen >= width))[:1]:
+            raise OutOfRange(f"the action for outcome {y} must lie in 0..{width - 1}", came=int(chosen[y]))
+        tied = tuple(sorted({natural(y, "a tied outcome") for y in ties}))
+        if tied and tied[-1] >= chosen.size:
+            raise OutOfRange(f"ties must be outcomes in 0..{chosen.size - 1}", came=tied[-1])
+        object.__setattr__(self, "actions", frozen(chosen.astype(np.intp)))
+        object.__setattr__(self, "size", width)
+        object.__setattr__(self, "ties", tied)
+
+    @classmethod
+    @checked
+    def identity(cls, size: int) -> "Remap":
+        """Every outcome taken at face value."""
+        return cls(np.arange(natural(size, "size", least=1)), size)
+
+    @property
+    def matrix(self) -> Array:
+        """The remap as an (m, size) matrix of Fractions 0 and 1."""
+        matrix = np.full((len(self.actions), self.size), Fraction(0), dtype=object)
+        matrix[np.arange(len(self.actions)), self.actions] = Fraction(1)
+        return frozen(matrix)
+
+    def apply(self, matrix: Array) -> Array:
+        """``matrix @ self.matrix`` without forming it: columns with the same action are added up. Cost: O(n m)."""
+        matrix = as_array(matrix, "matrix", ndim=2)
+        if matrix.shape[1] != len(self.actions):
+            raise OutOfRange(f"this remap is for {len(self.actions)} outcomes", came=matrix.shape[1])
+        merged = np.full((matrix.shape[0], self.size), Fraction(0) if is_exact(matrix) else 0.0, dtype=matrix.dtype)
+        order = np.argsort(self.actions, kind="stable")
+        used, starts = np.unique(self.actions[order], return_index=True)
+        merged[:, used] = np.add.reduceat(matrix[:, order], starts, axis=1)
+        return merged
+
+    @checked
+    def then(self, after: "Remap") -> "Remap":
+        """First this remap, then another one on its actions."""
+        if self.size != len(after.actions):
+            raise OutOfRange(f"what follows must take {self.size} outcomes", came=len(after.actions))
+        return Remap(after.actions[self.actions], after.size)
+
+    @checked
+    def same_as(self, other: "Remap") -> bool:
+        """Whether both choose the same actions among equally many; ties may differ."""
+        return self.size == other.size and np.array_equal(self.actions, other.actions)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Remap, (self.actions, self.size, self.ties)

@@ -1,4 +1,4 @@
-r"""Mechanisms that see the whole database: when looking at more than the count helps, and when it cannot.
+"""Mechanisms that see the whole database: when looking at more than the count helps, and when it cannot.
 
 A database has n rows with values from a finite domain; two databases are neighbours when they differ in one row; a
 count query counts the rows whose value satisfies a predicate. A mechanism is oblivious when its law depends on the
@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from utmost.channels import Channel
-from utmost.design.user_program import user_program
+from utmost.design.consumer_program import user_program
 from utmost.errors import OutOfRange
 from utmost.exact import Array, checked, exact, frozen, natural, objects
 from utmost.privacy import PrivacyType
-from utmost.programs.linear import LinearProgram
-from utmost.programs.vertex import solve_exactly
+from utmost.programs.exact_optima import solve_exactly
+from utmost.programs.linear_program import LinearProgram
 from utmost.spaces import Consumer, Space, priors
 
 

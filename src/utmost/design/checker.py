@@ -1,4 +1,6 @@
-r"""The independent check of an optimum: what its channel costs, that it is private, and what its dual proves.
+"""The independent check of an optimum: what its channel costs, that it is private, and what its dual proves.
+
+The independent check of an optimum: what its channel costs, that it is private, and what its dual proves.
 
 It knows nothing of the solver or of how the optimum was found. A primal is either a remap of the geometric mechanism
 (counts only), or an explicit matrix of Fractions. A dual is a vector mu, and, away from the line of counts, multipliers
@@ -10,20 +12,164 @@ then no private channel loses less than sum_x mu_x. All is exact for exact consu
 two bounds are floats rounded outward: the loss of an exactly private channel, and a proven lower bound.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf, nextafter
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
-from utmost.design.levels import alphas_below
-from utmost.design.line_check import dual_bound, remap_loss
-from utmost.design.multipliers import Multipliers
-from utmost.design.near_ties import doubtful_ratios
-from utmost.errors import PromiseBroken
-from utmost.exact import Array, is_exact, round_down, round_up
+from utmost.design.checker_on_counts import dual_bound, remap_loss
+from utmost.errors import OutOfRange, PromiseBroken
+from utmost.exact import Array, Level, Surd, frozen, is_exact, objects, round_down, round_up
 from utmost.privacy import PrivacyType
+from utmost.privacy.privacy_type import Length, power_interval
 from utmost.spaces import Consumer, LineMetric
+
+# What is fixed by a type is kept as long as the type is: powers by length, from below and from above.
+_kept: WeakKeyDictionary[PrivacyType, dict[Length, tuple[Fraction, Fraction]]] = WeakKeyDictionary()
+
+
+def alpha_above(ptype: PrivacyType, i: int, j: int) -> Fraction:
+    """alpha^d(i, j) or a float just above it: whatever keeps this factor is private."""
+    return _between(ptype, ptype.space.length(i, j))[1]
+
+
+def alpha_below(ptype: PrivacyType, i: int, j: int) -> Fraction:
+    """alpha^d(i, j) or a float just below it: whatever is private keeps this factor."""
+    return _between(ptype, ptype.space.length(i, j))[0]
+
+
+def alphas_above(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Array:
+    """`alpha_above` of many pairs (m, 2), as an object array (m,). Cost: one power for each distinct length."""
+    return _of_pairs(ptype, pairs, 1)
+
+
+def alphas_below(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Array:
+    """`alpha_below` of many pairs (m, 2), as an object array (m,)."""
+    return _of_pairs(ptype, pairs, 0)
+
+
+def _of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Array:
+    lengths = np.asarray(ptype.space.metric.lengths(pairs[:, 0], pairs[:, 1]))
+    exactly = (d if isinstance(d, Surd) else Fraction(d) for d in lengths.tolist())
+    return objects(_between(ptype, d)[side] for d in exactly)
+
+
+def _between(ptype: PrivacyType, length: Length) -> tuple[Fraction, Fraction]:
+    powers = _kept.setdefault(ptype, {})
+    if length not in powers:
+        powers[length] = _enclosed(ptype.level, length)
+    return powers[length]
+
+
+def _enclosed(level: Level, length: Length) -> tuple[Fraction, Fraction]:
+    """alpha^length twice where it is rational, else the floats around it: more bits until these are neighbours."""
+    if not isinstance(length, Surd) and level.scaled(length).is_rational:
+        alpha = level.scaled(length).alpha_fraction()
+        return alpha, alpha
+    bits = 128
+    while True:  # ends: an irrational number is no float, so that narrow intervals lie between two of them
+        around = power_interval(level, length, bits)
+        low, high = round_down(around), round_up(around)
+        if nextafter(low, inf) == high:
+            return Fraction(low), Fraction(high)
+        bits *= 2
+
+
+# Three roundings of 2^-53 separate a float product of nearest floats from the exact one.
+_SURELY = 1 + 2.0**-50
+# Products of floats at least this large do not lose places to underflow.
+_LEAST = 1e-280
+# Entries of a block of edges times outcomes: bounds the memory, not the answer.
+_BLOCK = 1 << 20
+
+
+def doubtful_ratios(ptype: PrivacyType, matrix: Array) -> Iterator[tuple[int, int, int, Fraction]]:
+    """(x, y, r, alpha^d(x, y)) for all essential edges in both directions where X[x, r] >= alpha^d X[y, r] is not sure.
+
+    Args:
+        ptype: space and level.
+        matrix: (n, k) Fractions, not negative.
+
+    Cost: O(edges k) float operations, and one exact number for each doubt.
+    """
+    near = matrix.astype(np.float64)
+    edges = ptype.space.edges
+    factors = alphas_above(ptype, edges)
+    rounded: dict[Fraction, float] = {factor: round_up(factor) for factor in set(factors.tolist())}
+    above = np.array([rounded[factor] for factor in factors.tolist()], dtype=np.float64)
+    step = max(1, _BLOCK // max(1, matrix.shape[1]))
+    for start in range(0, len(edges), step):
+        block = edges[start : start + step]
+        for x, y in ((block[:, 0], block[:, 1]), (block[:, 1], block[:, 0])):
+            needed = above[start : start + step, None] * near[y]
+            here = near[x]
+            doubt = (here < _SURELY * needed) | ((needed < _LEAST) & (here < _LEAST))
+            for e, r in np.argwhere(doubt).tolist():
+                yield int(x[e]), int(y[e]), r, factors[start + e]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Multipliers:
+    """lambda_t >= 0 for the constraints X[low_t, action_t] >= alpha^d(low_t, high_t) X[high_t, action_t].
+
+    Any pair of secrets may be named, an essential edge or not: what the type allows holds along all of them.
+
+    Attributes:
+        low, high: (N,) the two secrets.
+        action: (N,) the column.
+        value: (N,) the multipliers, floats or Fractions.
+
+    Raises:
+        OutOfRange: for lists of different lengths, a pair of one secret with itself, and negative numbers.
+
+    >>> Multipliers([0], [1], [0], np.array([0.5])).total(1, (2, 1)).tolist()
+    [[0.5], [0.0]]
+    """
+
+    low: NDArray[np.intp]
+    high: NDArray[np.intp]
+    action: NDArray[np.intp]
+    value: Array
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high", "action"):
+            object.__setattr__(self, name, frozen(np.array(getattr(self, name), dtype=np.intp)))
+        object.__setattr__(self, "value", frozen(np.array(self.value)))
+        if len({len(part) for part in (self.low, self.high, self.action, self.value)}) != 1:
+            raise OutOfRange("multipliers need two secrets, an action and a value each", came=len(self.value))
+        if (self.low == self.high).any():
+            raise OutOfRange("a multiplier needs two different secrets")
+        if min((int(part.min()) for part in (self.low, self.high, self.action) if part.size), default=0) < 0:
+            raise OutOfRange("secrets and actions are numbered from 0")
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Multipliers, (self.low, self.high, self.action, self.value)
+
+    @property
+    def pairs(self) -> NDArray[np.intp]:
+        """(N, 2): low and high."""
+        return np.column_stack([self.low, self.high])
+
+    def total(self, factors: Any, shape: tuple[int, int], at_high: bool = False) -> Array:
+        """The sums of factor times multiplier that meet at each secret and action: at the low secret, or the high."""
+        found = np.zeros(shape, dtype=self.value.dtype)
+        np.add.at(found, (self.high if at_high else self.low, self.action), factors * self.value)
+        return found
+
+    def most(self, shape: tuple[int, int]) -> int:
+        """How many multipliers meet at most at one secret and action."""
+        counted = np.zeros(shape, dtype=np.intp)
+        for side in (self.low, self.high):
+            np.add.at(counted, (side, self.action), 1)
+        return int(counted.max(initial=0))
 
 
 @dataclass(frozen=True, slots=True)

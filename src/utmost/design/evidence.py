@@ -1,10 +1,17 @@
-"""What every certificate is: bounds that anyone can compute again from a primal and a dual alone."""
+"""Certificates: the primal and the dual of an optimum, or the theorem that gave it, for anyone to check."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from typing import Any
 
-from utmost.design.checker import Bounds
+import numpy as np
+
+from utmost.channels import Remap
+from utmost.design.checker import Bounds, Multipliers, certified_bounds
 from utmost.errors import PromiseBroken
+from utmost.exact import Array, frozen
+from utmost.privacy import PrivacyType
+from utmost.spaces import Consumer
 
 
 class Evidence(ABC):
@@ -50,3 +57,61 @@ class Evidence(ABC):
         except PromiseBroken:
             return False
         return bool(self.lower <= proven.lower and proven.upper <= self.upper)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Certificate(Evidence):
+    """Evidence that no private channel serves a consumer better by more than the gap between two bounds.
+
+    Attributes:
+        ptype: the privacy type.
+        consumer: prior and loss.
+        remap: the optimal channel is the geometric mechanism followed by this remap; None when ``matrix`` is given.
+        matrix: the optimal channel itself, (secrets, actions) Fractions, exactly private; None when ``remap`` is given.
+        dual: (secrets,) the multipliers mu of the rows: Fractions, or floats lowered by their rounding errors.
+        multipliers: (edges, 2, actions) multipliers of privacy along each edge, or a list of those that are not zero;
+            None on counts, where mu is enough.
+        theorem: the theorem that says the remap is optimal, or None: then the numbers alone decide.
+        hypotheses: what the theorem needs, as checked.
+        bounds: what the two prove; equal when all is exact.
+    """
+
+    ptype: PrivacyType
+    consumer: Consumer
+    dual: Array
+    remap: Remap | None = None
+    matrix: Array | None = None
+    multipliers: Array | Multipliers | None = None
+    theorem: str | None = None
+    hypotheses: tuple[str, ...] = ()
+    bounds: Bounds | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("dual", "matrix", "multipliers"):
+            array = getattr(self, name)
+            if isinstance(array, np.ndarray):
+                object.__setattr__(self, name, frozen(array.copy()))
+        if self.bounds is None:
+            object.__setattr__(self, "bounds", self.check())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Certificate, tuple(getattr(self, name) for name in self.__slots__)
+
+    def check(self) -> Bounds:
+        """Compute the bounds again from primal and dual alone.
+
+        Raises:
+            PromiseBroken: when the channel is not private, or the dual is not feasible.
+        """
+        return certified_bounds(
+            self.ptype,
+            self.consumer,
+            actions=None if self.remap is None else self.remap.actions,
+            matrix=self.matrix,
+            dual=self.dual,
+            multipliers=self.multipliers,
+        )
+
+    def with_theorem(self, theorem: str, hypotheses: tuple[str, ...]) -> "Certificate":
+        """The same evidence, with the theorem that explains it."""
+        return replace(self, theorem=theorem, hypotheses=hypotheses)

@@ -10,14 +10,13 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.certificate import Certificate
-from utmost.design.levels import alphas_above
-from utmost.design.multipliers import Multipliers
-from utmost.design.repair import feasible_dual, private_matrix
+from utmost.design.checker import Multipliers, alphas_above
+from utmost.design.evidence import Certificate
+from utmost.design.nearly_private import feasible_dual, private_matrix
 from utmost.errors import SolverFailed
 from utmost.exact import Array, round_up
 from utmost.privacy import PrivacyType
-from utmost.programs.bounded_ratios import Interior, interior_columns
+from utmost.programs.interior_point import Interior, interior_columns
 from utmost.spaces import Consumer
 
 _GAP = 3e-8  # of the loss: what the interior point aims at

@@ -1,4 +1,4 @@
-r"""Consumers without a prior: the private channel whose largest expected loss over the possible secrets is least.
+"""Consumers without a prior: the private channel whose largest expected loss over the possible secrets is least.
 
 The game between channel and secret has a value: the largest, over priors on the possible secrets, of the optimum of
 the consumer with that prior. A worst prior and that consumer's certificate therefore prove the value from below, and
@@ -17,17 +17,16 @@ from typing import Any
 import numpy as np
 
 from utmost.channels import Channel, GeometricMatrix
-from utmost.design.certificate import Certificate
-from utmost.design.checker import check_private
-from utmost.design.hypotheses import theorem_for
-from utmost.design.levels import alpha_above
-from utmost.design.optimal import optimal_mechanism
-from utmost.design.user_program import user_program
+from utmost.design.checker import alpha_above, check_private
+from utmost.design.closed_form import theorem_for
+from utmost.design.consumer_program import user_program
+from utmost.design.evidence import Certificate
+from utmost.design.optimum import optimal_mechanism
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import Array, Level, checked, exact_integer, level, objects, round_up
 from utmost.privacy import PrivacyType
-from utmost.programs.linear import LinearProgram
-from utmost.programs.vertex import solve_exactly
+from utmost.programs.exact_optima import solve_exactly
+from utmost.programs.linear_program import LinearProgram
 from utmost.spaces import Consumer, LineMetric, priors
 
 

@@ -1,16 +1,96 @@
-"""Additive noise whose law may depend on the query's output, periodically, with geometric tails."""
+"""Noise may depend on the query's output, periodically: Lemmas 14 and 15, and why it need not.
 
+Noise need not depend on the query's output: Lemmas 14 and 15, and Theorems 2 and 10 that follow from them.
+
+The hypothesis is that the family of noise laws is periodic in the query's output (and, on the reals, constant on the
+cells of a grid): then finitely many translates of it exhaust all translates, and their average no longer depends on
+the output. The period may be anything; on the integers, docs/theory/independent-noise.md removes the hypothesis by a
+limit.
+"""
+
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import comb
 from typing import Any, Literal
 
 import numpy as np
 
-from utmost.design.discounted import discounted
-from utmost.errors import NotAChannel, OutOfRange, PromiseBroken
+from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import Array, Level, Number, as_array, exact, exact_integer, frozen, is_exact, level, one_world
 from utmost.noise import IntegerLaw
-from utmost.noise.costs import Cost
+from utmost.noise.costs import Cost, Moment
+from utmost.noise.polynomials import eulerian
+
+# A sum of this many terms takes about a second; a ratio so near 1 is no work for a sum.
+_MOST_TERMS = 1_000_000
+
+
+def discounted(cost: Cost, x: int, stride: int, ratio: Fraction | float, settled: int | None = None) -> Any:
+    """sum over k >= 0 of ratio^k L(x + k stride).
+
+    The sum is a closed form for an integer moment and for a cost that is constant from some error on, and exact where
+    the ratio is a Fraction. For every other cost it is summed in floats until the rest is below half a unit in the last
+    place, given that L grows slower than ratio^(-k/2).
+
+    Args:
+        cost: L, even, of integers.
+        x: where the tail starts.
+        stride: the step away from zero, not 0: positive on the right, negative on the left.
+        ratio: in [0, 1).
+        settled: an error from which on L is constant, if there is one.
+
+    Raises:
+        OutOfRange: when the ratio is no such number.
+        Unsupported: when the sum would take more than a million terms.
+
+    >>> from utmost.noise import costs
+    >>> discounted(costs.squared, 0, 2, Fraction(1, 2)), discounted(lambda x: min(abs(x), 1), 0, 1, 0.5, settled=1)
+    (Fraction(24, 1), 1.0)
+    """
+    if not 0 <= ratio < 1:
+        raise OutOfRange("the ratio of a tail must lie in [0, 1)", came=ratio)
+    total, weight, k = 0 * ratio, 1 + 0 * ratio, 0
+    while ratio and not _is_closed(cost, x + k * stride, stride, settled):
+        total, weight, k = total + weight * _at(cost, x + k * stride, ratio), weight * ratio, k + 1
+        if k > _MOST_TERMS:
+            raise Unsupported("the tail must end within a million terms", came=f"ratio {ratio}")
+        if weight < 2.0**-120 and not _has_closed_form(cost, settled):
+            return float(total)
+    return total + weight * _closed(cost, x + k * stride, stride, ratio, settled)
+
+
+def _has_closed_form(cost: Cost, settled: int | None) -> bool:
+    return settled is not None or (isinstance(cost, Moment) and cost.is_integer)
+
+
+def _is_closed(cost: Cost, x: int, stride: int, settled: int | None) -> bool:
+    """Whether the rest of the tail, from x on, is a sum in closed form."""
+    return _has_closed_form(cost, settled) and x * stride >= 0 and abs(x) >= (settled or 0)
+
+
+def _closed(cost: Cost, x: int, stride: int, ratio: Any, settled: int | None) -> Any:
+    if not ratio or settled is not None:
+        return _at(cost, x, ratio) / (1 - ratio)
+    assert isinstance(cost, Moment)
+    m = cost.order.numerator
+    return sum(comb(m, i) * abs(x) ** (m - i) * abs(stride) ** i * _power_series(i, ratio) for i in range(m + 1))
+
+
+def _power_series(order: int, ratio: Any) -> Any:
+    """sum over k >= 0 of k^order ratio^k."""
+    return sum(c * ratio**n for n, c in enumerate(eulerian(order))) / (1 - ratio) ** (order + 1)
+
+
+def _at(cost: Cost, x: int, ratio: Any) -> Any:
+    """L(x) in the ratio's number world."""
+    value = cost(x)
+    if isinstance(ratio, Fraction) and not isinstance(value, float):
+        return Fraction(value)
+    if not math.isfinite(value):
+        raise OutOfRange("a cost must be finite", came=value, where=f"cost({x})")
+    return float(value)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -218,3 +298,90 @@ def _positive(sensitivity: int) -> int:
     if value < 1:
         raise OutOfRange("the sensitivity must be at least 1", came=sensitivity)
     return value
+
+
+def translated(noise: PeriodicNoise, by: int) -> PeriodicNoise:
+    """The family that gives output t the law which the old one gives output t + by (on the reals, ``by`` cells).
+
+    Lemma 14: it keeps every level that the old one keeps, and has the same worst-case cost, for every cost.
+
+    >>> two = PeriodicNoise([["1/2", "1/2", 0], [0, "1/2", "1/2"]])
+    >>> translated(two, 1).pmf.tolist() == two.pmf[::-1].tolist()
+    True
+    """
+    return _like(noise, np.roll(noise.pmf, -by, axis=0))
+
+
+def mixed(families: Sequence[PeriodicNoise], weights: object | None = None) -> PeriodicNoise:
+    """For each output the mixture of its laws in several families; by default in equal parts.
+
+    Lemma 15: it keeps every level that all the families keep, and its worst-case cost is at most the largest of theirs.
+
+    Args:
+        families: with one period T, one window, one tail.
+        weights: (len(families),) nonnegative, sum 1.
+
+    Raises:
+        OutOfRange: when the families have no common shape, or the weights are no distribution.
+    """
+    first = families[0]
+    for other in families:
+        if _shape(other) != _shape(first):
+            raise OutOfRange("families to be mixed must share period, window and tail", came=_shape(other))
+    *rows, shares = one_world(*(family.pmf for family in families), _weights(weights, len(families)))
+    return _like(first, sum(share * pmf for share, pmf in zip(shares, rows, strict=True)))
+
+
+def independent(
+    noise: PeriodicNoise,
+    sensitivity: int,
+    epsilon: Number | Level | None = None,
+    *,
+    alpha: Number | None = None,
+    tolerance: Number = 0,
+) -> PeriodicNoise:
+    """One law, the same for every output, that keeps the family's level at no greater worst-case cost.
+
+    It is the average of the family's T translates, P(x) = (p_0(x) + ... + p_{T-1}(x)) / T. Each translate keeps the
+    level at the same worst-case cost (Lemma 14), so does their average (Lemma 15); and in it every output gets each of
+    the T laws once, so that it does not depend on the output. Floats are averaged up to rounding.
+
+    Args:
+        noise: a periodic family.
+        sensitivity: how far apart neighbouring outputs are, in integers or in cells.
+        epsilon, alpha: the level that the family keeps, one of them.
+        tolerance: passed to `PeriodicNoise.check_keeps`: 0 unless the family is a float solver's answer.
+
+    Returns:
+        A family of one row, in the same number world.
+
+    Raises:
+        PromiseBroken: when the family does not keep the level, so that there is nothing to conclude from.
+
+    Source: [geng2012], Theorem 2 (reals), Theorem 10 (integers), Lemmas 14 and 15.
+
+    >>> even = PeriodicNoise([["1/6", 0, "1/3", 0, "1/6"], [0, "1/3", 0, "1/6", 0]], period=2, ratio="1/2")
+    >>> [str(p) for p in independent(even, 1, alpha="1/2").pmf[0]]
+    ['1/12', '1/6', '1/6', '1/12', '1/12']
+    """
+    promised, T = level(epsilon, alpha), len(noise.pmf)
+    noise.check_keeps(sensitivity, promised, tolerance=tolerance)
+    alone = _like(noise, noise.pmf.sum(axis=0, keepdims=True) / T)
+    rounding = 0 if noise.is_exact else Fraction(T, 1 << 50)
+    alone.check_keeps(sensitivity, promised, tolerance=exact(tolerance, "tolerance") + rounding)
+    return alone
+
+
+def _like(noise: PeriodicNoise, pmf: Array) -> PeriodicNoise:
+    return PeriodicNoise(pmf, noise.start, period=noise.period, ratio=noise.ratio, domain=noise.domain)
+
+
+def _shape(noise: PeriodicNoise) -> tuple[object, ...]:
+    return noise.pmf.shape, noise.start, noise.period, noise.ratio, noise.domain
+
+
+def _weights(weights: object | None, count: int) -> Array:
+    shares = as_array([Fraction(1, count)] * count if weights is None else weights, "weights", ndim=1)
+    if len(shares) != count or (shares < 0).any() or abs(shares.sum() - 1) > (0 if is_exact(shares) else 1e-9):
+        raise OutOfRange(f"weights must be {count} nonnegative numbers of sum 1", came=weights, where="mixed")
+    return shares

@@ -1,19 +1,49 @@
-"""The constraint matrix of a channel on counts, and the lemmas that make an optimal vertex a remap of G.
+"""Channels on counts: their constraint matrix, which are remaps of geometric noise, and when an optimum is unique.
+
+The constraint matrix of a channel on counts, and the lemmas that make an optimal vertex a remap of G.
 
 Source: [ghosh2009], section 5. Lemma 5.5, and with it 5.6 to 5.9 and 5.11, is proved there for every optimal vertex of
 a consumer with full-support prior and strictly increasing loss. For other consumers some optimal vertex has the
 pattern, and others may not (`docs/theory/ghosh.md`).
+
+Which channels on counts are remaps of the geometric mechanism: X = G Y with Y row-stochastic.
+
+Y = G^{-1} X, and G^{-1} is tridiagonal, so Y >= 0 is a condition on three neighbouring entries of a column:
+
+    (1 + alpha^2) x_i - alpha (x_{i-1} + x_{i+1}) >= 0 inside,   x_0 >= alpha x_1 and x_n >= alpha x_{n-1} at the ends.
+
+The rows of Y sum to 1 by themselves.
+
+Source: [gupte2010], Theorem 2; the vertices that are not derivable are those of footnote 4 of [ghosh2009].
+
+Whether a consumer's optimal channel is the only one.
+
+On counts, where the remapped geometric mechanism is optimal, its dual mu is the only one, and the columns r of all
+optimal channels are the private columns v with sum_x (p_x l(x, r) - mu_x) v_x = 0. With the flows f of `line_check`,
+such a v is forced to fall by alpha across an edge where f > 0 and to rise by 1/alpha where f < 0, and is free where
+f = 0; and v = 0 unless f_0 = 0. So these columns span a space of dimension 1 + (number of zero flows), and the optimal
+channels form a polytope whose dimension is the sum of these over all actions, less the n + 1 sums of rows. It is 0
+exactly when the optimum is unique.
 """
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.channels import Channel, Remap
-from utmost.errors import OutOfRange, PromiseBroken
-from utmost.exact import Level, Number, checked, level
+from utmost.channels import Channel, GeometricMatrix, Remap
+from utmost.design.checker_on_counts import exact_flows, integer_rows
+from utmost.design.closed_form import exact_design
+from utmost.design.consumer_program import user_program
+from utmost.errors import OutOfRange, PromiseBroken, Unsupported
+from utmost.exact import Array, Level, Number, checked, frozen, is_exact, level, objects
+from utmost.privacy import PrivacyType
+from utmost.programs.exact_optima import solve_exactly
+from utmost.programs.linear_program import LinearProgram
+from utmost.spaces import Consumer, LineMetric
 
 DOWN, UP, SLACK, ZERO = "down", "up", "slack", "zero"
 
@@ -141,3 +171,153 @@ def _expected(used: NDArray[np.str_]) -> NDArray[np.str_]:
 
 def _check(lemma: str, says: str, failing: list[int], what: str) -> LemmaCheck:
     return LemmaCheck(lemma, says, not failing, "" if not failing else f"{what} {failing[0]}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Derivation:
+    """Whether X = G Y has a solution with Y row-stochastic, and what Y is.
+
+    Attributes:
+        factor: (n+1, m) the matrix Y = G^{-1} X, whatever its signs.
+        offence: (row i, column r) of the most negative entry of Y, or None where X is derivable: the three entries
+            x_(i-1)r, x_ir, x_(i+1)r break the condition.
+    """
+
+    factor: Array
+    offence: tuple[int, int] | None
+
+    @property
+    def is_derivable(self) -> bool:
+        """Whether Y is a channel."""
+        return self.offence is None
+
+    @property
+    def remap(self) -> Channel:
+        """Y as a randomised remap.
+
+        Raises:
+            PromiseBroken: when X is not derivable.
+        """
+        if self.offence is not None:
+            i, r = self.offence
+            came = f"Y[{i}, {r}] = {self.factor[i, r]}"
+            raise PromiseBroken(f"column {r} must meet the three-term condition around count {i}", came=came)
+        return Channel(self.factor if is_exact(self.factor) else np.maximum(self.factor, 0.0))
+
+
+@checked
+def derivation(X: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Derivation:
+    """The factor Y of X = G Y, in the number world of X and alpha.
+
+    Args:
+        X: (n+1, m).
+        alpha: the level's alpha (or a `Level`).
+        tolerance: how far below 0 an entry of a float Y may be; exact ones not at all.
+
+    Cost: O(n m).
+
+    >>> rows = [["0", "1/3", "2/3"], ["0", "2/3", "1/3"], ["0", "1/3", "2/3"]]
+    >>> found = derivation(Channel(rows), "1/2")
+    >>> found.factor.tolist()[1], found.offence
+    ([Fraction(0, 1), Fraction(2, 1), Fraction(-1, 1)], (1, 2))
+    """
+    at = alpha if isinstance(alpha, Level) else level(alpha=alpha)
+    factor = GeometricMatrix(X.shape[0] - 1, at).inverse_product(X.matrix)
+    i, r = divmod(int(np.argmin(factor)), factor.shape[1])
+    least: Any = 0 if is_exact(factor) else -tolerance
+    return Derivation(frozen(np.array(factor)), None if factor[i, r] >= least else (i, r))
+
+
+@checked
+def between_levels(n: int, loose: Level, strict: Level) -> Channel:
+    """The K with G(strict) = G(loose) K: a stricter geometric release is a looser one, remapped at random.
+
+    Raises:
+        OutOfRange: when ``strict`` is the looser of the two; then K would have negative entries.
+
+    Source: [gupte2010], Lemma 3.
+
+    >>> between_levels(2, level(alpha="1/4"), level(alpha="1/2")).matrix[1].tolist()
+    [Fraction(7, 27), Fraction(13, 27), Fraction(7, 27)]
+    """
+    if loose < strict:
+        raise OutOfRange("the first level must not be stricter than the second", came=(str(loose), str(strict)))
+    target = GeometricMatrix(n, strict).matrix()
+    factor = GeometricMatrix(n, loose).inverse_product(target)
+    return Channel(factor if is_exact(factor) else np.maximum(factor, 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Uniqueness:
+    """The verdict, and what it was read from.
+
+    Attributes:
+        is_unique: whether all optimal channels are one.
+        freedom: the dimension of the set of optimal channels, or None where a program decided.
+        variables: the number of entries of a channel.
+        tight: constraints that every optimal channel meets with equality, and a strictly complementary dual prices
+            (sums of rows included), or None where a program decided.
+    """
+
+    is_unique: bool
+    variables: int
+    freedom: int | None = None
+    tight: int | None = None
+
+
+@checked
+def uniqueness(ptype: PrivacyType, consumer: Consumer) -> Uniqueness:
+    """Whether the consumer's optimum is unique, decided exactly; floats are read as the rationals that they are.
+
+    Raises:
+        Unsupported: for an irrational alpha.
+
+    Source: [ghosh2009], Theorem 6.1 (a uniform prior and the binary loss have G as their only optimum).
+
+    >>> from utmost.spaces import counts, losses, priors
+    >>> uniqueness(PrivacyType(counts(3), alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
+    Uniqueness(is_unique=True, variables=16, freedom=0, tight=16)
+    """
+    if not ptype.level.is_rational:
+        raise Unsupported("uniqueness is decided in rationals", came=str(ptype.level), mend='Give alpha="1/2", say.')
+    if isinstance(ptype.space.metric, LineMetric):
+        design = exact_design(ptype.level, consumer)
+        flows = np.array(list(exact_flows(ptype.level, integer_rows(consumer), design.dual)), dtype=object)
+        if (flows[-1] >= 0).all():
+            return _on_counts(flows)
+    return Uniqueness(_is_only_vertex(ptype, consumer), consumer.secrets * consumer.actions)
+
+
+def _on_counts(flows: Array) -> Uniqueness:
+    """The verdict from the flows (n+1, k), f_n first."""
+    n, k = len(flows) - 1, flows.shape[1]
+    open_columns, zeros = flows[-1] == 0, (flows[:-1] == 0).sum(axis=0)
+    freedom = int((1 + zeros)[open_columns].sum()) - (n + 1)
+    tight = int(np.where(open_columns, n - zeros, 2 * n).sum()) + n + 1
+    return Uniqueness(freedom == 0, (n + 1) * k, freedom, tight)
+
+
+def _is_only_vertex(ptype: PrivacyType, consumer: Consumer) -> bool:
+    """Whether no optimal channel leaves a constraint that one optimal vertex meets with equality.
+
+    The constraints tight at a vertex have that vertex as their only common point; so the sum of their slacks is
+    maximised over all optimal channels, and is 0 exactly when there is no other.
+    """
+    program = user_program(ptype, consumer)
+    found = solve_exactly(program)
+    m, n = program.shape
+    rows = np.repeat(np.arange(m), np.diff(program.starts))
+    slack_rows = (program.product(found.primal) == program.lower) & (program.lower != program.upper)
+    gain = [Fraction(int(x == 0)) for x in found.primal]
+    for i, j, value in zip(rows.tolist(), program.columns.tolist(), program.values.tolist(), strict=True):
+        gain[j] += value if slack_rows[i] else 0
+    cost = [*program.cost.tolist()]
+    held = LinearProgram.of_triplets(
+        objects([-g for g in gain]),
+        np.concatenate([rows, np.full(n, m)]),
+        np.concatenate([program.columns, np.arange(n)]),
+        np.concatenate([program.values, objects(cost)]),
+        np.concatenate([program.lower, objects([-math.inf])]),
+        np.concatenate([program.upper, objects([found.value])]),
+    )
+    return bool(solve_exactly(held).value == 0)

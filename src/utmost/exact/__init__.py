@@ -15,16 +15,13 @@ from utmost.exact.arrays import (
     rationals,
     to_floats,
 )
-from utmost.exact.elementary import exp_interval, log_interval
-from utmost.exact.interval import Interval
+from utmost.exact.intervals import Interval, exp_interval, log_interval, nearest, round_down, round_up
 from utmost.exact.kinds import checked, possible_path, wrong_kind
-from utmost.exact.level import Level, level
-from utmost.exact.lifting import solve_lifted
-from utmost.exact.number import Number, exact, exact_integer, natural, precision
-from utmost.exact.product import product
-from utmost.exact.residues import independent
-from utmost.exact.rounding import nearest, round_down, round_up
-from utmost.exact.surd import Surd
+from utmost.exact.levels import Level, level
+from utmost.exact.matrix_products import matrix_product
+from utmost.exact.numbers import Number, exact, exact_integer, natural, precision
+from utmost.exact.surds import Surd
+from utmost.exact.systems import independent, solve_lifted
 
 __all__ = [
     "Array",
@@ -46,6 +43,7 @@ __all__ = [
     "is_exact",
     "level",
     "log_interval",
+    "matrix_product",
     "natural",
     "nearest",
     "objects",
@@ -53,7 +51,6 @@ __all__ = [
     "plain_array",
     "possible_path",
     "precision",
-    "product",
     "rationals",
     "round_down",
     "round_up",

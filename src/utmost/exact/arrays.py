@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotANumber, OutOfRange, quoted
 from utmost.exact.kinds import MOST_ELEMENTS, size_of
-from utmost.exact.number import exact
+from utmost.exact.numbers import exact
 
 Array = NDArray[Any]
 """A read-only array in one of the two worlds: dtype float64, or dtype object with a `Fraction` in every place."""

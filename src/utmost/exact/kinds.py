@@ -23,7 +23,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union
 import numpy as np
 
 from utmost.errors import OutOfRange, Unsupported, WrongKind
-from utmost.exact.number import exact, exact_integer
+from utmost.exact.numbers import exact, exact_integer
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -1,5 +1,6 @@
-"""Any channel of a privacy type as a refinement of a mixture of kernels, with the witness."""
+"""Any channel of a privacy type as a refinement of a mixture of kernels; and which mechanisms are kernels."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -7,11 +8,57 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.errors import PromiseBroken, Unsupported
-from utmost.exact import Array, checked, fractions, frozen, product
-from utmost.geometry.distances import Distances
-from utmost.geometry.linear import null_vector, solve_columns
-from utmost.geometry.powers import Powers
+from utmost.exact import Array, checked, fractions, frozen, matrix_product
+from utmost.geometry.log_domain import Distances, LogPowers
 from utmost.privacy import PrivacyType
+
+Vector = Sequence[Fraction]
+
+
+def solve_columns(columns: Sequence[Vector], target: Vector) -> list[Fraction] | None:
+    """The x with sum_j x_j columns[j] = target for independent columns; None where the target is outside their span.
+
+    >>> solve_columns([[Fraction(1), Fraction(1)], [Fraction(0), Fraction(2)]], [Fraction(1), Fraction(2)])
+    [Fraction(1, 1), Fraction(1, 2)]
+    """
+    table, pivots = _reduced([[*row, t] for row, t in zip(zip(*columns, strict=True), target, strict=True)])
+    k = len(columns)
+    assert pivots[:k] == list(range(k)), "the columns are independent"
+    return None if k in pivots else [table[c][k] for c in range(k)]
+
+
+def null_vector(columns: Sequence[Vector]) -> list[Fraction] | None:
+    """Some x != 0 with sum_j x_j columns[j] = 0; None for independent columns."""
+    table, pivots = _reduced([list(row) for row in zip(*columns, strict=True)])
+    free = next((j for j in range(len(columns)) if j not in pivots), None)
+    if free is None:
+        return None
+    x = [Fraction(0)] * len(columns)
+    x[free] = Fraction(1)
+    for row, j in enumerate(pivots):
+        x[j] = -table[row][free]
+    return x
+
+
+def _reduced(table: list[list[Fraction]]) -> tuple[list[list[Fraction]], list[int]]:
+    """The reduced row echelon form, and the pivot column of each of its rows."""
+    pivots: list[int] = []
+    for j in range(len(table[0])):
+        row = len(pivots)
+        pivot = next((i for i in range(row, len(table)) if table[i][j]), None)
+        if pivot is None:
+            continue
+        table[row], table[pivot] = table[pivot], table[row]
+        head = table[row][j]
+        table[row] = [x / head for x in table[row]]
+        for i, other in enumerate(table):
+            if i != row and (factor := other[j]):
+                table[i] = [x - factor * y for x, y in zip(other, table[row], strict=True)]
+        pivots.append(j)
+        if len(pivots) == len(table):
+            break
+    return table, pivots
+
 
 Exponents = tuple[int, ...]
 """A vertex in log form: v(x) = alpha^h(x) with least h 0, alpha that of one unit of distance."""
@@ -43,7 +90,7 @@ class Decomposition:
         return (
             total == 1
             and min(self.weights) > 0
-            and bool((product(self.mixture.matrix, self.witness.matrix) == channel.matrix).all())
+            and bool((matrix_product(self.mixture.matrix, self.witness.matrix) == channel.matrix).all())
         )
 
 
@@ -103,13 +150,13 @@ class RationalCone:
 
     factors: Array
     lengths: Array
-    powers: Powers
+    powers: LogPowers
 
     @classmethod
     def of(cls, channel: Channel, ptype: PrivacyType) -> "RationalCone":
         """The cone of a type, once the channel is known to have its columns in it."""
         distances = Distances.of(ptype.space)
-        powers = Powers.of(ptype.level, distances)
+        powers = LogPowers.of(ptype.level, distances)
         if not powers.is_rational or not channel.is_exact:
             raise Unsupported(
                 "tight columns are told in rational arithmetic only",
@@ -221,3 +268,56 @@ def _kernel_within(
     scale = solve_columns([columns[v] for v in kept], ones)
     assert scale is not None, "a positive combination of the vertices is constant"
     return dict(zip(kept, scale, strict=True))
+
+
+@checked
+def is_vertex_mechanism(channel: Channel, ptype: PrivacyType) -> bool:
+    """Whether every outcome that occurs leaves a vertex of the type behind: its tight pairs join all secrets.
+
+    Args:
+        channel: (n, m) of Fractions.
+        ptype: a type with rational alpha^d.
+
+    Raises:
+        Unsupported: for a float64 channel, and where some alpha^d is irrational.
+        PromiseBroken: for a channel outside the type.
+
+    Source: [fernandes2022], definition 4.
+
+    >>> from utmost.channels import geometric_channel
+    >>> from utmost.spaces import counts
+    >>> is_vertex_mechanism(geometric_channel(3, alpha="1/2"), PrivacyType(counts(3), alpha="1/2"))
+    True
+    """
+    cone = RationalCone.of(channel, ptype)
+    return all(_joins_all(cone.tight(list(column))) for column in channel.matrix.T if any(column))
+
+
+@checked
+def is_kernel(channel: Channel, ptype: PrivacyType) -> bool:
+    """Whether the posteriors of a channel are vertices and linearly independent; proportional columns count as one.
+
+    Raises:
+        Unsupported, PromiseBroken: as `is_vertex_mechanism`.
+
+    Source: [fernandes2022], definition 5. The geometric mechanism is a kernel on the line (lemma 19), randomised
+    response on the discrete space (lemma 21).
+
+    >>> from utmost.channels import geometric_channel
+    >>> from utmost.spaces import counts
+    >>> is_kernel(geometric_channel(3, alpha="1/2"), PrivacyType(counts(3), alpha="1/2"))
+    True
+    """
+    if not is_vertex_mechanism(channel, ptype):
+        return False
+    posteriors = {tuple(column / column.sum()) for column in channel.matrix.T if any(column)}
+    return len(posteriors) <= channel.shape[0] and null_vector(sorted(posteriors)) is None
+
+
+def _joins_all(tight: np.ndarray) -> bool:
+    reached = np.zeros(len(tight), dtype=bool)
+    reached[0] = True
+    near = tight | tight.T
+    while (more := reached | near[reached].any(axis=0)).sum() > reached.sum():
+        reached = more
+    return bool(reached.all())

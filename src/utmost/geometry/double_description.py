@@ -7,8 +7,8 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.geometry.ring import Number, as_masks, decided, ring_columns, sign
-from utmost.geometry.vertices import Vertices
+from utmost.geometry.kernel_supports import Number, as_masks, decided, ring_columns, sign
+from utmost.geometry.vertex_search import Vertices
 
 Masks = NDArray[np.uint64]
 _PAIRS_AT_ONCE = 1 << 22
@@ -34,7 +34,7 @@ def kernels_by_double_description(vertices: Vertices) -> list[tuple[int, ...]]:
     Cost: up to R^2 pairs for R rays of one step; lists all kernels of every type that [fernandes2022] tabulates in
     seconds. Memory: all rays of one step.
 
-    >>> from utmost.geometry.vertices import vertices
+    >>> from utmost.geometry import vertices
     >>> from utmost.privacy import PrivacyType
     >>> from utmost.spaces import counts
     >>> kernels_by_double_description(vertices(PrivacyType(counts(2), alpha="1/2")))

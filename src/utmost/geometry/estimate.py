@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.exact import checked, exact_integer
-from utmost.geometry.differences import scaled_differences
-from utmost.geometry.ring import is_kernel_support
-from utmost.geometry.vertices import Vertices, vertices
+from utmost.geometry.kernel_supports import is_kernel_support
+from utmost.geometry.kernel_walk import scaled_differences
+from utmost.geometry.vertex_search import Vertices, vertices
 from utmost.privacy import PrivacyType
 
 # Coefficients below this are left to exact numbers; the systems solved here have far smaller rounding errors.
@@ -23,7 +23,7 @@ _MOST_SAMPLES = 10**9
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class KernelEstimate:
     """An unbiased estimate of a number, with a confidence interval.
 
     Attributes:
@@ -43,7 +43,7 @@ class Estimate:
 @checked
 def estimate_kernels(
     ptype: PrivacyType, samples: int, generator: np.random.Generator, size: int | None = None, confidence: float = 0.95
-) -> Estimate:
+) -> KernelEstimate:
     """Estimate how many kernels of a given size a type has.
 
     A sample is a random set A of size - 1 vertices; it counts the vertices that complete it to a kernel. Each kernel of
@@ -79,7 +79,7 @@ def estimate_kernels(
     scale = comb(len(listed), wanted - 1) / wanted
     half = NormalDist().inv_cdf((1 + confidence) / 2) * float(counts.std(ddof=1)) / sqrt(samples)
     mean = float(counts.mean())
-    return Estimate(scale * mean, scale * max(mean - half, 0.0), scale * (mean + half), confidence, samples)
+    return KernelEstimate(scale * mean, scale * max(mean - half, 0.0), scale * (mean + half), confidence, samples)
 
 
 def _subsets(generator: np.random.Generator, count: int, size: int, samples: int) -> Iterator[NDArray[np.int64]]:

@@ -6,14 +6,95 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.channels import Channel
-from utmost.errors import PromiseBroken
-from utmost.exact import Array, checked
-from utmost.geometry.cells import Complex, Prior, as_prior
-from utmost.geometry.certificates import Conflict, Dominance, expected_loss
+from utmost.errors import OutOfRange, PromiseBroken, Unsupported
+from utmost.exact import Array, checked, frozen
+from utmost.geometry.best_action_cells import Complex, LeastLoss, Prior, exact_prior, least_losses
 from utmost.geometry.decomposition import RationalCone
-from utmost.geometry.least_loss import LeastLoss
+from utmost.geometry.log_domain import Distances, LogPowers
 from utmost.privacy import PrivacyType
-from utmost.programs.whole import Tableau, whole
+from utmost.programs.whole_numbers import WholeTableau, whole
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dominance:
+    """No mechanism of the type is better than M by more than ``slack``, for any prior.
+
+    At every vertex pi of the cells, z with z . v <= min_w sum_x pi_x v(x) l(x, w) for all vertices v of the type shows
+    that no mechanism loses less than sum(z); M loses at most slack more. On a cell M's loss is linear, since one
+    action for each outcome is the best at all its vertices, and the least loss is concave: the bound holds all over it.
+
+    Attributes:
+        vertices: (n, N) all vertices of the type. loss: (n, k). channel: M. slack: nonnegative.
+        cells: cells that fill the simplex of priors.
+        duals: z for each of their vertices.
+    """
+
+    vertices: Array
+    loss: Array
+    channel: Channel
+    slack: Fraction
+    cells: Complex
+    duals: dict[Prior, tuple[Fraction, ...]]
+
+    def verify(self) -> bool:
+        """Whether every claim holds."""
+        return (
+            self.cells.fills_the_simplex()
+            and all(self._is_linear_on(cell.rays) for cell in self.cells.cells)
+            and all(self._holds_at(prior) for prior in self.cells.priors)
+        )
+
+    def _is_linear_on(self, rays: tuple[Prior, ...]) -> bool:
+        for column in self.channel.matrix.T:
+            losses = (np.array(rays, dtype=object) * column) @ self.loss
+            if not (losses == losses.min(axis=1)[:, None]).all(axis=0).any():
+                return False
+        return True
+
+    def _holds_at(self, prior: Prior) -> bool:
+        pi, z = exact_prior(prior), np.array(self.duals[prior], dtype=object)
+        feasible = (z @ self.vertices <= least_losses(self.vertices, self.loss, pi)).all()
+        return bool(feasible and exact_expected_loss(self.channel.matrix, self.loss, pi) <= z.sum() + self.slack)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conflict:
+    """Every mechanism of the type has a regret of at least ``regret`` for one of the priors.
+
+    For mechanism k the loss at prior k is known; with weights mu and a z such that z . v <= sum_k mu_k u_v(prior k) for
+    all vertices v, every mechanism's mean loss is at least sum(z): by regret more than the mean of the known ones.
+
+    Attributes:
+        vertices: (n, N) all vertices of the type. loss: (n, k).
+        priors: the conflicting priors. weights: positive, summing to 1. mechanisms: a good one for each prior.
+        multipliers: z. regret: positive.
+    """
+
+    vertices: Array
+    loss: Array
+    priors: tuple[Array, ...]
+    weights: tuple[Fraction, ...]
+    mechanisms: tuple[Channel, ...]
+    multipliers: tuple[Fraction, ...]
+    regret: Fraction
+
+    def verify(self) -> bool:
+        """Whether every claim holds; that the mechanisms belong to the type is for `PrivacyType.contains`."""
+        z = np.array(self.multipliers, dtype=object)
+        mean = sum(
+            w * least_losses(self.vertices, self.loss, pi) for w, pi in zip(self.weights, self.priors, strict=True)
+        )
+        known = sum(
+            w * exact_expected_loss(m.matrix, self.loss, pi)
+            for w, m, pi in zip(self.weights, self.mechanisms, self.priors, strict=True)
+        )
+        is_mean = min(self.weights) > 0 and sum(self.weights) == 1
+        return bool(is_mean and (z @ self.vertices <= mean).all() and z.sum() - known == self.regret > 0)
+
+
+def exact_expected_loss(columns: Array, loss: Array, prior: Array) -> Fraction:
+    """sum_y min_w sum_x pi_x C[x, y] l(x, w)."""
+    return Fraction(least_losses(columns, loss, prior).sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +173,7 @@ def is_universally_optimal(channel: Channel, loss: object, ptype: PrivacyType) -
         return UniversalityVerdict(True, None, None, certificate)
     assert worst is not None
     _, found = next(least.at((worst,)))
-    return UniversalityVerdict(False, as_prior(worst), least.channel(found.x), None)
+    return UniversalityVerdict(False, exact_prior(worst), least.channel(found.x), None)
 
 
 @checked
@@ -134,7 +215,7 @@ def universal_mechanism(loss: object, ptype: PrivacyType) -> ExistenceVerdict:
     conflict = Conflict(
         least.columns,
         least.loss,
-        tuple(as_prior(prior) for prior in against),
+        tuple(exact_prior(prior) for prior in against),
         tuple(weights[prior] for prior in against),
         tuple(best[prior] for prior in against),
         multipliers,
@@ -149,7 +230,7 @@ def _dominance(least: LeastLoss, channel: Channel, slack: Fraction) -> tuple[Dom
     duals, worst, largest = {}, None, slack
     for prior, found in least.at(cells.priors):
         duals[prior] = found.dual
-        regret = expected_loss(channel.matrix, least.loss, as_prior(prior)) - found.value
+        regret = exact_expected_loss(channel.matrix, least.loss, exact_prior(prior)) - found.value
         if regret > largest:
             worst, largest = prior, regret
     return (
@@ -177,8 +258,42 @@ def _master(
     matrix = np.concatenate([top, np.array(rows, dtype=object)])
     cost = np.zeros(matrix.shape[1], dtype=object)
     cost[count] = 1
-    start = Tableau.feasible(matrix, np.array([1] * n + right, dtype=object))
+    start = WholeTableau.feasible(matrix, np.array([1] * n + right, dtype=object))
     found, _ = start.minimise(cost)
     bundle = tuple(x * scale for x, scale in zip(found.x[:count], least.scales, strict=True))
     weights = {prior: -z * f for prior, z, f in zip(known, found.dual[n:], factors, strict=True)}
     return found.value, bundle, weights, found.dual[:n]
+
+
+@checked
+def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
+    """A mechanism and a loss, not trivial and monotone in every metric, such that it is universally optimal for it.
+
+    The two closest secrets x, z are told apart as well as their distance allows; every other secret behaves as z does.
+    On {x, z} this is the one kernel of the type there, so it is optimal for every loss that regards only x and z. The
+    loss has the actions x and z and l(w, s) = [w != s]: up to a function of the secret it regards only x and z.
+
+    Raises:
+        OutOfRange: for fewer than two secrets. Unsupported: where alpha to the least distance is irrational.
+
+    Source: [fernandes2022], theorem 10, with the loss of the paper (0 beyond x and z, not monotone) replaced.
+
+    >>> from utmost.spaces import discrete
+    >>> channel, loss = distinguishing_mechanism(PrivacyType(discrete(3), alpha="1/2"))
+    >>> [str(p) for p in channel.matrix[:, 0]], loss[:, 0].tolist()
+    (['2/3', '1/3', '1/3'], [Fraction(0, 1), Fraction(1, 1), Fraction(1, 1)])
+    """
+    n = ptype.space.size
+    if n < 2:
+        raise OutOfRange("a type must have at least two secrets", came=n, where="distinguishing_mechanism")
+    distances = Distances.of(ptype.space)
+    table, powers = distances.integers(), LogPowers.of(ptype.level, distances)
+    pairs = [(x, z) for x in range(n) for z in range(x + 1, n)]
+    x, z = min(pairs, key=lambda pair: table[pair])
+    exponent = tuple(int(c) for c in distances.coefficients[x, z])
+    if not powers.is_rational:
+        raise Unsupported("alpha to the least distance must be rational", came=str(ptype.level))
+    a = powers.fraction(exponent)
+    rows = [[1 / (1 + a), a / (1 + a)] if s == x else [a / (1 + a), 1 / (1 + a)] for s in range(n)]
+    loss = [[Fraction(int(s != x)), Fraction(int(s != z))] for s in range(n)]
+    return Channel(np.array(rows, dtype=object)), frozen(np.array(loss, dtype=object))

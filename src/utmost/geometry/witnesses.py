@@ -8,8 +8,8 @@ from flint import fmpz, fmpz_mat
 
 from utmost.channels import Channel
 from utmost.errors import NotAChannel
-from utmost.exact import Array, checked, is_exact, product
-from utmost.exact.limbs import by_integers, denominators, numerators
+from utmost.exact import Array, checked, is_exact, matrix_product
+from utmost.exact.matrix_products import by_integers, denominators, numerators
 from utmost.spaces import Consumer
 
 TOLERANCE = 1e-9
@@ -30,7 +30,7 @@ def is_remap_between(B: Channel, P: Channel, A: Channel, tolerance: float = TOLE
     """
     if (B.shape[0], B.shape[1], P.shape[1]) != (A.shape[0], P.shape[0], A.shape[1]):
         return False
-    made = product(B.matrix, P.matrix)
+    made = matrix_product(B.matrix, P.matrix)
     if is_exact(made) and A.is_exact:
         return bool((made == A.matrix).all())
     rounding = (B.shape[1] + 2) * 2.0**-52
@@ -67,7 +67,7 @@ def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = TOLER
 
 def _least_loss(matrix: Array, joint: Array) -> Any:
     """sum_y min_w sum_x C[x, y] joint[x, w]: the loss after the best remap, exactly."""
-    return product(as_rationals(matrix).T, joint).min(axis=1).sum()
+    return matrix_product(as_rationals(matrix).T, joint).min(axis=1).sum()
 
 
 def _least_loss_around(matrix: Array, joint: Array) -> tuple[Fraction, Fraction]:

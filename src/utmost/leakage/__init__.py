@@ -1,8 +1,6 @@
 """Posteriors and hypers, vulnerabilities and uncertainties, leakage and the capacities of a channel: what is gained."""
 
-from utmost.leakage.amounts import additive_leakage, multiplicative_leakage, uncertainty, vulnerability
-from utmost.leakage.best_actions import TIE, least_actions, scores
-from utmost.leakage.capacity import (
+from utmost.leakage.channel_capacity import (
     Attained,
     Capacity,
     additive_capacity,
@@ -11,17 +9,21 @@ from utmost.leakage.capacity import (
     multiplicative_capacity,
 )
 from utmost.leakage.entropies import GuessingEntropy, ShannonEntropy, guessing_entropy, shannon_entropy
-from utmost.leakage.hyper import Hyper, hyper, hyper_of, joint
-from utmost.leakage.measure import Measure
-from utmost.leakage.payments import (
+from utmost.leakage.hypers import Hyper, hyper, hyper_of, joint
+from utmost.leakage.leakages import additive_leakage, multiplicative_leakage, uncertainty, vulnerability
+from utmost.leakage.measures import (
+    TIE,
+    Measure,
     PaidMeasure,
     bayes_risk,
     bayes_vulnerability,
     g_vulnerability,
     l_uncertainty,
+    least_actions,
     property_vulnerability,
+    scores,
 )
-from utmost.leakage.shannon_capacity import ShannonBounds, shannon_capacity
+from utmost.leakage.shannon import ShannonBounds, shannon_capacity
 
 __all__ = [
     "TIE",

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.exact import Array, fractions, frozen, is_exact, to_floats
-from utmost.leakage.capacity import Capacity, as_channel
-from utmost.leakage.hyper import as_prior
-from utmost.leakage.measure import Measure, columns_of
+from utmost.leakage.channel_capacity import Capacity, as_channel
+from utmost.leakage.hypers import as_prior
+from utmost.leakage.measures import Measure, columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class ShannonEntropy(Measure):
 
     def additive_capacity(self, channel: object) -> Capacity:
         """The Shannon capacity in bits, with a proof of how near it is: see `shannon_capacity`."""
-        from utmost.leakage.shannon_capacity import shannon_capacity
+        from utmost.leakage.shannon import shannon_capacity
 
         return shannon_capacity(as_channel(channel))
 

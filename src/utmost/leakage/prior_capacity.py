@@ -1,20 +1,130 @@
 """The most that a channel leaks by one measure, over all priors: a search among finitely many of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from math import inf
+from itertools import product
+from math import gcd, inf, lcm
 from typing import Any
 
 import numpy as np
 
 from utmost.channels import Channel
-from utmost.exact import Array, frozen, is_exact, to_floats
-from utmost.leakage.best_subset import best_subset
-from utmost.leakage.capacity import Attained, Capacity
-from utmost.leakage.corner_priors import corner_priors
-from utmost.leakage.measure import Measure
-from utmost.leakage.payments import PaidMeasure
+from utmost.exact import Array, frozen, is_exact, objects, to_floats
+from utmost.leakage.channel_capacity import Attained, Capacity
+from utmost.leakage.measures import Measure, PaidMeasure
 from utmost.spaces import losses
+
+Worth = Callable[[int, Any], Any]
+"""What a set is worth, by its size k and by sum_y max over the set of C[x, y]: larger for larger sums."""
+
+
+def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
+    """The set S of rows with the largest worth(|S|, sum_y max_{x in S} C[x, y]).
+
+    The sum grows by less and less as rows are added (it is submodular), so no j rows add more than the j that would
+    each add most by themselves: that bounds all sets that contain what is chosen already.
+
+    Args:
+        matrix: (n, m), nonnegative.
+        worth: must not grow when only the size does: then a row that adds nothing is never needed.
+
+    Cost: exponential in n in the worst case, as the problem is NP-hard; a fraction of a second for random matrices with
+    some tens of rows.
+
+    >>> from utmost.exact import as_array
+    >>> best_subset(as_array([["2/3", "1/3"], ["1/2", "1/2"], ["1/3", "2/3"]]), lambda k, f: (f - 1) / k)
+    (0, 2)
+    """
+    scale = lcm(*(x.denominator for x in matrix.flat)) if is_exact(matrix) else None
+    rows = matrix if scale is None else np.array([[int(x * scale) for x in row] for row in matrix], dtype=object)
+    value: Worth = worth if scale is None else lambda k, f: worth(k, Fraction(f, scale))
+    best: tuple[Any, tuple[int, ...]] = (value(1, rows[0].sum()), (0,))
+    open_sets: list[tuple[tuple[int, ...], Array, Array]] = [((), np.zeros_like(rows[0]), np.arange(len(rows)))]
+    while open_sets:
+        chosen, reached, left = open_sets.pop()
+        gains = np.maximum(rows[left] - reached, 0).sum(axis=1)
+        order = np.argsort(-gains, kind="stable")
+        left, gains = left[order][gains[order] > 0], gains[order][gains[order] > 0]
+        if not left.size or _bound(value, len(chosen), reached.sum(), gains) <= best[0]:
+            continue
+        more, further = (*chosen, int(left[0])), np.maximum(reached, rows[left[0]])
+        best = max(best, (value(len(more), further.sum()), more), key=lambda found: found[0])
+        open_sets += [(chosen, reached, left[1:]), (more, further, left[1:])]
+    return tuple(sorted(best[1]))
+
+
+def _bound(value: Worth, size: int, total: Any, gains: Array) -> Any:
+    """No set that holds the chosen rows, and some of those left, is worth more."""
+    return max(value(size + j + 1, reached) for j, reached in enumerate(total + np.cumsum(gains)))
+
+
+_Ray = tuple[int, ...]
+
+
+def corner_priors(payments: Array, is_gain: bool) -> Array:
+    """All corners of the regions {p : action w is best}, over all actions w, as the rows of a (c, n) array.
+
+    On a region the prior measure is linear and the posterior one is convex (or concave), so that their difference and
+    their ratio are largest at a corner of some region.
+
+    Args:
+        payments: (n, k), gains or losses; floats are taken as the rationals that they are.
+        is_gain: whether the best action has the largest payment; the smallest otherwise.
+
+    Returns:
+        Fractions, each row a prior.
+
+    Cost: the double description method; time grows with the number of corners, which can be exponential in n.
+
+    >>> from utmost.exact import as_array
+    >>> [[str(p) for p in corner] for corner in corner_priors(as_array([[1, 0], [0, 1]]), True)]
+    [['0', '1'], ['1/2', '1/2'], ['1', '0']]
+    """
+    actions = _whole_columns(payments, 1 if is_gain else -1)
+    found: set[tuple[Fraction, ...]] = set()
+    for best in actions:
+        cuts = [tuple(a - b for a, b in zip(best, other, strict=True)) for other in actions if other != best]
+        for ray in _extreme_rays(len(payments), cuts):
+            found.add(tuple(Fraction(x, sum(ray)) for x in ray))
+    return frozen(objects((p for corner in sorted(found) for p in corner), (len(found), len(payments))))
+
+
+def _whole_columns(payments: Array, sign: int) -> list[_Ray]:
+    """Each action's payments as integers over one denominator; equal actions once."""
+    rational = [[Fraction(x) for x in column] for column in payments.T]
+    scale = sign * lcm(*(x.denominator for column in rational for x in column))
+    return list(dict.fromkeys(tuple(int(x * scale) for x in column) for column in rational))
+
+
+def _extreme_rays(n: int, cuts: list[_Ray]) -> list[_Ray]:
+    """The extreme rays of {p >= 0 : a . p >= 0 for every cut a}, as integers without a common factor."""
+    rays = [tuple(int(i == x) for i in range(n)) for x in range(n)]
+    faces: list[_Ray] = list(rays)  # the rows p_x >= 0 are the first constraints
+    for cut in cuts:
+        sums = [sum(a * b for a, b in zip(cut, ray, strict=True)) for ray in rays]
+        zeros = [frozenset(k for k, face in enumerate(faces) if _dot(face, ray) == 0) for ray in rays]
+        kept = [ray for ray, value in zip(rays, sums, strict=True) if value >= 0]
+        rays = kept + list(_new_rays(rays, sums, zeros, n))
+        faces.append(cut)
+    return rays
+
+
+def _new_rays(rays: list[_Ray], sums: list[int], zeros: list[frozenset[int]], n: int) -> Iterator[_Ray]:
+    """Where the new face cuts an edge: the zero combination of two adjacent rays on its two sides.
+
+    Two rays are adjacent when no third lies on every face on which both lie.
+    """
+    ups, downs = ([k for k, value in enumerate(sums) if value * way > 0] for way in (1, -1))
+    for up, down in product(ups, downs):
+        both = zeros[up] & zeros[down]
+        if len(both) >= n - 2 and not any(both <= zeros[k] for k in range(len(rays)) if k not in (up, down)):
+            joined = [sums[up] * b - sums[down] * a for a, b in zip(rays[up], rays[down], strict=True)]
+            common = gcd(*joined)
+            yield tuple(x // common for x in joined)
+
+
+def _dot(one: _Ray, other: _Ray) -> int:
+    return sum(a * b for a, b in zip(one, other, strict=True))
 
 
 def capacity_over_priors(C: Channel, measure: PaidMeasure, *, multiplicative: bool) -> Capacity:
@@ -34,7 +144,7 @@ def capacity_over_priors(C: Channel, measure: PaidMeasure, *, multiplicative: bo
     Source: corners as in docs/theory/leakage.md.
 
     >>> from utmost.channels import geometric_channel
-    >>> from utmost.leakage.payments import bayes_vulnerability
+    >>> from utmost.leakage import bayes_vulnerability
     >>> found = bayes_vulnerability.additive_capacity(geometric_channel(2, alpha="1/2"))
     >>> str(found.value), [str(p) for p in found.certificate.prior]
     ('1/4', ['1/2', '0', '1/2'])

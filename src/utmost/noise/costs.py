@@ -1,16 +1,19 @@
-r"""Costs: what an error of size x costs its reader, L(x), even and nondecreasing in |x|.
+"""Costs: what an error of size x costs its reader, L(x), even and nondecreasing in |x|.
+
+Costs: what an error of size x costs its reader, L(x), even and nondecreasing in |x|.
 
 A cost is any callable; the powers |x|^m are named, because every law knows their expectation in closed form.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from utmost.errors import OutOfRange
+from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange
 from utmost.exact import Number, check_numbers, exact
 
 # The closed forms take as many steps as the square of the order, in numbers of as many digits.
@@ -69,3 +72,136 @@ absolute = moment(1)
 
 squared = moment(2)
 """The squared error x^2."""
+
+
+def cost_named(name: str | Cost) -> Cost:
+    """The cost with this name: "absolute", "squared" or "moment:3"; a cost given as a function passes through.
+
+    Raises:
+        OutOfRange: for any other name.
+
+    >>> cost_named("absolute"), cost_named("moment:3")
+    (absolute, moment(3))
+    """
+    if not isinstance(name, str):
+        return name
+    kind, _, order = name.strip().lower().partition(":")
+    if (kind, order) == ("absolute", ""):
+        return absolute
+    if (kind, order) == ("squared", ""):
+        return squared
+    if kind == "moment":
+        try:
+            return moment(order)
+        except NotANumber:
+            pass
+    raise OutOfRange('cost must be "absolute", "squared" or "moment:" and a positive order', came=name)
+
+
+# Two floats of one cost may differ by its own rounding.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadCost:
+    """A cost as a function of arrays of sizes |x| >= 0; infinite where it exceeds the floats.
+
+    Attributes:
+        cost: the function.
+        integers: whether it may count on being asked about integers only.
+        vectorised: whether it takes arrays; if not, it is asked about one number at a time, an int on the integers.
+    """
+
+    cost: Cost
+    integers: bool
+    vectorised: bool
+
+    def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """L at each entry of an array of floats, none negative."""
+        if self.vectorised:
+            with np.errstate(all="ignore"):
+                return np.asarray(self.cost(x.flatten()), dtype=np.float64).reshape(x.shape)
+        points = x.ravel().tolist()
+        with np.errstate(all="ignore"):
+            values = [_one(self.cost, int(value) if self.integers else value) for value in points]
+        return np.array(values, dtype=np.float64).reshape(x.shape)
+
+
+def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
+    """Read a cost, after trying it at sizes around ``scale`` and at their negatives.
+
+    Raises:
+        NotALoss: when it is no function, or not even, finite and nonnegative at a size tried.
+        NotMonotone: when it falls from one size tried to a larger one.
+
+    >>> read_cost(lambda x: min(abs(x), 3), 5.0, integers=True).vectorised
+    False
+    """
+    if isinstance(cost, Moment):
+        return ReadCost(cost, integers, vectorised=True)
+    if not callable(cost):
+        raise NotALoss("a cost must be a function of the error", came=cost, mend="Pass costs.absolute, say.")
+    sizes = _sizes(scale, integers)
+    with np.errstate(all="ignore"):
+        values = np.array([_one(cost, int(x) if integers else x) for x in sizes])
+        mirrored = np.array([_one(cost, -(int(x) if integers else x)) for x in sizes])
+    _check_values(sizes, values)
+    _check_evenness(sizes, values, mirrored)
+    return ReadCost(cost, integers, vectorised=_takes_arrays(cost, np.array(sizes), values))
+
+
+def check_cost(sizes: Sequence[float] | NDArray[np.float64], values: NDArray[np.float64]) -> None:
+    """Refuse a cost that falls from one size to the next larger one.
+
+    Raises:
+        NotMonotone: with the two sizes.
+    """
+    falls = np.flatnonzero(values[1:] < values[:-1] * (1 - _ROUNDING))
+    if falls.size:
+        i = int(falls[0])
+        came = f"{values[i]} at {sizes[i]} but {values[i + 1]} at {sizes[i + 1]}"
+        raise NotMonotone("a cost must not fall as |x| grows", came=came)
+
+
+def _sizes(scale: float, integers: bool) -> list[float]:
+    """Sizes at which a cost is tried, ascending."""
+    sizes = {scale * n / 8 for n in (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32)}
+    sizes |= {float(n) for n in range(9) if n <= 4 * scale}
+    return sorted({float(round(x)) for x in sizes} if integers else sizes)
+
+
+def _one(cost: Cost, x: float) -> float:
+    """L(x) for a single number."""
+    try:
+        value = cost(x)
+        number = float(value)
+    except OverflowError:
+        return float("inf")
+    except Exception as error:
+        raise NotALoss("a cost must give a number for every error", came=f"{error!r} at {x}") from error
+    if isinstance(value, str | bytes):
+        raise NotALoss("a cost must give a number for every error", came=f"{value!r} at {x}")
+    return number
+
+
+def _takes_arrays(cost: Cost, sizes: NDArray[np.float64], values: NDArray[np.float64]) -> bool:
+    """Whether the cost of an array is the array of costs."""
+    try:
+        with np.errstate(all="ignore"):
+            together: Any = np.asarray(cost(sizes.copy()), dtype=np.float64)
+    except Exception:
+        return False
+    return together.shape == sizes.shape and bool(np.all(abs(together - values) <= _ROUNDING * abs(values)))
+
+
+def _check_values(sizes: list[float], values: NDArray[np.float64]) -> None:
+    for x, value in zip(sizes, values.tolist(), strict=True):
+        if not 0 <= value < float("inf"):
+            raise NotALoss("a cost must be finite and not negative", came=f"{value} at {x}")
+    check_cost(sizes, values)
+
+
+def _check_evenness(sizes: list[float], values: NDArray[np.float64], mirrored: NDArray[np.float64]) -> None:
+    for x, value, other in zip(sizes, values.tolist(), mirrored.tolist(), strict=True):
+        if abs(value - other) > _ROUNDING * abs(value):
+            raise NotALoss("a cost must be even", came=f"{value} at {x} but {other} at {-x}")

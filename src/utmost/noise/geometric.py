@@ -1,13 +1,12 @@
-r"""The two-sided geometric law."""
+"""The two-sided geometric law."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 
 from utmost.exact import Level, Number
-from utmost.noise.claim import THEOREM_11
 from utmost.noise.integer_law import IntegerLaw
-from utmost.noise.parameters import law_level, law_text, positive_integer
-from utmost.noise.profile import Profile
+from utmost.noise.law import THEOREM_11, law_level, law_text, positive_integer
+from utmost.noise.profiles import Profile
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)

@@ -1,4 +1,4 @@
-r"""Laws of noise on the integers: everything that follows from the staircase profile."""
+"""Laws of noise on the integers: everything that follows from the staircase profile."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -9,13 +9,12 @@ import numpy as np
 
 from utmost.exact import Interval, Number, checked, exact_integer, precision
 from utmost.noise.costs import Cost, Moment
+from utmost.noise.evaluation import Points
 from utmost.noise.folded import Folded
 from utmost.noise.law import Law, read_confidence
-from utmost.noise.points import Points
 from utmost.noise.powers import ExactPowers, FloatPowers, IntervalPowers, cleared_bits
-from utmost.noise.profile import Profile
-from utmost.noise.quantile import integer_quantiles
-from utmost.noise.refine import refined
+from utmost.noise.profiles import Profile
+from utmost.noise.quantiles import integer_quantiles, refined
 
 # A product of a few intervals of probabilities loses a few units of the last place.
 _GUARD = 64

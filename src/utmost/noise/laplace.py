@@ -1,4 +1,4 @@
-r"""The Laplace law."""
+"""The Laplace law."""
 
 import math
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.exact import Interval, Level, Number, checked, log_interval, nearest
-from utmost.noise.adaptive import integral
 from utmost.noise.costs import Cost, Moment
 from utmost.noise.folded import Folded
-from utmost.noise.parameters import law_level, law_text, positive_number
+from utmost.noise.law import law_level, law_text, positive_number
 from utmost.noise.powers import FloatPowers, cleared_bits
+from utmost.noise.quadrature import integral
 from utmost.noise.real_law import RealLaw
 
 

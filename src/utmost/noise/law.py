@@ -1,12 +1,93 @@
-r"""What every law of additive noise knows: its level, its sensitivity, and that it is symmetric about zero."""
+"""What every law of additive noise knows, and how its parameters are read."""
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, Literal
 
 from utmost.errors import OutOfRange
-from utmost.exact import Level, Number, exact
-from utmost.noise.costs import Cost, Moment, moment
+from utmost.exact import Level, Number, exact, exact_integer, level
+from utmost.noise.costs import Cost, Moment, absolute, moment, squared
+
+THEOREM_11 = (
+    "least expected cost, whatever the cost, among additive noise on the integers [geng2012, Theorem 11]; "
+    "lossless to relax"
+)
+"""The claim of the two-sided geometric law at sensitivity 1."""
+
+
+def costs_to_name(cost: Cost) -> list[Cost]:
+    """The costs for which a law may be optimal: its own, and the two that everybody asks about."""
+    return [cost, *(named for named in (absolute, squared) if named != cost)]
+
+
+def least_cost(best: list[Cost]) -> str:
+    """The claim of least expected cost, with the names of the costs.
+
+    >>> least_cost([absolute, squared])
+    'least expected cost (absolute, squared)'
+    """
+    return f"least expected cost ({', '.join(_cost_name(cost) for cost in best)})"
+
+
+def _cost_name(cost: Cost) -> str:
+    return repr(cost) if isinstance(cost, Moment) else str(getattr(cost, "__name__", cost))
+
+
+# Below it, and beyond these sensitivities, floats of probabilities underflow and exact searches never end.
+_LEAST_EPSILON = 1e-50
+_LARGEST_RATIO = 10**100
+
+
+def law_level(epsilon: Number | Level | None, alpha: Number | None, where: str) -> Level:
+    """The level of a law, not so strict that its probabilities underflow."""
+    given = level(epsilon, alpha)
+    if given.epsilon_float < _LEAST_EPSILON:
+        raise OutOfRange(f"epsilon must be at least {_LEAST_EPSILON}", came=str(given), where=where)
+    return given
+
+
+def positive_integer(value: Number, name: str, where: str) -> int:
+    """An integer of at least 1."""
+    number = exact_integer(value, name)
+    if not 1 <= number <= _LARGEST_RATIO:
+        raise OutOfRange(f"{name} must lie between 1 and 1e100", came=value, where=where)
+    return number
+
+
+def positive_number(value: Number, name: str, where: str) -> Fraction:
+    """A rational above 0."""
+    number = exact(value, name)
+    if number <= 0:
+        raise OutOfRange(f"{name} must be positive", came=value, where=where)
+    if not 1 <= number * _LARGEST_RATIO <= _LARGEST_RATIO**2:
+        raise OutOfRange(f"{name} must lie between 1e-100 and 1e100", came=value, where=where)
+    return number
+
+
+def law_text(law: Any, **parameters: Any) -> str:
+    """The law as an expression that evaluates back to it."""
+    shown = {"sensitivity": _number_text(law.sensitivity)} | {k: _number_text(v) for k, v in parameters.items()}
+    return f"{type(law).__name__}({level_argument(law.level)}, {', '.join(f'{k}={v}' for k, v in shown.items())})"
+
+
+def level_argument(given: Level) -> str:
+    """The level as the argument that gives it: epsilon=1, alpha='1/2'.
+
+    >>> from utmost.exact import level
+    >>> level_text(level(alpha="1/4")), level_text(level(alpha="1/4").scaled("1/6"))
+    ("alpha='1/4'", "epsilon=level(alpha='1/2').scaled('1/3')")
+    """
+    if given.base is None:
+        return f"epsilon={_number_text(given.power)}"
+    if given.is_rational:
+        return f"alpha={_number_text(given.alpha_fraction())}"
+    return f"epsilon=level(alpha={_number_text(given.base)}).scaled({_number_text(given.power)})"
+
+
+def _number_text(value: Any) -> str:
+    if isinstance(value, Fraction):
+        return str(value) if value.denominator == 1 else f"'{value}'"
+    return repr(value)
 
 
 class Law(ABC):

@@ -1,4 +1,4 @@
-r"""Laws of noise on the reals: what follows from a density, a tail and its inverse on one side of zero."""
+"""Laws of noise on the reals: what follows from a density, a tail and its inverse on one side of zero."""
 
 import math
 from abc import abstractmethod
@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange
 from utmost.exact import Interval, Number, checked, exact, nearest, plain_array
 from utmost.noise.costs import Cost, Moment
+from utmost.noise.evaluation import finite_numbers
 from utmost.noise.law import Law, read_confidence
-from utmost.noise.points import finite_numbers
-from utmost.noise.quantile import read_probability
-from utmost.noise.refine import refined
+from utmost.noise.quantiles import read_probability, refined
 
 
 class RealLaw(Law):

@@ -1,22 +1,178 @@
-r"""The staircase law on the reals: the least additive noise for one real query."""
+"""The staircase law on the reals, and its optimal gamma.
 
+The optimal gamma of the staircase on the reals.
+
+V(g) = (int_0^g M + b int_g^1 M) / (g + b (1 - g)), where M(u) = E L((G + u) D) never falls and G is geometric with
+ratio b. Its slope has the sign of M(g) - V(g), so the optimum g* is where M overtakes V, and V(g*) = M(g*) where M is
+continuous.
+"""
+
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import OutOfRange
+from utmost.errors import NotALoss, OutOfRange
 from utmost.exact import Interval, Level, Number, checked, exact, nearest
-from utmost.noise.claim import costs_to_name, least_cost
-from utmost.noise.cost_reading import read_cost
-from utmost.noise.costs import Cost, absolute
-from utmost.noise.folded import Folded
-from utmost.noise.gamma import optimal_gamma
-from utmost.noise.parameters import law_level, law_text, positive_number
+from utmost.noise import polynomials
+from utmost.noise.costs import Cost, Moment, absolute, read_cost, squared
+from utmost.noise.folded import Enclosure, Folded, edge_count, enclose_crossing, find_crossing
+from utmost.noise.law import costs_to_name, law_level, law_text, least_cost, positive_number
+from utmost.noise.polynomials import sign
 from utmost.noise.powers import FloatPowers, IntervalPowers, cleared_bits
+from utmost.noise.profiles import RealProfile
+from utmost.noise.quantiles import refined
 from utmost.noise.real_law import RealLaw
-from utmost.noise.real_profile import RealProfile
+
+_LEAST_FLOAT = Fraction(1, 1 << 1074)
+
+
+@checked
+def optimal_gamma(
+    epsilon: Number | Level | None = None,
+    sensitivity: Number = 1,
+    cost: Cost = absolute,
+    *,
+    alpha: Number | None = None,
+) -> float:
+    """The gamma whose staircase has the least expected cost.
+
+    For the absolute and the squared error it is closed, for moments of integer order the root of a polynomial, found by
+    exact signs; these depend on epsilon alone. For any other cost see `gamma_bracket`; inside that bracket gamma is
+    found by quadrature, until the cost of neighbouring gammas no longer differs by one part in 10^12.
+
+    Raises:
+        NotALoss, NotMonotone: when the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
+        Unsupported: when the expected cost is infinite or cannot be summed.
+
+    Source: [geng2012], Theorems 4 and 6, written so that nothing cancels.
+
+    >>> optimal_gamma(1), optimal_gamma(1, cost=squared), optimal_gamma(1, cost=lambda x: abs(x))
+    (0.37754066879814546, 0.4167374349288..., 0.377540668798...)
+    """
+    if not callable(cost):
+        raise NotALoss("a cost must be a function of the error", came=type(cost).__name__)
+    level = law_level(epsilon, alpha, "optimal_gamma")
+    period = positive_number(sensitivity, "sensitivity", "optimal_gamma")
+    if cost == absolute:
+        half = level.scaled(Fraction(1, 2))
+        return refined(lambda bits: half.alpha_interval(bits) / (1 + half.alpha_interval(bits)))
+    if cost == squared:
+        return _squared_gamma(level)
+    if isinstance(cost, Moment) and cost.is_integer:
+        low, high = _moment_bracket(level, int(cost.order))
+        return nearest((low + high) / 2)
+    folded = Folded.of(level, nearest(period), cost, integers=False)
+    return _searched(folded, _enclosed(folded))
+
+
+@checked
+def gamma_bracket(
+    epsilon: Number | Level | None = None,
+    sensitivity: Number = 1,
+    cost: Cost = absolute,
+    *,
+    alpha: Number | None = None,
+) -> tuple[float, float]:
+    """Bounds between which the optimal gamma certainly lies.
+
+    For moments of integer order they are decided by exact signs and differ in the last digits. For any other cost they
+    follow, up to the rounding of sums, from the cost never falling as |x| grows, whatever else it does, and differ by
+    some 10^-3.
+
+    >>> low, high = gamma_bracket(1, 1, lambda x: np.abs(x))
+    >>> low <= optimal_gamma(1) <= high, high - low < 0.01
+    (True, True)
+    """
+    level = law_level(epsilon, alpha, "gamma_bracket")
+    period = positive_number(sensitivity, "sensitivity", "gamma_bracket")
+    if isinstance(cost, Moment) and cost.is_integer:
+        low, high = _moment_bracket(level, int(cost.order))
+        return math.nextafter(nearest(low), 0.0), math.nextafter(nearest(high), 1.0)
+    bracket = _enclosed(Folded.of(level, nearest(period), cost, integers=False))
+    return bracket.low, bracket.high
+
+
+def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> float:
+    """exp(-epsilon)/2, a gamma for every cost at once, with a third of the mass on the first step as epsilon grows.
+
+    Its expected cost does not vanish as epsilon grows: E|X| tends to D/3 and E X^2 to 2 D^2/9, worse than Laplace noise
+    from epsilon 1.6069 (absolute) and 1.2151 (squared) on. `optimal_gamma` costs no more to compute.
+
+    Source: [geng2012], (62).
+
+    >>> heuristic_gamma(alpha="1/2")
+    0.25
+    """
+    return FloatPowers(law_level(epsilon, alpha, "heuristic_gamma")).b / 2
+
+
+def _squared_gamma(level: Level) -> float:
+    """((b(1+b)/2)^(1/3) - b)/(1-b), or with h = epsilon/2: (cosh(h)^(1/3) - exp(-h))/(2 sinh(h))."""
+    powers = FloatPowers(level)
+    half = float(powers.epsilon.high) / 2
+    if half > 0.5:
+        b = powers.b
+        return float(math.cbrt(b * (1 + b) / 2) - b) / powers.complement
+    root = math.expm1(math.log1p(2 * math.sinh(half / 2) ** 2) / 3)
+    return (root - math.expm1(-half)) / (2 * math.sinh(half))
+
+
+def _moment_bracket(level: Level, order: int) -> tuple[Fraction, Fraction]:
+    """A bracket of relative width 2^-60 around the optimal gamma for |x|^order; from 0 where floats do not tell it."""
+    low, high = Fraction(0), Fraction(1, 2)
+    while high - low > low / (1 << 60) and high > _LEAST_FLOAT:
+        middle = (low + high) / 2 if low else high / 16
+        if _gains_nothing(level, order, middle):
+            high = middle
+        else:
+            low = middle
+    return low, high
+
+
+def _gains_nothing(level: Level, m: int, g: Fraction) -> bool:
+    """Whether M(g) >= V(g) for |x|^m and g = p/q: times (m + 1)(g + b(1 - g))(1 - b)^m q^(m+1), integers in b."""
+    p, q = g.numerator, g.denominator
+    terms = polynomials.times(polynomials.shifted_moment_cleared(m, q, p), {0: p * (m + 1), 1: (q - p) * (m + 1)})
+    for i in range(m + 1):
+        first = p ** (m + 1 - i) * q**i
+        part = polynomials.times(polynomials.geometric_moment_cleared(i, m), {0: first, 1: q ** (m + 1) - first})
+        terms = polynomials.plus(terms, polynomials.scaled(part, -math.comb(m + 1, i)))
+    return sign(level, terms) >= 0
+
+
+def _enclosed(folded: Folded) -> Enclosure:
+    n = edge_count(folded)
+    small = np.geomspace(1e-30, 1.0 / n, n // 4)
+    edges = np.concatenate([[0.0], small, np.arange(2, n + 1) / n])
+    points, normaliser = edges * folded.period, edges + folded.powers.b * (1 - edges)
+    bracket = enclose_crossing(folded, points, points[1:], normaliser * folded.period, 0.0)
+    return Enclosure(float(bracket.low) / folded.period, min(float(bracket.high) / folded.period, 1.0))
+
+
+def _searched(folded: Folded, bracket: Enclosure) -> float:
+    """The optimal gamma inside a bracket, by integrals of M that are extended from the bracket's lower end."""
+    b = folded.powers.b
+    before = folded.integral(0.0, bracket.low)
+    whole = before + folded.integral(bracket.low, bracket.high) + folded.integral(bracket.high, 1.0)
+
+    def excess(g: float) -> float:
+        here = before + folded.integral(bracket.low, g, b * whole)
+        value = (here * folded.powers.complement + b * whole) / (g + b * (1 - g))
+        return float(folded(np.array([g * folded.period]))[0]) / value - 1 if value > 0 else 0.0
+
+    return float(find_crossing(excess, bracket, _trial))
+
+
+def _trial(low: float, high: float, share: float | None) -> float | None:
+    if high - low <= 1e-13 * high:
+        return None
+    if share is not None:
+        return min(max(low + share * (high - low), math.nextafter(low, 1.0)), math.nextafter(high, 0.0))
+    return math.sqrt(low * high) if 0 < 4 * low < high else (low + high) / 2
+
 
 _LEAST_WIDTH = 1e-280
 

@@ -1,10 +1,8 @@
 """Privacy types, smallest epsilons and trade-off curves: what was promised."""
 
-from utmost.privacy.divergence import delta, profile, total_variation
-from utmost.privacy.promise import check_promise, kept_level
-from utmost.privacy.ptype import PrivacyType
-from utmost.privacy.smallest import SmallestEpsilon, smallest_epsilon
-from utmost.privacy.tradeoff import frontier, tradeoff
+from utmost.privacy.privacy_type import PrivacyType
+from utmost.privacy.smallest_level import SmallestEpsilon, check_promise, kept_level, smallest_epsilon
+from utmost.privacy.trade_off import delta, frontier, profile, total_variation, tradeoff
 
 __all__ = [
     "PrivacyType",

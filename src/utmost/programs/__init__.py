@@ -1,9 +1,8 @@
 """Linear programs: a solver in floats, carried on to exact vertices, duals and Farkas rays."""
 
-from utmost.programs.farkas import farkas_gap, farkas_ray
-from utmost.programs.linear import Basis, LinearProgram, LinearSolution
-from utmost.programs.program import InfeasibleProgram, solve
-from utmost.programs.vertex import exact_vertex, solve_exactly
+from utmost.programs.exact_optima import exact_vertex, farkas_gap, farkas_ray, solve_exactly
+from utmost.programs.highs import InfeasibleProgram, solve
+from utmost.programs.linear_program import Basis, LinearProgram, LinearSolution
 
 __all__ = [
     "Basis",

@@ -1,21 +1,36 @@
 """What has been said over time: one-time and gradual releases, and the ledger."""
 
 from utmost.release.accuracy import epsilon_for
+from utmost.release.gradual_release import GradualRelease, NoisePath, ProcessedRelease, path
+from utmost.release.level_steps import bridge, relax, tighten
 from utmost.release.plan import Plan, plan_release
-from utmost.release.statement import guarantee, statement
+from utmost.release.statements import guarantee, statement
 from utmost.release.table import TableRelease, rehearse_table, release_table
+from utmost.release.trust import Coalitions, TrustRelease, check_coalitions, independent_loss, levels_by_distance
 from utmost.release.unit import Unit
-from utmost.release.values import release
+from utmost.release.values import add_noise
 
 __all__ = [
+    "Coalitions",
+    "GradualRelease",
+    "NoisePath",
     "Plan",
+    "ProcessedRelease",
     "TableRelease",
+    "TrustRelease",
     "Unit",
+    "add_noise",
+    "bridge",
+    "check_coalitions",
     "epsilon_for",
     "guarantee",
+    "independent_loss",
+    "levels_by_distance",
+    "path",
     "plan_release",
     "rehearse_table",
-    "release",
+    "relax",
     "release_table",
     "statement",
+    "tighten",
 ]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable
 from utmost.release.doors import Column, check_column
-from utmost.release.reading import exactly, kind_of
+from utmost.release.values import exactly, kind_of
 
 Place = Callable[[int], str]
 """How a user finds a row by its position: "row 4 (line 5)"."""

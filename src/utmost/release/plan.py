@@ -5,16 +5,44 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, checked, level, round_up
-from utmost.noise import DiscreteStaircase, IntegerLaw, Law
-from utmost.noise.cost_names import cost_named
-from utmost.noise.costs import Cost, Moment
+from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Law, Staircase, relaxable_noise
+from utmost.noise.costs import Cost, Moment, cost_named
 from utmost.noise.law import read_confidence
-from utmost.release.choice import optimal_law, relaxable_law
-from utmost.release.gradual.unit import read_domain
+from utmost.release.lattice import read_domain
 from utmost.release.unit import Unit
 from utmost.sampling.draw import on_grid
 from utmost.sampling.grid import declared_exponent, reach
+
+
+def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, domain: str) -> Law:
+    """The law with the least expected cost of all noise that can be added to one cell at this level."""
+    if domain == "integers":
+        units = _units(sensitivity)
+        return Geometric(level, units) if units == 1 else DiscreteStaircase(level, units, cost)
+    return Staircase(level, sensitivity, cost)
+
+
+def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, domain: str) -> Law:
+    """`relaxable_noise` for a release: the cheapest law that can be relaxed without loss, with the release's refusals.
+
+    Source: [koufogiannis2015], Theorem 9, and its discrete counterpart.
+    """
+    if domain == "integers":
+        return relaxable_noise(level, _units(sensitivity), cost)
+    return relaxable_noise(level, sensitivity, cost, "reals")
+
+
+def _units(sensitivity: Fraction) -> int:
+    if sensitivity.denominator != 1:
+        raise OutOfRange(
+            "the sensitivity of whole numbers must be a whole number",
+            came=sensitivity,
+            mend=f'Pass {-(-sensitivity // 1)}, or declare domain="reals".',
+        )
+    return sensitivity.numerator
+
 
 # A cost that is a function is summed step by step; on finer grids nothing is claimed for it.
 _MOST_STEPS = 1_000_000

@@ -17,10 +17,9 @@ from utmost.release.columns import check_distinct, integer_column, real_column
 from utmost.release.doors import Column, Door, door_of, no_column
 from utmost.release.plan import Plan, plan_release
 from utmost.release.protection import warn_of_level, warn_of_rows
-from utmost.release.secure import secure
-from utmost.release.statement import cells_digest, statement
+from utmost.release.statements import cells_digest, statement
 from utmost.release.unit import Unit
-from utmost.release.values import noised_by
+from utmost.release.values import noised_by, secure
 from utmost.sampling import Randomness
 
 

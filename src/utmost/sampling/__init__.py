@@ -1,9 +1,8 @@
 """Random bits, certified thresholds and exact draws from a law."""
 
-from utmost.sampling.bits import Randomness, SystemRandomness
-from utmost.sampling.categorical import Categorical
+from utmost.sampling.categorical import Categorical, Thresholds
 from utmost.sampling.draw import sample
-from utmost.sampling.thresholds import Thresholds
-from utmost.sampling.uniform import uniform
+from utmost.sampling.integers import uniform_integers
+from utmost.sampling.random_bits import Randomness, SystemRandomness
 
-__all__ = ["Categorical", "Randomness", "SystemRandomness", "Thresholds", "sample", "uniform"]
+__all__ = ["Categorical", "Randomness", "SystemRandomness", "Thresholds", "sample", "uniform_integers"]

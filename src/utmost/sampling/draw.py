@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Number
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law, Staircase
-from utmost.noise.profile import Profile
-from utmost.sampling.bits import SYSTEM, Randomness, source
+from utmost.noise.profiles import Profile
+from utmost.sampling.geometric_draws import CONSTANT, TABLE, DrawPlan, ManyTwoSided
 from utmost.sampling.grid import chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
-from utmost.sampling.marked import CONSTANT, TABLE, Plan
-from utmost.sampling.stairs import ManyStaircase
-from utmost.sampling.two_sided import ManyTwoSided
-from utmost.sampling.wide import Integers, joined
+from utmost.sampling.integers import Integers, joined
+from utmost.sampling.random_bits import SYSTEM, Randomness, source
+from utmost.sampling.staircase_draws import ManyStaircase
 
 Method = Literal["constant", "table"]
 """How arrays are drawn: in a time that does not hang on the values, or as fast as can be."""
@@ -116,7 +115,7 @@ def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | Non
     return DiscreteStaircase(law.level, period, step=step), exponent
 
 
-def plan_for(method: Method | None, count: int) -> Plan:
+def plan_for(method: Method | None, count: int) -> DrawPlan:
     """The plan by the name of the method, or by the number of draws."""
     if method is None:
         return CONSTANT if count <= CONSTANT_UP_TO else TABLE
@@ -139,7 +138,7 @@ def _floats(parts: Iterator[Integers], count: int, exponent: int) -> NDArray[np.
 
 
 @lru_cache(maxsize=_KEPT)
-def _many(profile: Profile, plan: Plan) -> _Many:
+def _many(profile: Profile, plan: DrawPlan) -> _Many:
     ratio = profile.level.alpha_interval
     return (
         ManyTwoSided(ratio, plan) if profile.period == 1 else ManyStaircase(ratio, profile.period, profile.step, plan)

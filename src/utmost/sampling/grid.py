@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, exact
-from utmost.sampling.wide import Integers
+from utmost.sampling.integers import Integers
 
 Snapping = Literal["nearest", "floor"]
 """How a real gets to the grid: to the nearest point of it, or, in old ledgers, to the one below."""

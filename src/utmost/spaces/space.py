@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotAMetric, OutOfRange
 from utmost.exact import Array, Surd, checked, plain_array
-from utmost.spaces.metric import Metric
-from utmost.spaces.table import TableMetric
+from utmost.spaces.metric import Metric, TableMetric
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)

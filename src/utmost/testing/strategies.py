@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from utmost.channels import Channel, GeometricMatrix
-from utmost.exact import Array, Level, fractions, level, product
+from utmost.exact import Array, Level, fractions, level, matrix_product
 from utmost.spaces import Consumer, losses
 from utmost.spaces import priors as prior_laws
 
@@ -68,7 +68,7 @@ def refined_pairs(draw: st.DrawFn, n: int, m: int, k: int) -> tuple[Channel, Cha
 def private_channels(draw: st.DrawFn, n: int, at: Level) -> Channel:
     """Exact channels on {0, ..., n} that keep a level with rational alpha: G followed by any remap."""
     after = draw(channels(n + 1, draw(st.integers(1, n + 1))))
-    return Channel(product(GeometricMatrix(n, at).matrix(), after.matrix))
+    return Channel(matrix_product(GeometricMatrix(n, at).matrix(), after.matrix))
 
 
 @st.composite

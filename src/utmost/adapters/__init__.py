@@ -1,1 +1,0 @@
-"""How the outside enters: the command line, tables and plots. No mathematics here."""

@@ -1,0 +1,39 @@
+"""The capacities of a privacy type: the most that any of its mechanisms leaks, one file for each route to them."""
+
+from utmost.capacities.capacity_evidence import (
+    CapacityCertificate,
+    PairMultipliers,
+    ProductDual,
+    TypeCapacity,
+    UniformDual,
+)
+from utmost.capacities.implicit_mechanisms import (
+    EnvelopeMechanism,
+    ImplicitMechanism,
+    KernelMechanism,
+    LatticeMechanism,
+    ProductMechanism,
+    UniformMechanism,
+    factors,
+)
+from utmost.capacities.over_vertices import VertexCertificate, capacity_over_vertices
+from utmost.capacities.type_capacity import additive_capacity, multiplicative_capacity
+
+__all__ = [
+    "CapacityCertificate",
+    "EnvelopeMechanism",
+    "ImplicitMechanism",
+    "KernelMechanism",
+    "LatticeMechanism",
+    "PairMultipliers",
+    "ProductDual",
+    "ProductMechanism",
+    "TypeCapacity",
+    "UniformDual",
+    "UniformMechanism",
+    "VertexCertificate",
+    "additive_capacity",
+    "capacity_over_vertices",
+    "factors",
+    "multiplicative_capacity",
+]

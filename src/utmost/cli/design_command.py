@@ -1,0 +1,194 @@
+"""`utmost design`: the best mechanism for a consumer, its loss and why none is less."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from utmost.cli import options
+from utmost.cli.screen import facts, grid, number, screen
+from utmost.design import Certificate, Optimum, optimal_mechanism
+from utmost.documents import designs
+from utmost.documents.consumer_files import consumer_of, is_file
+from utmost.documents.reports import design_report, print_json
+from utmost.documents.space_names import one_space
+from utmost.errors import NotMonotone, OutOfRange, PromiseBroken
+from utmost.exact import level
+from utmost.privacy import PrivacyType
+from utmost.spaces import Consumer, EuclideanGridMetric, LineMetric, ManhattanGridMetric, check_monotone
+from utmost.tables import files
+from utmost.tables.atomic import Writer, write_together
+
+_SHOWN = 24
+
+
+def show_design(report: dict[str, Any], out: Path | None, matrix: Path | None) -> None:
+    """Print a `design_report`."""
+    shown = {
+        "expected loss": _value(report["expected_loss"], report["expected_loss_exact"]),
+        "no private mechanism loses less than": _value(report["lower_bound"], report["expected_loss_exact"]),
+        "checked": "yes, from primal and dual alone" if report["verified"] else "NO",
+        "found by": report["method"],
+        "theorem": report["theorem"] or "none: the dual decides",
+        **({"which needs": "; ".join(report["hypotheses"])} if report["hypotheses"] else {}),
+        "secrets": report["space"],
+        "level": f"epsilon = {report['epsilon']}",
+        "consumer": f"prior {report['prior']}, loss {report['loss']}",
+        **({"at face value": _face(report)} if report["face_value_loss"] is not None else {}),
+    }
+    written = [str(path) for path in (out, matrix) if path is not None]
+    if written:
+        shown["written"] = " and ".join(written)
+    console = screen()
+    console.print(facts(shown))
+    if report["remap"] is not None:
+        _show_remap(report["remap"])
+
+
+def show_check(certificate: Certificate) -> None:
+    """Print what a certificate proves."""
+    shown = {
+        "checked": "yes, from primal and dual alone",
+        "the mechanism loses at most": number(certificate.upper, 12),
+        "none loses less than": number(certificate.lower, 12),
+        "theorem": certificate.theorem or "none: the dual decides",
+    }
+    screen().print(facts(shown))
+
+
+def _show_remap(remap: list[dict[str, Any]]) -> None:
+    console = screen()
+    console.print(Text("\nWhat to make of each response of the geometric mechanism", style="bold"))
+    rows = [[run["responses"], run["answer"], "as good as another" if run["tie"] else ""] for run in remap[:_SHOWN]]
+    console.print(grid(["response", "answer", ""], rows))
+    if len(remap) > _SHOWN:
+        console.print(Text(f"and {len(remap) - _SHOWN} more rows", style="dim"))
+
+
+def _face(report: dict[str, Any]) -> str:
+    return f"the geometric mechanism without a remap loses {number(report['face_value_loss'])}"
+
+
+def _value(value: float, exactly: str | None) -> str:
+    short = number(value, 12)
+    return short + (f" = {exactly}" if exactly not in (None, short) and len(exactly or "") < 30 else "")
+
+
+Counts = Annotated[str | None, typer.Option("--counts", metavar="N", help="The secrets are the counts 0..N.")]
+Discrete = Annotated[str | None, typer.Option("--discrete", metavar="K", help="K secrets, all equally far apart.")]
+Hamming = Annotated[str | None, typer.Option("--hamming", metavar="BITS", help="All strings of so many bits.")]
+Grid = Annotated[str | None, typer.Option("--grid", metavar="RxC", help="The points of a lattice, Euclidean.")]
+Graph = Annotated[str | None, typer.Option("--graph", metavar="FILE", help="The nodes of a graph: CSV, an edge a row.")]
+SpaceSpec = Annotated[str | None, typer.Option("--space", metavar="SPEC", help="Any space, such as manhattan:4x4.")]
+Prior = Annotated[str | None, typer.Option(metavar="PRIOR", help="As for read; uniform or a file except on counts.")]
+Theorem = Annotated[bool, typer.Option("--theorem", help="Refuse a loss that Theorem 3.1 does not cover.")]
+Program = Annotated[bool, typer.Option("--program", help="Solve the linear program even where a theorem answers.")]
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write mechanism, remap and certificate as JSON.")]
+Matrix = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the mechanism's matrix as CSV.")]
+Plot = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Draw a grid's prior and the answers for its likeliest place.")
+]
+Check = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", exists=True, dir_okay=False, help="Check the certificate in a design that --out wrote."
+    ),
+]
+
+
+def design(
+    counts: Counts = None,
+    discrete: Discrete = None,
+    hamming: Hamming = None,
+    grid: Grid = None,
+    graph: Graph = None,
+    space: SpaceSpec = None,
+    prior: Prior = None,
+    loss: options.Loss = "absolute",
+    epsilon: options.Epsilon = None,
+    alpha: options.Alpha = None,
+    theorem: Theorem = False,
+    program: Program = False,
+    out: Out = None,
+    matrix: Matrix = None,
+    plot: Plot = None,
+    check: Check = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Find the best private mechanism for a consumer, and prove how near the best it is.
+
+    On counts it is the geometric mechanism, remapped, wherever a theorem or the dual says so; elsewhere a vertex of the
+    consumer's linear program, or a point near its optimum where that program is large. The two bounds are checked apart
+    from how the mechanism was found.
+    """
+    if check is not None:
+        return _check(check, as_json=as_json)
+    given = {"counts": counts, "discrete": discrete, "hamming": hamming, "grid": grid, "graph": graph, "space": space}
+    (spelled, secrets), at = one_space(given), level(epsilon, alpha)
+    if prior is None:
+        raise OutOfRange("a design needs a consumer's prior", came="none", where="--prior")
+    if theorem and program:
+        raise OutOfRange("one of --theorem and --program can be asked for", came="both")
+    consumer = consumer_of(prior, loss, secrets, at)
+    found = _optimum(PrivacyType(secrets, at), consumer, theorem=theorem, program=program)
+    written = designs.document(found, None if is_file(loss) else loss.strip().lower())
+    _write(found, written, out, matrix, plot)
+    if as_json:
+        return print_json(written)
+
+    show_design(design_report(found, spelled.replace(":", " ", 1), prior, loss), out, matrix)
+
+
+def _optimum(ptype: PrivacyType, consumer: Consumer, *, theorem: bool, program: bool) -> Optimum:
+    method = "theorem" if theorem else "program" if program else "auto"
+    try:
+        return optimal_mechanism(ptype, consumer, method=method)  # type: ignore[arg-type]
+    except NotMonotone:
+        if isinstance(ptype.space.metric, LineMetric):
+            check_monotone(consumer)  # names the entry
+        raise
+
+
+def _write(
+    found: Optimum, written: dict[str, object], out: Path | None, matrix: Path | None, plot: Path | None
+) -> None:
+    writers: dict[Path, Writer] = {}
+    if out is not None:
+        writers[out] = lambda file: designs.write(written, file)
+    if matrix is not None:
+        if matrix.suffix.lower() not in files.TEXT:
+            raise OutOfRange("a matrix is written as .csv or .tsv", came=matrix.name, where="--matrix")
+        names = ["secret", *map(str, range(found.certificate.consumer.actions))]
+        writers[matrix] = lambda file: files.write_rows(names, designs.matrix_text(found.channel), file, matrix)
+    if plot is not None:
+        writers[plot] = _places(found, plot)
+    if writers:
+        write_together(writers)
+
+
+def _places(found: Optimum, path: Path) -> Writer:
+    """How to draw the prior of a grid, and the answers for its likeliest place."""
+    from utmost.figures.canvas import check_format
+    from utmost.figures.places import places_figure
+
+    certificate = found.certificate
+    metric, prior = certificate.ptype.space.metric, certificate.consumer.prior
+    if not isinstance(metric, EuclideanGridMetric | ManhattanGridMetric):
+        raise OutOfRange("a picture needs the places of a grid", came=repr(metric), where="--plot")
+    check_format(path)
+    likeliest = int(prior.argmax())
+    maps = {"prior": prior, f"answers for place {likeliest}": found.channel.matrix[likeliest]}
+    return lambda file: places_figure(maps, (metric.rows, metric.cols), likeliest, file, path)
+
+
+def _check(path: Path, *, as_json: bool) -> None:
+    """Check a design, and refuse one that does not prove what it states."""
+    certificate = designs.read(path)
+    if not certificate.verify():
+        raise PromiseBroken("the certificate must prove the bounds that the design states", where=str(path))
+    bounds = {"lower": float(certificate.lower), "upper": float(certificate.upper)}
+    if as_json:
+        return print_json({"verified": True, **bounds})
+
+    show_check(certificate)

@@ -1,0 +1,216 @@
+"""A search for kernels that survives being stopped, and vertices as rows of text.
+
+A search for kernels that survives being stopped: a small JSON file says where it stands, a CSV file has the kernels.
+
+After each stretch the kernels found are forced to the disk, then the state is replaced by one that counts them. What
+was written after the last state is cut off when the search goes on. Fields are never removed and never change their
+meaning; `format` grows when one is added.
+"""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from utmost.documents.reports import fields, read_json
+from utmost.documents.space_names import space_facts
+from utmost.errors import BadTable, Unsupported
+from utmost.exact import Surd
+from utmost.geometry import Haul, Position, Vertices, kernel_blocks
+from utmost.geometry.log_domain import Distances
+from utmost.privacy import PrivacyType
+from utmost.release.statements import level_facts
+from utmost.version import __version__
+
+KIND = "utmost kernel search"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Where a search stands.
+
+    Attributes:
+        position: where it goes on; None when it is finished.
+        sizes: how many kernels it has found with each number of outcomes.
+        done: the share of the search that is done, between 0 and 1.
+        written: how many bytes of the list belong to what is done; None where nothing is listed.
+    """
+
+    position: Position | None = field(default_factory=Position)
+    sizes: Counter[int] = field(default_factory=Counter)
+    done: float = 0.0
+    written: int | None = None
+
+    def after(self, haul: Haul, written: int | None) -> "Search":
+        """The search once a stretch is done."""
+        found = Counter(np.count_nonzero(haul.supports >= 0, axis=1).tolist())
+        return Search(haul.position, self.sizes + found, haul.done, written)
+
+
+def kernel_rows(haul: Haul) -> Iterator[list[str]]:
+    """Each kernel as text: how many vertices it has, and their numbers."""
+    for support in haul.supports.tolist():
+        members = [v for v in support if v >= 0]
+        yield [str(len(members)), *map(str, members), *[""] * (len(support) - len(members))]
+
+
+def kernel_header(ptype: PrivacyType) -> list[str]:
+    """The names of the columns of `kernel_rows`."""
+    return ["outcomes", *(f"vertex {k + 1}" for k in range(ptype.space.size))]
+
+
+def search(
+    ptype: PrivacyType, state: Path, out: Path | None, watch: Callable[[float], None] = lambda done: None
+) -> Search:
+    """Search for the kernels of a type from where the state file says, or from the start where there is none.
+
+    Args:
+        ptype: the type.
+        state: the JSON file.
+        out: the CSV file, if the kernels are to be listed, too.
+        watch: is told after each stretch which share is done.
+
+    Raises:
+        BadTable: for a state of another kind or another type, and a list that does not go with it.
+        Unsupported: for going on without the extra ``utmost[geometry]``, and a new list over an old file.
+    """
+    at = _begun(ptype, state, out)
+    watch(at.done)
+    if at.position is None:
+        return at
+    for haul in kernel_blocks(ptype, start=None if at.position == Position() else at.position):
+        at = at.after(haul, None if out is None else _appended(out, haul))
+        _write(ptype, state, at)
+        watch(at.done)
+    return at
+
+
+def _begun(ptype: PrivacyType, state: Path, out: Path | None) -> Search:
+    """The state in the file, with the list cut to what belongs to it; or a new search with an empty list."""
+    if state.exists():
+        at = read(ptype, state)
+        if (out is None) != (at.written is None) and (out is not None or at.position is not None):
+            wanted = "without a list" if at.written is None else "with one"
+            raise BadTable(f"the search was begun {wanted}", came=str(out or "no list"), where=str(state))
+        if out is not None:
+            _cut(out, at.written or 0, state)
+        return at
+    if out is None:
+        return Search()
+    if out.exists():
+        raise Unsupported("a new list is not written over another file", came="a file that exists", where=str(out))
+    header = ",".join(kernel_header(ptype)) + "\n"
+    out.write_text(header, encoding="utf-8")
+    return Search(written=len(header))
+
+
+def read(ptype: PrivacyType, state: Path) -> Search:
+    """The state in a file, of a search on this type.
+
+    Raises:
+        BadTable: for a file that is none.
+    """
+    found = read_json(state, "a state must")
+    with fields(state, "a state must"):
+        if found["kind"] != KIND:
+            raise BadTable(f"a state must be of the kind {KIND!r}", came=found["kind"], where=str(state))
+        if found["type"] != _type_facts(ptype):
+            raise BadTable("the state must be of the type that is searched", came=found["type"], where=str(state))
+        position = found["position"]
+        return Search(
+            None if position is None else Position(int(position["orbit"]), tuple(map(int, position["coming"]))),
+            Counter({int(size): int(count) for size, count in found["sizes"].items()}),
+            float(found["done"]),
+            found["written"],
+        )
+
+
+def _write(ptype: PrivacyType, state: Path, at: Search) -> None:
+    position = None if at.position is None else {"orbit": at.position.orbit, "coming": list(at.position.coming)}
+    facts = {
+        "kind": KIND,
+        "format": 1,
+        "utmost": __version__,
+        "type": _type_facts(ptype),
+        "position": position,
+        "sizes": {str(size): count for size, count in sorted(at.sizes.items())},
+        "done": at.done,
+        "written": at.written,
+    }
+    aside = state.with_name(f".{state.name}.part")
+    with aside.open("w", encoding="utf-8") as file:
+        file.write(json.dumps(facts, indent=2) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(aside, state)
+
+
+def _type_facts(ptype: PrivacyType) -> Any:
+    return {"space": space_facts(ptype.space), **level_facts(ptype.level)}
+
+
+def _appended(out: Path, haul: Haul) -> int:
+    """The kernels of a stretch added to the list, on the disk; the length of the list."""
+    with out.open("ab") as file:
+        for row in kernel_rows(haul):
+            file.write((",".join(row) + "\n").encode())
+        file.flush()
+        os.fsync(file.fileno())
+        return file.tell()
+
+
+def _cut(out: Path, written: int, state: Path) -> None:
+    length = out.stat().st_size if out.exists() else 0
+    if length < written:
+        raise BadTable("the list must hold what the state counts", came=f"{length} of {written} bytes", where=str(out))
+    with out.open("r+b") as file:
+        file.truncate(written)
+
+
+def posterior_rows(blocks: Iterable[Vertices]) -> Iterator[list[str]]:
+    """Each vertex as probabilities, one for each secret: fractions where they are rational, else floats."""
+    for block in blocks:
+        for posterior in block:
+            yield list(map(str, posterior.tolist()))
+
+
+def height_rows(blocks: Iterable[Vertices]) -> Iterator[list[str]]:
+    """Each vertex as heights, one for each secret, least 0; the same at every level.
+
+    >>> from utmost.geometry import vertices
+    >>> from utmost.privacy import PrivacyType
+    >>> from utmost.spaces import grid
+    >>> list(height_rows([vertices(PrivacyType(grid(2, 2), alpha="1/2"))]))[0]
+    ['0', '1', '1', 'sqrt(2)']
+    """
+    for block in blocks:
+        texts: dict[tuple[int, ...], str] = {}
+        for vertex in block.exponents.tolist():
+            keys = [tuple(exponent) for exponent in vertex]
+            for key in keys:
+                if key not in texts:
+                    texts[key] = _height(key, block.distances)
+            yield [texts[key] for key in keys]
+
+
+def _height(exponent: tuple[int, ...], distances: Distances) -> str:
+    """unit * sum_k exponent[k] sqrt(roots[k]) as text."""
+    terms: list[Any] = [
+        Surd.sqrt(root) * (distances.unit * c) for c, root in zip(exponent, distances.roots, strict=True) if c
+    ]
+    total = sum(terms, Surd.of(0))
+    text = " + ".join(_term(radicand, coefficient) for radicand, coefficient in total.terms)
+    return text.replace("+ -", "- ") or "0"
+
+
+def _term(radicand: int, coefficient: Fraction) -> str:
+    if radicand == 1:
+        return str(coefficient)
+    root = f"sqrt({radicand})"
+    return root if coefficient == 1 else f"-{root}" if coefficient == -1 else f"{coefficient} {root}"

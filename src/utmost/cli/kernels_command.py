@@ -1,0 +1,282 @@
+"""`utmost kernels`: how many there are of each size, and all of them where they are few and small."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from utmost.cli import options
+from utmost.cli.screen import facts, grid, percent, screen
+from utmost.documents.privacy_types import secret_names, type_asked
+from utmost.documents.reports import print_json
+from utmost.errors import OutOfRange
+from utmost.exact import exact, natural
+from utmost.geometry import KernelEstimate
+from utmost.geometry import kernels as listed_kernels
+from utmost.privacy import PrivacyType
+from utmost.release.statements import level_facts
+from utmost.tables import files
+from utmost.tables.atomic import write_together
+
+_SHOWN = 24
+
+# Matrices are shown where there are no more than this many, of no more than that many rows.
+_FEW, _SMALL = 5, 6
+
+
+def show_kernels(
+    spelled: str, ptype: PrivacyType, sizes: dict[int, int], written: Sequence[Path], *, whole: bool
+) -> None:
+    """Print how many kernels there are, by their number of outcomes; ``whole``: and themselves where they are few."""
+    total = sum(sizes.values())
+    shown = {
+        "secrets": f"{ptype.space.size}: {spelled}",
+        "level": str(ptype.level),
+        "kernels": f"{total:,}",
+        **({"written": " and ".join(map(str, written))} if written else {}),
+    }
+    console = screen()
+    console.print(facts(shown))
+    console.print(grid(["outcomes", "kernels"], [[str(size), f"{count:,}"] for size, count in sizes.items()]))
+    if not whole or total > _FEW or ptype.space.size > _SMALL:
+        return
+    names = secret_names(ptype.space)
+    for k, kernel in enumerate(listed_kernels(ptype)):
+        console.print(Text(f"Kernel {k}", style="bold"))
+        rows = [[name, *map(_cell, row)] for name, row in zip(names, kernel.matrix.tolist(), strict=True)]
+        console.print(grid(["", *(f"y{y}" for y in range(kernel.shape[1]))], rows))
+
+
+def show_orbits(spelled: str, ptype: PrivacyType, count: int, rows: Sequence[dict[str, Any]]) -> None:
+    """Print how many kernels each orbit has, and one of them as numbers of vertices."""
+    console = screen()
+    level = str(ptype.level)
+    console.print(facts({"secrets": spelled, "level": level, "kernels": f"{count:,}", "orbits": f"{len(rows):,}"}))
+    shown = [[" ".join(map(str, row["vertices"])), str(row["kernels"])] for row in rows[:_SHOWN]]
+    console.print(grid(["one of them, by its vertices", "kernels"], shown))
+    if len(rows) > _SHOWN:
+        console.print(Text(f"and {len(rows) - _SHOWN:,} more orbits", style="dim"))
+
+
+def show_estimate(spelled: str, ptype: PrivacyType, outcomes: int, found: KernelEstimate) -> None:
+    """Print an estimate with its interval."""
+    shown = {
+        "secrets": f"{ptype.space.size}: {spelled}",
+        "level": str(ptype.level),
+        f"kernels with {outcomes} outcomes": f"about {found.value:.4g}",
+        f"with confidence {percent(found.confidence)}": f"between {found.low:.4g} and {found.high:.4g}",
+        "samples": str(found.samples),
+    }
+    screen().print(facts(shown))
+
+
+def _cell(entry: Any) -> str:
+    text = str(entry)
+    return text if "/" in text or len(text) < 7 else f"{float(entry):.6g}"
+
+
+Count = Annotated[bool, typer.Option("--count", help="Only how many there are.")]
+BySize = Annotated[bool, typer.Option("--by-size", help="How many there are with each number of outcomes.")]
+Orbits = Annotated[bool, typer.Option("--orbits", help="Up to the automorphisms of the space.")]
+Samples = Annotated[
+    str | None, typer.Option("--estimate", metavar="SAMPLES", help="Estimate their number from so many random sets.")
+]
+Size = Annotated[
+    str | None, typer.Option("--size", metavar="N", help="Outcomes of the kernels to estimate; by default the most.")
+]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Make an estimate repeatable.")]
+Out = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write them as CSV, as sets of vertices; - for the pipe.")
+]
+Resume = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Keep in this file where the search stands, and go on from there.")
+]
+Plot = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Draw the type and a kernel: on 3 or 4 secrets, .svg, .png or .pdf.")
+]
+
+
+def kernels(
+    space: options.SpaceSpec = None,
+    line: options.Line = None,
+    counts: options.Counts = None,
+    discrete: options.Discrete = None,
+    hamming: options.Hamming = None,
+    grid: options.Grid = None,
+    manhattan: options.Manhattan = None,
+    graph: options.Graph = None,
+    distances: options.Distances = None,
+    epsilon: options.Epsilon = None,
+    alpha: options.Alpha = None,
+    count: Count = False,
+    by_size: BySize = False,
+    orbits: Orbits = False,
+    estimate: Samples = None,
+    size: Size = None,
+    seed: Seed = None,
+    confidence: options.Confidence = "0.95",
+    out: Out = None,
+    resume: Resume = None,
+    plot: Plot = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Count or list the kernels of a privacy type: every mechanism is a mixture of them, post-processed.
+
+    A kernel is a set of independent vertices with the uniform distribution inside its hull. How many there are depends
+    on the level (alpha = 1/2 if left out); it is exact for rational alpha.
+    """
+    spelled, ptype = type_asked(
+        {
+            "space": space,
+            "line": line,
+            "counts": counts,
+            "discrete": discrete,
+            "hamming": hamming,
+            "grid": grid,
+            "manhattan": manhattan,
+            "graph": graph,
+            "distances": distances,
+        },
+        epsilon,
+        alpha,
+    )
+    _check_one({"--count": count, "--by-size": by_size, "--orbits": orbits, "--estimate": estimate is not None})
+    if plot is not None:
+        from utmost.cli.vertices_command import draw_type
+
+        draw_type(spelled, ptype, plot)
+    if estimate is not None:
+        return _estimate(spelled, ptype, estimate, size, seed, confidence, as_json=as_json)
+    if orbits:
+        return _orbits(spelled, ptype, as_json=as_json)
+    if resume is None and out is not None:
+        return _write(ptype, out)
+    if resume is None and as_json and not (count or by_size):
+        return _stream(spelled, ptype)
+    sizes = _searched(spelled, ptype, resume, out)
+    if as_json:
+        return print_json(_report(spelled, ptype, sizes))
+    if count:
+        return typer.echo(sum(sizes.values()))
+
+    show_kernels(spelled, ptype, sizes, [path for path in (plot, out, resume) if path is not None], whole=not by_size)
+
+
+def _check_one(asked: dict[str, bool]) -> None:
+    given = [name for name, wanted in asked.items() if wanted]
+    if len(given) > 1:
+        raise OutOfRange(f"only one of {', '.join(asked)} can be asked for", came=" and ".join(given))
+
+
+def _searched(spelled: str, ptype: PrivacyType, resume: Path | None, out: Path | None) -> dict[int, int]:
+    """How many kernels there are of each size, with a bar on a terminal."""
+    from utmost.cli.screen import share_done
+    from utmost.geometry import kernel_sizes
+
+    with share_done(f"Searching the kernels of {spelled}") as watch:
+        if resume is None:
+            return kernel_sizes(ptype, watch)
+        from utmost.cli.kernel_files import search
+
+        return dict(sorted(search(ptype, resume, out, watch).sizes.items()))
+
+
+def _rows(ptype: PrivacyType) -> Iterator[list[str]]:
+    from utmost.cli.kernel_files import kernel_rows
+    from utmost.cli.screen import tallied
+    from utmost.geometry import kernel_blocks
+
+    rows = (row for haul in kernel_blocks(ptype) for row in kernel_rows(haul))
+    return tallied(rows, "kernels written")
+
+
+def _write(ptype: PrivacyType, out: Path) -> None:
+    from utmost.cli.kernel_files import kernel_header
+
+    names = kernel_header(ptype)
+    if str(out) == "-":
+        return files.write_rows(names, _rows(ptype), sys.stdout.buffer, Path("stdout.csv"))
+    write_together({out: lambda file: files.write_rows(names, _rows(ptype), file, out)})
+
+
+def _stream(spelled: str, ptype: PrivacyType) -> None:
+    from utmost.cli.kernel_files import posterior_rows
+    from utmost.documents.reports import write_list
+    from utmost.geometry import vertices
+
+    head = {
+        "space": spelled,
+        **level_facts(ptype.level),
+        "secrets": secret_names(ptype.space),
+        "vertices": list(posterior_rows([vertices(ptype)])),
+    }
+    supports = ([int(v) for v in row[1:] if v] for row in _rows(ptype))
+    write_list(head, "kernels", supports, sys.stdout)
+
+
+def _report(spelled: str, ptype: PrivacyType, sizes: dict[int, int]) -> dict[str, Any]:
+    by_size = {str(size): count for size, count in sizes.items()}
+    return {"space": spelled, **level_facts(ptype.level), "kernels": sum(sizes.values()), "by_size": by_size}
+
+
+def _orbits(spelled: str, ptype: PrivacyType, *, as_json: bool) -> None:
+    from utmost.cli.screen import busy
+    from utmost.geometry import kernels as listed
+
+    with busy(f"Sorting the kernels of {spelled} into orbits"):
+        found = listed(ptype)
+        parts = found.orbits()
+    rows = [
+        {"kernels": int(size), "vertices": list(found.support(int(k)))}
+        for k, size in zip(parts.representatives, parts.sizes, strict=True)
+    ]
+    if as_json:
+        head = {"space": spelled, **level_facts(ptype.level), "kernels": len(found)}
+        return print_json({**head, "orbits": rows})
+
+    show_orbits(spelled, ptype, len(found), rows)
+
+
+def _estimate(
+    spelled: str,
+    ptype: PrivacyType,
+    samples: str,
+    size: str | None,
+    seed: int | None,
+    confidence: str,
+    *,
+    as_json: bool,
+) -> None:
+    import numpy as np
+
+    from utmost.cli.screen import busy
+    from utmost.geometry import estimate_kernels
+
+    wanted = None if size is None else natural(size, "--size", least=1)
+    with busy(f"Sampling the kernels of {spelled}"):
+        found = estimate_kernels(
+            ptype,
+            natural(samples, "--estimate", least=2),
+            np.random.default_rng(seed),
+            size=wanted,
+            confidence=float(exact(confidence)),
+        )
+    outcomes = wanted or ptype.space.size
+    if as_json:
+        return print_json(
+            {
+                "space": spelled,
+                **level_facts(ptype.level),
+                "outcomes": outcomes,
+                "estimate": found.value,
+                "low": found.low,
+                "high": found.high,
+                "confidence": found.confidence,
+                "samples": found.samples,
+            }
+        )
+
+    show_estimate(spelled, ptype, outcomes, found)

@@ -1,0 +1,154 @@
+"""The command line: one small file for each command, and one way to say that something is wrong.
+
+Exit codes: 0 done; 1 refused by the data or a promise would break; 2 misuse.
+"""
+
+import io
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from utmost.errors import NotALevel, NotANumber, OutOfRange, PrivacyWarning, Unsupported, UtmostError, WrongKind
+from utmost.version import __version__
+
+COMMANDS = {
+    "release": "Publish a table, each cell with the least noise at its share.",
+    "verify": "Check a published table against its statement.",
+    "relax": "Answer a release of a ledger again, at a larger level.",
+    "view": "Show a release at any level that has been answered.",
+    "ledger": "Look after a ledger: check it, budget it, copy it.",
+    "noise": "Describe the least noise for one cell, and its error bars.",
+    "compare": "Draw how much more Laplace noise costs, by epsilon.",
+    "epsilon-for": "Find the least epsilon, to three digits, for an error bar.",
+    "read": "Turn a released count into the best answer for you.",
+    "design": "Find the best private mechanism for a consumer.",
+    "leakage": "Say what a channel leaks, by any measure.",
+    "refine": "Say which of two channels is better for everyone.",
+    "capacity": "Find the most that any mechanism of a type leaks.",
+    "vertices": "List or count the extreme posteriors of a type.",
+    "kernels": "List or count the mechanisms that make all others.",
+    "universal": "Decide whether one mechanism is best for a loss and all priors.",
+    "reproduce": "Compute a paper's figures and numbers beside its own.",
+}
+"""Every command and what it does, in the order in which people meet them; its file is read when it is called."""
+
+_MISUSE = (NotALevel, NotANumber, OutOfRange, Unsupported, WrongKind)
+_MANNER: dict[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
+class _Commands(TyperGroup):
+    """The commands by their names, each imported only when it is called: help is quick, and so is every command."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*COMMANDS]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return command_named(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def command_named(name: str) -> Any:
+    """The command as typer runs it, from the file of its name."""
+    module = import_module(f"utmost.cli.{name.replace('-', '_')}_command")
+    group = getattr(module, "app", None)
+    if group is None:
+        group = typer.Typer(**_MANNER)
+        group.command(name)(getattr(module, name.replace("-", "_")))
+    return typer.main.get_command(group)
+
+
+app = typer.Typer(no_args_is_help=True, cls=_Commands, **_MANNER)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"utmost {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Provably optimal differential privacy: each cell's least noise at its level, drawn exactly."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line, and leave the process with its exit code."""
+    _check_streams()
+    if any("\0" in word for word in sys.argv[1:] if arguments is None) or "\0" in "".join(arguments or ()):
+        _fail("an argument must not hold a NUL character", 2)
+    with _ended_in_order(), warnings.catch_warnings():
+        warnings.simplefilter("always", PrivacyWarning)
+        warnings.showwarning = _tell
+        try:
+            app(args=arguments, prog_name="utmost")
+            sys.stdout.flush()
+        except UtmostError as error:
+            _fail(str(error), 2 if isinstance(error, _MISUSE) else 1)
+        except BrokenPipeError:
+            _silence()
+            _fail("standard output was closed before all was written", 1)
+        except OSError as error:
+            _fail(f"{error.filename or 'file'}: {error.strerror or error}", 1)
+        except MemoryError:
+            _fail("what is asked for must fit the memory", 1)
+
+
+def _check_streams() -> None:
+    """Nothing is drawn where the answer could not be written; what a stream cannot spell is written in escapes."""
+    if sys.stdout is None or sys.stdout.closed:
+        _fail("standard output must be open", 2)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let a request to end the process (SIGTERM) run what removes half-written files, as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _silence() -> None:
+    """Let what is still buffered for a closed pipe go nowhere, so that Python does not fail on it at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _tell(message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> None:
+    """One warning on standard error, without the line of code that it comes from."""
+    sys.stderr.write(f"utmost: warning: {message}\n")
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    """One message on standard error, where there is one, and the exit code."""
+    with suppress(AttributeError, OSError, ValueError):
+        sys.stderr.write(f"utmost: {message}\n")
+    sys.exit(code)

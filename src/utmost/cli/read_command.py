@@ -1,0 +1,221 @@
+"""`utmost read`: the answer, and what was believed before and after the response."""
+
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from utmost.cli import options
+from utmost.cli.screen import facts, number, percent, screen
+from utmost.design import Reading, read_response
+from utmost.design.reading import telling_response
+from utmost.documents import statement_files
+from utmost.documents.consumer_files import consumer_of, is_file, prior_file, with_readings
+from utmost.documents.reports import print_json, reading_report
+from utmost.documents.statement_check import reading_noise
+from utmost.errors import OutOfRange, Unsupported
+from utmost.exact import Level, exact_integer, level, natural
+from utmost.figures import canvas
+from utmost.noise import DiscreteStaircase
+from utmost.spaces import Consumer, counts
+from utmost.tables import files
+from utmost.tables.atomic import write_together
+
+_FAINT = 1e-3
+
+
+def show_reading(report: dict[str, Any]) -> None:
+    """Print a `reading_report`."""
+    low, high = report["interval"]
+    ties = ", ".join(map(str, report["ties"]))
+    exactly = report["expected_loss_exact"] or ""
+    shown = {
+        "best answer": f"{report['answer']}" + (f" ({ties} are as good)" if ties else ""),
+        "the count lies in": f"{low} to {high} with probability {percent(round(report['mass'], 4))}",
+        "expected loss": number(report["expected_loss"])
+        + (f" = {exactly}" if "/" in exactly and len(exactly) < 20 else ""),
+        "response": f"{report['response']}, geometric noise at epsilon = {report['epsilon']}",
+        "consumer": f"prior {report['prior']} on 0..{report['n']}, loss {report['loss']}",
+    }
+    console = screen()
+    console.print(facts(shown))
+    before, after = report["believed_before"], report["believed_after"]
+    seen = [i for i, pair in enumerate(zip(before, after, strict=True)) if max(pair) > _FAINT * max(after)]
+    if seen[-1] - seen[0] < 2:
+        return
+    window = range(seen[0], seen[-1] + 1)
+    curves = {"before": [before[i] for i in window], "after": [after[i] for i in window]}
+    console.print(Text("\nbelief in each count, ").append("before", "cyan").append(" and ").append("after", "magenta"))
+    chart = Text()
+    for row in canvas.terminal([float(i) for i in window], curves):
+        for text, owner in row:
+            chart.append(text, style=("cyan", "magenta", "")[owner])
+        chart.append("\n")
+    console.print(chart)
+
+
+Response = Annotated[str | None, typer.Option(metavar="INTEGER", help="One response, from any integer.")]
+Releases = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", exists=True, dir_okay=False, help="A .csv, .tsv or .parquet file of responses."),
+]
+Column = Annotated[str | None, typer.Option(metavar="NAME", help="The column of responses in --releases.")]
+Largest = Annotated[
+    str | None,
+    typer.Option("--n", metavar="N", help="The largest count; or, with --releases, the column that has it."),
+]
+Statement = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", exists=True, dir_okay=False, help="Take the level from the statement beside a release."
+    ),
+]
+Clamped = Annotated[bool, typer.Option("--clamped", help="The responses were clamped to 0..n: refuse any other.")]
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the table here instead of standard output.")]
+Figure = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Draw prior and posterior into this .svg, .png or .pdf (needs utmost[plot])."),
+]
+
+
+def read(
+    prior: options.Prior,
+    loss: options.Loss = "absolute",
+    response: Response = None,
+    releases: Releases = None,
+    column: Column = None,
+    n: Largest = None,
+    epsilon: options.Epsilon = None,
+    alpha: options.Alpha = None,
+    statement: Statement = None,
+    confidence: options.Confidence = "0.95",
+    clamped: Clamped = False,
+    plot: Figure = None,
+    out: Out = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Turn a released count into the best answer for a prior and a loss.
+
+    The response is a count with geometric noise, clamped to 0..n or not; or, by its statement, one with staircase noise
+    that was not clamped. The answer is the one with the least posterior expected loss; the interval is the shortest
+    that holds 95 % of the posterior.
+    """
+    _check_request(response, releases, column, plot, out)
+    noise = _noise(epsilon, alpha, statement, releases, column)
+    if clamped and isinstance(noise, DiscreteStaircase):
+        raise Unsupported("only geometric noise can be read where it was clamped", came=noise, where="--clamped")
+    reader = _Reader(prior, loss, noise, confidence)
+    if releases is not None:
+        assert column is not None, "checked"
+        return _give(reader, releases, column, _largest(n, prior), clamped=clamped, out=out, as_json=as_json)
+    consumer = reader.consumer(natural(_largest(n, prior), "n"))
+    z = exact_integer(response, "response")
+    if clamped and not 0 <= z < consumer.secrets:
+        raise OutOfRange(f"a clamped response must lie in 0..{consumer.secrets - 1}", came=z, where="--response")
+    _show(read_response(noise, consumer, z, confidence), reader, consumer, z, plot, as_json=as_json)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """What is asked of every response."""
+
+    prior: str
+    loss: str
+    noise: Level | DiscreteStaircase
+    confidence: str
+
+    @property
+    def level(self) -> Level:
+        """What one cell loses; of geometric noise, for each unit."""
+        return self.noise if isinstance(self.noise, Level) else self.noise.level
+
+    def consumer(self, n: int) -> Consumer:
+        return consumer_of(self.prior, self.loss, counts(n), self.level)
+
+
+def _check_request(
+    response: str | None, releases: Path | None, column: str | None, plot: Path | None, out: Path | None
+) -> None:
+    if (response is None) == (releases is None):
+        raise OutOfRange("exactly one of --response and --releases must be given", came=response)
+    if (releases is None) != (column is None):
+        raise OutOfRange("--column must name the responses in --releases", came=column or "none")
+    if plot is not None:
+        canvas.check_format(plot)
+    if (plot if releases is not None else out) is not None:
+        raise OutOfRange("--plot draws one --response, and --out writes --releases", came="the other")
+    if releases is not None and out is not None:
+        files.check_same_kind(releases, out)
+
+
+def _noise(
+    epsilon: str | None, alpha: str | None, statement: Path | None, releases: Path | None, column: str | None
+) -> Level | DiscreteStaircase:
+    """The level that was given, or the noise that the statement tells; by default the one beside the releases."""
+    beside = None if releases is None else statement_files.sidecar_path(releases)
+    if statement is None and epsilon is None and alpha is None and beside is not None and beside.exists():
+        assert releases is not None, "it stands beside them"
+        return _stated_beside(releases, statement_files.read(beside), column)
+    if statement is None:
+        return level(epsilon, alpha)
+    if epsilon is not None or alpha is not None:
+        raise OutOfRange("the level must come from one of --epsilon, --alpha and --statement", came="two")
+    return reading_noise(statement_files.read(statement), column)
+
+
+def _stated_beside(releases: Path, said: dict[str, Any], column: str | None) -> Level | DiscreteStaircase:
+    """The noise by the statement beside a file, which must be the file that was released.
+
+    A part of it, or a copy in another form, is read with its statement named: --statement FILE.
+    """
+    noise = reading_noise(said, column)
+    if said["format"] > 1:  # format 1 had no digest
+        statement_files.check_unchanged(releases, said)
+    return noise
+
+
+def _largest(n: str | None, prior: str) -> int | str:
+    """The largest count, from --n or from the prior's file; or the column that has it."""
+    if n is None:
+        if not is_file(prior):
+            raise OutOfRange("--n must say the largest count where the prior is a name", came=prior)
+        return len(prior_file(prior)) - 1
+    return natural(n, "--n") if n.lstrip("+-").isdigit() else n
+
+
+def _show(reading: Reading, reader: _Reader, consumer: Consumer, z: int, plot: Path | None, *, as_json: bool) -> None:
+    if plot is not None:
+        write_together({plot: lambda file: canvas.posterior_figure(consumer.prior, reading.posterior, z, file, plot)})
+    report = reading_report(reading, consumer, reader.level, z, reader.confidence, (reader.prior, reader.loss))
+    if as_json:
+        return print_json(report)
+
+    show_reading(report)
+
+
+def _give(
+    reader: _Reader, source: Path, column: str, n: int | str, *, clamped: bool, out: Path | None, as_json: bool
+) -> None:
+    """Read a whole file, and write it with its answers."""
+    consumer = cache(reader.consumer)
+
+    def one(response: int, largest: int) -> Reading:
+        return read_response(reader.noise, consumer(largest), response, reader.confidence)
+
+    def nearest(response: int, largest: int) -> int:
+        return telling_response(reader.noise, response, largest)
+
+    if isinstance(n, str) and is_file(reader.prior):
+        raise OutOfRange("a prior from a file is for one n", came=n, where="--n", mend="Give the number.")
+    table: Any = with_readings(files.read(source), column, n, one, nearest, clamped=clamped)
+    if out is not None:
+        write_together({out: lambda file: files.write(table, file, out)})
+    elif as_json:
+        print_json(files.columns(table))
+    else:
+        files.write_text(table, sys.stdout.buffer)
+        sys.stdout.flush()

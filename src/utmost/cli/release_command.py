@@ -1,0 +1,292 @@
+"""`utmost release`: the promise in plain words, and the table with its error bars."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Group
+from rich.markup import escape
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from utmost.cli import options
+from utmost.cli.consent import protected
+from utmost.cli.screen import facts, number, percent, screen
+from utmost.documents.reports import print_json
+from utmost.documents.statement_files import Signer, check_free, publish, sidecar_path
+from utmost.errors import OutOfRange
+from utmost.release import TableRelease, rehearse_table, release_table
+from utmost.tables import files
+
+_SHOWN = 12
+_BAR = 24
+
+
+def show_release(release: TableRelease, out: Path | None) -> None:
+    """Print the statement, and the table: as a picture where it went to a file, as CSV on standard output otherwise."""
+    if release.table is None:
+        screen().print(_statement(release, "Nothing was drawn. This is what a release would promise.", None))
+    elif out is None:
+        files.write_text(release.table, sys.stdout.buffer)
+        sys.stdout.flush()
+        screen(stderr=True).print(Text(), _statement(release, "Released.", None), sep="\n")
+    else:
+        screen().print(_picture(release), _statement(release, "Released.", out))
+
+
+def show_verification(report: Mapping[str, Any]) -> None:
+    """Print what was computed again and compared, and what could not be."""
+    rows = {
+        "statement": "every number and sentence follows from level, unit, cost and domain",
+        "table": "unchanged: its SHA-256, columns, rows and radii are those stated",
+        "signature": report["signature"],
+        "noise": report["law"],
+        "on trust": "; ".join(report["on_trust"]),
+    }
+    headline = Text(f"{report['release']} is what its statement says.", style="bold")
+    screen().print(Group(headline, Padding(Text(report["guarantee"]), (0, 0, 1, 0)), facts(rows)))
+
+
+def _statement(release: TableRelease, headline: str, out: Path | None) -> Group:
+    said = release.said(None)
+    sure = percent(release.plan.confidence)
+    rows = {
+        "released": f"{', '.join(release.columns)} ({release.rows} rows)",
+        "public": ", ".join(release.public) or "no other column",
+        "rows": {"declared": "listed beforehand", "observed": "found in the data, and told"}[release.rows_from],
+        "level": f"epsilon = {said['epsilon']} in all, epsilon = {said['per_cell']['epsilon']} for each cell",
+        "neighbours": said["neighbours"],
+        "noise": _noise(release),
+        "why this noise": release.plan.theorem,
+        "error bar": f"± {number(release.radius)} around each released cell, at {sure} confidence",
+    }
+    if out is not None:
+        rows["written"] = f"{out} and {sidecar_path(out)}"
+    return Group(Text(headline, style="bold"), Padding(Text(said["guarantee"]), (0, 0, 1, 0)), facts(rows))
+
+
+def _noise(release: TableRelease) -> str:
+    snapped = "" if release.plan.grid is None else f", in steps of {release.plan.grid}"
+    return f"{release.plan.drawn!r}{snapped}"
+
+
+def _picture(release: TableRelease) -> Table:
+    """The first rows, each released number with its error bar."""
+    names, rows = files.head(release.table, _SHOWN)
+    radii = {f"{name}_radius" for name in release.columns}
+    picture = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    cells: list[list[Any]] = []
+    for at, name in enumerate(names):
+        column = [row[at] for row in rows]
+        if name in release.columns:
+            picture.add_column(escape(name), justify="right", no_wrap=True)
+            picture.add_column("", no_wrap=True, min_width=_BAR // len(release.columns) + 1)
+            width = _BAR // len(release.columns)
+            cells += [[f"{cell} ± {number(release.radius)}" for cell in column], _bars(column, release.radius, width)]
+        elif name not in radii:
+            picture.add_column(escape(name), justify="right" if all(map(_is_number, column)) else "left")
+            cells.append([escape(cell) for cell in column])
+    for row in zip(*cells, strict=True):
+        picture.add_row(*row)
+    if release.rows > len(rows):
+        picture.caption = f"and {release.rows - len(rows)} more rows"
+    return picture
+
+
+def _bars(column: Sequence[str], radius: int | float, width: int) -> list[Text]:
+    """Each number as a bar from zero, its end between the two ends of its error bar."""
+    values = [float(cell) for cell in column]
+    top = max((abs(value) for value in values), default=0.0) + float(radius)
+    scale = width / top if top else 0.0
+    return [_bar(abs(value) * scale, float(radius) * scale, width) for value in values]
+
+
+def _bar(end: float, radius: float, width: int) -> Text:
+    low, at, high = (min(width, max(0, round(x))) for x in (end - radius, end, end + radius))
+    line = Text("━" * low, style="cyan")
+    line.append("─" * (at - low), style="dim")
+    line.append("●", style="bold cyan")
+    return line.append("─" * (high - at), style="dim")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+Columns = Annotated[
+    list[str],
+    typer.Option(metavar="NAMES", help="The columns to release, separated by commas."),
+]
+Public = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAMES", help="The columns to publish as they are; no cell of them may depend on anybody."),
+]
+Drop = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="The columns to leave out.")]
+Rows = Annotated[
+    str,
+    typer.Option(metavar="ORIGIN", help="declared: the rows were listed beforehand. observed: found in the data."),
+]
+IdColumn = Annotated[
+    str | None, typer.Option("--id", metavar="COLUMN", help="A column whose cells must all be there and distinct.")
+]
+Grid = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="For reals: the width of the grid, a power of two such as 1/1024.")
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write here, and the statement to FILE.json; to standard output otherwise."),
+]
+Ledger = Annotated[
+    str | None,
+    typer.Option(
+        "--ledger",
+        metavar="PLACE",
+        help="Keep the release in a ledger (an SQLite file, or postgresql://HOST/DATABASE), to be relaxed and viewed.",
+    ),
+]
+Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="With --ledger: the name of the release.")]
+Dataset = Annotated[
+    str | None, typer.Option("--dataset", metavar="NAME", help="With --ledger: the dataset whose budget is charged.")
+]
+Independent = Annotated[
+    bool,
+    typer.Option("--independent", help="With --ledger: these are other people's data than any other dataset's in it."),
+]
+Largest = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBER", help="With --ledger: a public bound on the size of any true value; smaller files."),
+]
+HalfStep = Annotated[
+    bool, typer.Option("--half-step", help="With --ledger: half-step staircase noise, for odd sensitivities above 1.")
+]
+NewVersion = Annotated[
+    int | None,
+    typer.Option(
+        "--data-version", metavar="N", help="With --ledger: 2, 3, ... for data that have changed; it adds up."
+    ),
+]
+Create = Annotated[
+    bool, typer.Option("--create", help="With --ledger: make the ledger where there is none, with its key and witness.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Check everything, show what would be spent, draw nothing.")]
+
+
+def release(
+    table: options.TableFile,
+    columns: Columns,
+    sensitivity: options.Sensitivity,
+    cells: options.Cells,
+    public: Public = None,
+    drop: Drop = None,
+    rows: Rows = "declared",
+    epsilon: options.Epsilon = None,
+    alpha: options.Alpha = None,
+    cost: options.Cost = "absolute",
+    domain: options.Domain = "integers",
+    neighbours: options.Neighbours = "add-remove",
+    relaxable: options.Relaxable = False,
+    confidence: options.Confidence = "0.95",
+    id_column: IdColumn = None,
+    grid: Grid = None,
+    ledger: Ledger = None,
+    create: Create = False,
+    name: Name = None,
+    dataset: Dataset = None,
+    independent: Independent = False,
+    largest: Largest = None,
+    version: NewVersion = None,
+    half_step: HalfStep = False,
+    key_file: options.KeyFile = None,
+    witness: options.WitnessFile = None,
+    out: Out = None,
+    as_json: options.AsJson = False,
+    dry_run: DryRun = False,
+    yes: options.Yes = False,
+    sign: options.Sign = None,
+) -> None:
+    """Publish a table, each cell with the least noise that its share of the level allows.
+
+    Every cell of the released columns is noised once, exactly, so that the whole table costs epsilon for any one
+    individual. Each other column must be declared public, or dropped. The statement beside the table says what was
+    promised. Nothing is written where anything is wrong. With --ledger the responses are kept, so that the level can be
+    relaxed later and each recipient be given its view.
+    """
+    promise = {
+        "columns": _names(columns),
+        "public": _names(public or []),
+        "drop": _names(drop or []),
+        "rows": rows,
+        "epsilon": epsilon,
+        "alpha": alpha,
+        "sensitivity": sensitivity,
+        "cells": cells,
+        "domain": domain,
+        "neighbours": neighbours,
+        "id_column": id_column,
+        "grid": grid,
+    }
+    at_once = {"cost": cost, "relaxable": relaxable, "confidence": confidence}
+    kept = {"name": name, "dataset": dataset, "version": version, "half_step": half_step}
+    kept |= {"independent": independent, "largest": largest}
+    if ledger is None:
+        _check_unused(kept | {"create": create, "key_file": key_file, "witness": witness}, "needs --ledger")
+        with protected(yes):
+            return _release(table, promise | at_once, out, sign, as_json=as_json, dry_run=dry_run)
+    from utmost.cli.ledger_answers import publish_in_ledger
+    from utmost.cli.ledger_place import Place
+
+    _check_unused({"cost": cost != "absolute", "relaxable": relaxable}, "cannot be chosen with --ledger")
+    if name is None:
+        raise OutOfRange("a release in a ledger needs a name", came="none", where="--name")
+    place = Place.of(ledger, key_file, witness)
+    with protected(yes):
+        publish_in_ledger(
+            place, table, promise | kept, confidence, out, create=create, as_json=as_json, dry_run=dry_run, sign=sign
+        )
+
+
+def _release(
+    table: Path, promise: dict[str, Any], out: Path | None, sign: Path | None, *, as_json: bool, dry_run: bool
+) -> None:
+    """Release a table once and for all."""
+    from utmost.cli.screen import busy
+    from utmost.documents.signatures import signer_of
+
+    check_free(table, out, sign)
+    signer = None if sign is None else signer_of(sign)
+    with busy(f"Checking and noising {table.name}"):
+        made = (rehearse_table if dry_run else release_table)(files.read(table), **promise)
+    _give(made, out, signer, as_json=as_json)
+
+
+def _check_unused(given: dict[str, object], why: str) -> None:
+    for name, value in given.items():
+        if value not in (None, False):
+            raise OutOfRange(f"--{name.replace('_', '-')} {why}")
+
+
+def _names(columns: list[str]) -> list[str]:
+    return [name.strip() for text in columns for name in text.split(",") if name.strip()]
+
+
+def _give(made: TableRelease, out: Path | None, signer: Signer | None, *, as_json: bool) -> None:
+    """Write the files, then print: JSON for programs, a screen for people."""
+    from utmost.cli.screen import watched
+
+    said = None
+    if made.table is not None and out is not None:
+        said = publish(made.table, made.said, out, watched, signer)
+    if not as_json:
+        show_release(made, out)
+    elif made.table is None or out is not None:
+        print_json(said or made.sidecar)
+    else:
+        print_json({"statement": made.sidecar, "table": files.columns(made.table)})

@@ -1,0 +1,130 @@
+"""What the screens are made of: facts in aligned rows, tables, numbers as people read them, progress."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+
+def screen(*, stderr: bool = False) -> Console:
+    """The terminal, or the pipe, as it is now."""
+    return Console(stderr=stderr, highlight=False)
+
+
+def facts(rows: Mapping[str, str]) -> Table:
+    """Names and what is said of them, one a row."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in rows.items():
+        table.add_row(escape(name), escape(text))
+    return table
+
+
+def grid(titles: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> Table:
+    """A table of texts: the first ``left`` columns to the left, numbers to the right."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+    for at, title in enumerate(titles):
+        table.add_column(escape(title), justify="left" if at < left else "right", no_wrap=at >= left)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    return table
+
+
+def number(value: Any, digits: int = 6) -> str:
+    """A number as people read it: whole ones whole, others to a few digits.
+
+    >>> number(3), number(Fraction(1, 2)), number(0.36787944117)
+    ('3', '0.5', '0.367879')
+    """
+    if isinstance(value, int) or (isinstance(value, Fraction) and value.denominator == 1):
+        return str(value)
+    return f"{float(value):.{digits}g}"
+
+
+def percent(value: Any) -> str:
+    """A probability in per cent.
+
+    >>> percent(0.95), percent(Fraction(999, 1000))
+    ('95 %', '99.9 %')
+    """
+    return f"{number(100 * Fraction(value))} %"
+
+
+Item = TypeVar("Item")
+
+# Below so many rows a bar would only flicker.
+_LONG = 100_000
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """Say on a terminal what is going on; nothing in a pipe or a log."""
+    console = screen(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(escape(what)):
+        yield
+
+
+def watched(rows: Iterable[list[str]], count: int) -> Iterator[list[str]]:
+    """The rows as they are, with a bar where they are many."""
+    console = screen(stderr=True)
+    if count < _LONG or not console.is_terminal:
+        yield from rows
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield from progress.track(rows, total=count, description="Writing")
+
+
+@contextmanager
+def counted(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A function to call as ``progress(done, total)``, which draws a bar on a terminal; None for a pipe or a log."""
+    console = screen(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(escape(what), total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+@contextmanager
+def share_done(what: str) -> Iterator[Callable[[float], None]]:
+    """A bar that is moved by telling it the share that is done, between 0 and 1."""
+    console = screen(stderr=True)
+    if not console.is_terminal:
+        yield lambda done: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(escape(what), total=1.0)
+        yield lambda done: progress.update(task, completed=done)
+
+
+def tallied(items: Iterable[Item], what: str) -> Iterator[Item]:
+    """The items as they are, with their number so far where nobody knows how many will come."""
+    console = screen(stderr=True)
+    if not console.is_terminal:
+        yield from items
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.completed:,} {task.description}"))
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield from progress.track(items, total=None, description=escape(what))

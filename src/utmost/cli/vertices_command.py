@@ -1,0 +1,234 @@
+"""`utmost vertices`: the extreme posteriors of a type, and their orbits."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from utmost.cli import options
+from utmost.cli.screen import facts, grid, number, screen
+from utmost.documents.privacy_types import secret_names, type_asked
+from utmost.documents.reports import print_json
+from utmost.errors import OutOfRange
+from utmost.privacy import PrivacyType
+from utmost.release.statements import level_facts
+from utmost.tables import files
+from utmost.tables.atomic import write_together
+
+if TYPE_CHECKING:
+    from utmost.geometry import Vertices
+
+
+SHOWN = 24
+
+# Wider rows than this are cut off on the screen; files and JSON have them whole.
+_WIDEST = 8
+
+
+def show_vertices(
+    spelled: str,
+    ptype: PrivacyType,
+    total: str,
+    rows: Sequence[tuple[list[str], list[str]]],
+    more: bool,
+    plot: Path | None,
+) -> None:
+    """Print the first vertices: heights h, and the posteriors alpha^h / sum.
+
+    Args:
+        spelled: the space as text.
+        ptype: the type.
+        total: how many vertices there are.
+        rows: heights and posterior of each vertex to show.
+        more: whether there are others.
+        plot: the file that was drawn.
+    """
+    shown = {
+        "secrets": f"{ptype.space.size}: {spelled}",
+        "level": f"{ptype.level}",
+        "vertices": total,
+        **({"drawn": str(plot)} if plot is not None else {}),
+    }
+    console = screen()
+    console.print(facts(shown))
+    console.print(Text("\nPosteriors v(x) = alpha^h(x) / sum", style="bold"))
+    names = secret_names(ptype.space)
+    if len(names) <= _WIDEST:
+        titles = ["h", *names]
+        console.print(grid(titles, [[heights_text(h), *map(_short, v)] for h, v in rows]))
+    else:
+        console.print(grid(["h"], [[heights_text(h)] for h, _ in rows]))
+    if more:
+        console.print(Text("and others: --out FILE writes all of them", style="dim"))
+
+
+def show_orbits(spelled: str, count: int, rows: Sequence[dict[str, Any]]) -> None:
+    """Print how many vertices each orbit has, and one of them."""
+    console = screen()
+    console.print(facts({"secrets": spelled, "vertices": str(count), "orbits": str(len(rows))}))
+    shown = [[heights_text(row["heights"]), str(row["size"])] for row in rows[:SHOWN]]
+    console.print(grid(["one of them, as h", "vertices"], shown))
+    if len(rows) > SHOWN:
+        console.print(Text(f"and {len(rows) - SHOWN} more orbits", style="dim"))
+
+
+def heights_text(heights: Sequence[str]) -> str:
+    """The heights of one vertex in a line.
+
+    >>> heights_text(["0", "1"]), heights_text(["0", "1 + sqrt(2)"])
+    ('0 1', '0, 1 + sqrt(2)')
+    """
+    return (", " if any("sqrt" in h for h in heights) else " ").join(heights)
+
+
+def _short(probability: str) -> str:
+    return probability if "/" in probability or len(probability) < 7 else number(float(probability))
+
+
+# So many are listed to be shown; a type with more is counted only when it is asked to be.
+_MOST_SHOWN = 5_000
+
+Count = Annotated[bool, typer.Option("--count", help="Only how many there are, without a list where that is possible.")]
+Orbits = Annotated[bool, typer.Option("--orbits", help="Up to the automorphisms of the space.")]
+Heights = Annotated[bool, typer.Option("--heights", help="Write h with v(x) ~ alpha^h(x) instead of probabilities.")]
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write all of them as CSV, row by row; - for the pipe.")]
+Plot = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Draw the type: on 3 or 4 secrets, as .svg, .png or .pdf.")
+]
+
+
+def vertices(
+    space: options.SpaceSpec = None,
+    line: options.Line = None,
+    counts: options.Counts = None,
+    discrete: options.Discrete = None,
+    hamming: options.Hamming = None,
+    grid: options.Grid = None,
+    manhattan: options.Manhattan = None,
+    graph: options.Graph = None,
+    distances: options.Distances = None,
+    epsilon: options.Epsilon = None,
+    alpha: options.Alpha = None,
+    count: Count = False,
+    orbits: Orbits = False,
+    heights: Heights = False,
+    out: Out = None,
+    plot: Plot = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """List or count the vertices of a privacy type: the posteriors as extreme as its promise allows.
+
+    Every mechanism of the type leaves mixtures of them behind. How many there are depends on the distances only, not on
+    the level (alpha = 1/2 if left out).
+    """
+    spelled, ptype = type_asked(
+        {
+            "space": space,
+            "line": line,
+            "counts": counts,
+            "discrete": discrete,
+            "hamming": hamming,
+            "grid": grid,
+            "manhattan": manhattan,
+            "graph": graph,
+            "distances": distances,
+        },
+        epsilon,
+        alpha,
+    )
+    if sum((count, orbits, out is not None)) > 1:
+        raise OutOfRange("only one of --count, --orbits and --out can be asked for", came="several")
+    if plot is not None:
+        draw_type(spelled, ptype, plot)
+    if count:
+        return _count(spelled, ptype, as_json=as_json)
+    if orbits:
+        return _orbits(spelled, ptype, as_json=as_json)
+    if out is not None:
+        return _write(ptype, out, heights=heights)
+    if as_json:
+        return _stream(spelled, ptype, heights=heights)
+    _show(spelled, ptype, plot)
+
+
+def _count(spelled: str, ptype: PrivacyType, *, as_json: bool) -> None:
+    from utmost.cli.screen import busy
+    from utmost.geometry import count_vertices
+
+    with busy(f"Counting the vertices of {spelled}"):
+        found = count_vertices(ptype)
+    if as_json:
+        return print_json({"space": spelled, "vertices": found})
+    typer.echo(found)
+
+
+def _orbits(spelled: str, ptype: PrivacyType, *, as_json: bool) -> None:
+    from utmost.cli.kernel_files import height_rows
+    from utmost.cli.screen import busy
+    from utmost.geometry import vertex_orbits
+    from utmost.geometry import vertices as listed
+
+    with busy(f"Sorting the vertices of {spelled} into orbits"):
+        found = listed(ptype)
+        parts = vertex_orbits(found)
+    representatives = list(height_rows([found.chosen(parts.representatives)]))
+    rows = [
+        {"size": int(size), "heights": row} for size, row in zip(parts.sizes.tolist(), representatives, strict=True)
+    ]
+    if as_json:
+        return print_json({"space": spelled, "vertices": len(found), "orbits": rows})
+
+    show_orbits(spelled, len(found), rows)
+
+
+def _write(ptype: PrivacyType, out: Path, *, heights: bool) -> None:
+    from utmost.cli.screen import tallied
+
+    rows = tallied(_rows(ptype, heights=heights), "vertices written")
+    names = secret_names(ptype.space)
+    if str(out) == "-":
+        return files.write_rows(names, rows, sys.stdout.buffer, Path("stdout.csv"))
+    write_together({out: lambda file: files.write_rows(names, rows, file, out)})
+
+
+def _stream(spelled: str, ptype: PrivacyType, *, heights: bool) -> None:
+    from utmost.documents.reports import write_list
+
+    head = {
+        "space": spelled,
+        **level_facts(ptype.level),
+        "secrets": secret_names(ptype.space),
+        "as": "heights" if heights else "posteriors",
+    }
+    write_list(head, "vertices", _rows(ptype, heights=heights), sys.stdout)
+
+
+def _rows(ptype: PrivacyType, *, heights: bool) -> Iterator[list[str]]:
+    from utmost.cli.kernel_files import height_rows, posterior_rows
+    from utmost.geometry import vertex_blocks
+
+    blocks: Iterable[Vertices] = vertex_blocks(ptype, rows=1 << 12)
+    return height_rows(blocks) if heights else posterior_rows(blocks)
+
+
+def _show(spelled: str, ptype: PrivacyType, plot: Path | None) -> None:
+    from utmost.cli.screen import busy
+
+    with busy(f"Listing the vertices of {spelled}"):
+        first = list(islice(_rows(ptype, heights=True), SHOWN + 1))
+        posteriors = list(islice(_rows(ptype, heights=False), SHOWN))
+        found = sum(1 for _ in islice(_rows(ptype, heights=True), _MOST_SHOWN + 1))
+    total = f"{found}" if found <= _MOST_SHOWN else f"more than {_MOST_SHOWN}: --count counts them"
+    show_vertices(spelled, ptype, total, list(zip(first, posteriors, strict=False)), len(first) > SHOWN, plot)
+
+
+def draw_type(spelled: str, ptype: PrivacyType, plot: Path) -> None:
+    """Draw a type on three or four secrets into a file of its own."""
+    from utmost.figures.type_pictures import check_drawable, type_figure
+
+    check_drawable(ptype, plot)
+    write_together({plot: lambda file: type_figure(ptype, file, plot, name=spelled)})

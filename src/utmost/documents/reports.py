@@ -1,0 +1,219 @@
+"""What the commands say to programs: plain data, printed or streamed as JSON."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
+
+from utmost.channels import Remap, geometric_channel
+from utmost.design import Optimum, Reading, face_value_loss
+from utmost.errors import BadTable, OutOfRange, UtmostError
+from utmost.exact import Level, exact
+from utmost.noise import DiscreteStaircase, Law, gain
+from utmost.noise.costs import Cost, absolute
+from utmost.release import Plan
+from utmost.release.statements import guarantee, law_parameters, level_facts
+from utmost.spaces import Consumer
+
+_WRONG_FIELDS = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
+def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = None) -> Any:
+    """What a JSON file holds.
+
+    Args:
+        path: the file, UTF-8.
+        what: what it should hold, for the message: "a design must".
+        parse_float: makes a number of the text of one with a point or an exponent.
+
+    Raises:
+        BadTable: for what is no JSON or holds a name twice, for NaN and infinities, for a nest too deep to read, and
+            for a number of more than 4300 digits.
+    """
+    try:
+        return json.loads(
+            path.read_text(encoding="utf-8"),
+            parse_float=parse_float,
+            object_pairs_hook=_once,
+            parse_constant=_no_number,
+        )
+    except (ValueError, RecursionError) as error:
+        raise BadTable(f"{what} be JSON", came=str(error), where=str(path)) from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object in which no name stands twice: readers would not agree on which of them counts."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name that stands twice")
+    return found
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"the number {name}")
+
+
+@contextmanager
+def fields(path: Path, what: str) -> Iterator[None]:
+    """Read the fields of a JSON file: whatever is not as it should be there is a `BadTable` that names the file.
+
+    Raises:
+        BadTable: for a field that is missing, or holds something else.
+    """
+    try:
+        yield
+    except UtmostError:
+        raise
+    except _WRONG_FIELDS as error:
+        raise BadTable(f"{what} have all its fields", came=type(error).__name__, where=str(path)) from None
+
+
+def write_list(head: Mapping[str, Any], name: str, items: Iterable[Any], file: TextIO) -> None:
+    """Write an object with the fields of ``head`` and then the list ``name``, one item a line.
+
+    >>> import sys
+    >>> write_list({"kind": "numbers"}, "items", iter([[1, 2], [3]]), sys.stdout)
+    {
+    "kind": "numbers",
+    "items": [
+    [1, 2],
+    [3]
+    ]
+    }
+    """
+    file.write("{\n")
+    for key, value in head.items():
+        file.write(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n")
+    file.write(f"{json.dumps(name)}: [")
+    separator = "\n"
+    for item in items:
+        file.write(separator + json.dumps(item, ensure_ascii=False))
+        separator = ",\n"
+    file.write("\n]\n}\n")
+
+
+CONFIDENCES = ("0.5", "0.8", "0.9", "0.95", "0.99", "0.999")
+_LARGEST_MATRIX = 1_001
+
+
+def print_json(value: Any) -> None:
+    """Print JSON on standard output, uncoloured and unwrapped."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def law_report(law: Law, cost: Cost) -> dict[str, Any]:
+    """A law: what it is, by which theorem, what it costs, its error bars and its gains."""
+    return {
+        "law": type(law).__name__,
+        "text": repr(law),
+        **level_facts(law.level),
+        "parameters": law_parameters(law),
+        "domain": law.domain,
+        "theorem": law.theorem,
+        "cost": repr(cost),
+        "expected_cost": float(law.expected_cost(cost)),
+        "mean_absolute_error": float(law.expected_cost(absolute)),
+        "variance": float(law.variance()),
+        "radius": {confidence: law.radius(confidence) for confidence in CONFIDENCES},
+        "gain": _gains(law, cost),
+    }
+
+
+def plan_report(plan: Plan) -> dict[str, Any]:
+    """A plan: its level, its law, its error bar and its guarantee."""
+    return {
+        **level_facts(plan.level),
+        "radius": plan.radius,
+        "confidence": float(plan.confidence),
+        "law": repr(plan.law),
+        "drawn": repr(plan.drawn),
+        "grid": None if plan.grid is None else str(plan.grid),
+        "theorem": plan.theorem,
+        "guarantee": guarantee(plan),
+    }
+
+
+def reading_report(
+    reading: Reading, consumer: Consumer, level: Level, response: int, confidence: str, names: tuple[str, str]
+) -> dict[str, Any]:
+    """A reading: the answer, what is believed, and what is still risked; exact numbers as text beside the floats."""
+    prior, loss = names
+    return {
+        "response": response,
+        "n": consumer.secrets - 1,
+        **level_facts(level),
+        "prior": prior,
+        "loss": loss,
+        "answer": reading.action,
+        "ties": list(reading.ties),
+        "interval": list(reading.interval),
+        "confidence": float(exact(confidence)),
+        "mass": float(reading.mass),
+        "expected_loss": float(reading.loss),
+        "expected_loss_exact": exact_text(reading.loss),
+        "believed_before": [float(p) for p in consumer.prior.tolist()],
+        "believed_after": [float(p) for p in reading.posterior.tolist()],
+    }
+
+
+def design_report(found: Optimum, space: str, prior: str, loss: str) -> dict[str, Any]:
+    """An optimum in short: its loss, why none is less, and the remap as runs of responses."""
+    certificate = found.certificate
+    return {
+        "space": space,
+        **level_facts(certificate.ptype.level),
+        "prior": prior,
+        "loss": loss,
+        "method": found.method,
+        "theorem": found.theorem,
+        "hypotheses": list(certificate.hypotheses),
+        "expected_loss": float(found.loss),
+        "expected_loss_exact": exact_text(found.loss) if found.is_exact else None,
+        "lower_bound": float(found.lower),
+        "verified": certificate.verify(),
+        "face_value_loss": _face_value(found),
+        "remap": None if found.remap is None else remap_runs(found.remap),
+    }
+
+
+def remap_runs(remap: Remap) -> list[dict[str, Any]]:
+    """The remap as runs of responses with one answer, or taken at face value.
+
+    >>> [(run["responses"], run["answer"]) for run in remap_runs(Remap([0, 2, 2, 3, 4, 4], size=6))]
+    [('0', '0'), ('1', '2'), ('2 to 4', 'the response'), ('5', '4')]
+    """
+    actions, ties = remap.actions.tolist(), set(remap.ties)
+    runs = []
+    kinds = groupby(range(len(actions)), key=lambda y: ("itself" if actions[y] == y else actions[y], y in ties))
+    for (kind, tie), members in kinds:
+        ys = list(members)
+        answer = "the response" if kind == "itself" and len(ys) > 1 else str(actions[ys[0]])
+        runs.append({"responses": f"{ys[0]} to {ys[-1]}" if len(ys) > 1 else str(ys[0]), "answer": answer, "tie": tie})
+    return runs
+
+
+def _face_value(found: Optimum) -> float | None:
+    """What G loses unmapped, where its matrix is small and its responses are answers."""
+    consumer, ptype = found.certificate.consumer, found.certificate.ptype
+    if found.remap is None or consumer.actions < consumer.secrets or consumer.secrets > _LARGEST_MATRIX:
+        return None
+    return float(face_value_loss(geometric_channel(consumer.secrets - 1, ptype.level), consumer.to_floats()))
+
+
+def exact_text(number: Any) -> str | None:
+    """An exact number as text, None for a float."""
+    return str(number) if isinstance(number, Fraction) else None
+
+
+def _gains(law: Law, cost: Cost) -> dict[str, float]:
+    """How many times as much the usual noise costs; nothing where that, or the cost itself, exceeds the floats."""
+    others: tuple[Any, ...] = ("laplace", "geometric") if isinstance(law, DiscreteStaircase) else ("laplace",)
+    gains = {}
+    for other in others:
+        with suppress(OutOfRange):
+            gains["Laplace" if other == "laplace" else other] = gain(law, other, cost)
+    return gains

@@ -1,0 +1,228 @@
+"""Spaces as text: ``grid:4x4``, ``discrete:3``, ``line:6``, or a file; and as plain data in JSON.
+
+========================  =============================================================================
+``line:6``                6 secrets in a row, each at distance 1 from the next
+``counts:5``              the counts 0..5: the same space as ``line:6``
+``discrete:3``            3 secrets, all equally far apart
+``cycle:7``               7 secrets around a circle
+``hamming:4``             all strings of 4 bits
+``grid:4x4``              the points of a lattice, Euclidean
+``manhattan:4x4``         the same points, Manhattan
+``graph:roads.csv``       the nodes of a graph: a row for each edge, two ends and, if wanted, its length
+``distances:table.csv``   any metric: a row and a column of distances for each secret
+========================  =============================================================================
+"""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange
+from utmost.exact import Surd, exact, natural
+from utmost.spaces import (
+    DiscreteMetric,
+    EuclideanGridMetric,
+    HammingMetric,
+    LineMetric,
+    ManhattanGridMetric,
+    Space,
+    TableMetric,
+    counts,
+    cycle,
+    discrete,
+    graph,
+    grid,
+    hamming,
+)
+from utmost.tables import csv_table
+from utmost.tables.number_files import number_rows
+
+_FILES = (".csv", ".tsv", ".txt")
+
+
+def space_named(text: str) -> Space:
+    """The space that a text such as ``grid:4x4`` names; the name of a file alone is a graph's.
+
+    Raises:
+        OutOfRange: for a name that is none, and sizes that are none.
+        NotAMetric, BadTable: for a file that holds no graph or no metric.
+
+    >>> space_named("line:6").size, space_named("grid:2x3").labels[-1]
+    (6, (1, 2))
+    """
+    kind, separator, rest = text.strip().partition(":")
+    if not separator and Path(text).suffix.lower() in _FILES:
+        kind, rest = "graph", text.strip()
+    read = READERS.get(kind.lower())
+    if read is None or not rest:
+        raise OutOfRange(
+            "a space is written as its kind and its size, such as grid:4x4", came=text, mend=f"Kinds: {_kinds()}."
+        )
+    return read(rest)
+
+
+def one_space(given: Mapping[str, str | None]) -> tuple[str, Space]:
+    """The one space that options ask for, as text and as a space.
+
+    Args:
+        given: what came with each option; the option ``space`` takes the whole text, every other is a kind.
+
+    Raises:
+        OutOfRange: for none of them, or several.
+
+    >>> one_space({"line": None, "discrete": "3"})[0]
+    'discrete:3'
+    """
+    chosen = [(kind, text) for kind, text in given.items() if text is not None]
+    if len(chosen) != 1:
+        came = " and ".join(f"--{kind}" for kind, _ in chosen) or "none"
+        names = [f"--{kind}" for kind in given]
+        raise OutOfRange(f"exactly one of {', '.join(names[:-1])} and {names[-1]} must be given", came=came)
+    ((kind, text),) = chosen
+    spelled = text if kind == "space" else f"{kind}:{text}"
+    return spelled, space_named(spelled)
+
+
+def space_facts(space: Space) -> dict[str, Any]:
+    """A space as plain data for JSON, from which `stated_space` makes it again; exact distances stand as text.
+
+    >>> space_facts(discrete(3))
+    {'kind': 'discrete', 'sizes': [3]}
+    """
+    match space.metric if space.names is None else TableMetric.trusted(_table(space)):
+        case LineMetric(n):
+            return {"kind": "counts", "sizes": [n]}
+        case DiscreteMetric(k):
+            return {"kind": "discrete", "sizes": [k]}
+        case HammingMetric(bits):
+            return {"kind": "hamming", "sizes": [bits]}
+        case EuclideanGridMetric(rows, cols):
+            return {"kind": "grid", "sizes": [rows, cols]}
+        case ManhattanGridMetric(rows, cols):
+            return {"kind": "manhattan", "sizes": [rows, cols]}
+    distances = [[_plain(d) for d in row] for row in _table(space).tolist()]
+    labels = [label if isinstance(label, int | str) else str(label) for label in space.labels]
+    return {"kind": "distances", "distances": distances, "labels": labels}
+
+
+def stated_space(facts: Mapping[str, Any]) -> Space:
+    """The space that `space_facts` wrote.
+
+    Raises:
+        BadTable: for what is none.
+        NotAMetric: for distances that are none.
+
+    >>> stated_space({"kind": "grid", "sizes": [2, 2]}).size
+    4
+    """
+    try:
+        if facts["kind"] == "distances":
+            return Space([[_read(d) for d in row] for row in facts["distances"]], facts["labels"])
+        return SIZED[facts["kind"]](*facts["sizes"])
+    except (KeyError, TypeError, NotANumber) as error:
+        raise BadTable("a space must have a kind and sizes, or distances", came=repr(error), where="space") from None
+
+
+def graph_file(path: Path) -> Space:
+    """The graph in a file: two ends and, if wanted, a length in each row, under a header or none.
+
+    The first row is a header when its third cell is no number, or when its cells are "from" and "to", "source" and
+    "target", or "u" and "v". Ends that are all whole numbers are read as numbers.
+
+    Raises:
+        BadTable: for rows of another width, or no row.
+        NotAMetric: for a graph that is not connected, a loop, or a length that is not positive.
+    """
+    rows = [(line, [cell.strip() for cell in record]) for line, record in csv_table.records(path)]
+    if rows and _is_header(rows[0][1]):
+        rows = rows[1:]
+    for line, row in rows:
+        if len(row) not in (2, 3) or not all(row):
+            raise BadTable(
+                "an edge must be two ends and perhaps a length",
+                came=f"{len(row)} cells, or an empty one",
+                where=f"{path}, line {line}",
+            )
+    if not rows:
+        raise BadTable("the file must hold edges", came="none", where=str(path))
+    whole = all(end.isdigit() for _, row in rows for end in row[:2])
+    edges = [(*(map(int, row[:2]) if whole else row[:2]), *row[2:]) for _, row in rows]
+    try:
+        return graph(edges)
+    except NotAMetric as error:
+        raise NotAMetric(error.required, came=error.came, where=str(path), mend=error.mend) from None
+
+
+def _distances_file(path: Path) -> Space:
+    try:
+        return Space(number_rows(path))
+    except NotAMetric as error:
+        raise NotAMetric(error.required, came=error.came, where=str(path), mend=error.mend) from None
+
+
+def _lattice(metric: Any) -> Callable[[str], Space]:
+    def read(text: str) -> Space:
+        parts = text.lower().split("x")
+        if len(parts) != 2:
+            raise OutOfRange("a grid is written as ROWSxCOLUMNS, such as 4x4", came=text, where="grid")
+        rows, cols = (natural(part.strip(), "the side of a grid", least=1) for part in parts)
+        return grid(rows, cols, metric)
+
+    return read
+
+
+SIZED: dict[str, Callable[..., Space]] = {
+    "counts": counts,
+    "discrete": discrete,
+    "hamming": hamming,
+    "grid": grid,
+    "manhattan": lambda rows, cols: grid(rows, cols, "manhattan"),
+}
+"""Spaces that are told by their kind and sizes."""
+
+READERS: dict[str, Callable[[str], Space]] = {
+    "line": lambda text: counts(natural(text, "the length of a line", least=1) - 1),
+    "counts": lambda text: counts(natural(text, "the largest count")),
+    "discrete": lambda text: discrete(natural(text, "the number of secrets", least=1)),
+    "cycle": lambda text: cycle(natural(text, "the length of a cycle", least=1)),
+    "hamming": lambda text: hamming(natural(text, "the number of bits", least=1)),
+    "grid": _lattice("euclidean"),
+    "manhattan": _lattice("manhattan"),
+    "graph": lambda text: graph_file(Path(text)),
+    "distances": lambda text: _distances_file(Path(text)),
+}
+"""How the text after each kind is read."""
+
+
+def _kinds() -> str:
+    return ", ".join(READERS)
+
+
+def _is_header(cells: list[str]) -> bool:
+    if len(cells) == 3:
+        try:
+            exact(cells[2])
+        except NotANumber:
+            return True
+    return [cell.lower() for cell in cells[:2]] in (["from", "to"], ["source", "target"], ["u", "v"])
+
+
+def _table(space: Space) -> Any:
+    secrets = np.arange(space.size)
+    return np.asarray(space.metric.lengths(secrets[:, None], secrets[None, :]))
+
+
+def _plain(d: Any) -> Any:
+    """A distance: a whole number or a float as itself, a rational as text, a surd as its terms."""
+    if isinstance(d, Surd):
+        return [[radicand, str(coefficient)] for radicand, coefficient in d.terms]
+    return str(d) if isinstance(d, Fraction) else d
+
+
+def _read(d: Any) -> Any:
+    if isinstance(d, list):
+        return sum((Surd.sqrt(radicand) * exact(coefficient) for radicand, coefficient in d), Surd.of(0))
+    return d

@@ -1,0 +1,276 @@
+"""What a statement says, read back and computed again: nothing in it is believed that follows from the rest of it.
+
+From level, unit, cost, domain, grid and confidence follow the share of each cell, the law with its parameters, the
+error bar and every sentence. What follows from nothing is on the curator's word, see `ON_TRUST`.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from utmost.errors import BadTable, Unsupported, UtmostError
+from utmost.exact import Level, exact, wrong_kind
+from utmost.ledger.promise import promised
+from utmost.ledger.verification import response_plan
+from utmost.noise import DiscreteStaircase, Geometric
+from utmost.release.doors import door_of
+from utmost.release.plan import Plan, plan_release
+from utmost.release.statements import FORMAT, KIND, cells_digest, level_facts, level_of_text, stated_level, statement
+from utmost.release.table import rows_origin
+
+ON_TRUST = (
+    "what one individual changes: sensitivity and cells",
+    "what depends on nobody: the public columns, and a declared list of rows",
+    "that the noise was drawn as stated, by utmost",
+)
+"""What no statement and no table can show."""
+
+_OF_A_LEDGER = ("name", "data_version", "levels", "together")
+_SENTENCES = ("guarantee", "theorem")
+
+
+def stated_plan(said: Mapping[str, Any]) -> Plan:
+    """The plan that a statement tells of, once everything in it that can be computed has been, and was found equal.
+
+    Args:
+        said: a statement of any format so far. The sentences of format 1 are not compared.
+
+    Raises:
+        Unsupported: for a format that is not known, and a cost that has no name here.
+        BadTable: naming the first field that does not follow from the others.
+
+    >>> from utmost.release import statement
+    >>> said = statement(plan_release(epsilon=1, sensitivity=1, cells=2), ["n"], [], 12)
+    >>> stated_plan(said).law
+    Geometric(epsilon='1/2', sensitivity=1)
+    >>> stated_plan(said | {"per_cell": said["per_cell"] | {"epsilon": "1/100"}})
+    Traceback (most recent call last):
+    utmost.errors.BadTable: per_cell: what a statement says must follow from its level, unit and cost; ...
+    """
+    _check_format(said)
+    try:
+        plan = _plan(said)
+        expected = _expected(said, plan)
+    except UtmostError as error:
+        if isinstance(error, BadTable | Unsupported):
+            raise
+        raise BadTable("a statement must hold a promise that can be made", came=error.required) from None
+    for name in [*expected, *said]:
+        if not _alike(said.get(name, _absent), expected.get(name, _absent)):
+            raise _refusal(name)
+    return plan
+
+
+def check_statement(said: Mapping[str, Any], table: Any, *, digested: bool = True) -> Plan:
+    """Check that a statement follows from itself, and tells of this table.
+
+    Args:
+        said: the statement.
+        table: as it was released, of any kind.
+        digested: whether the digest is that of the cells; False where the file's own has been compared already.
+
+    Returns:
+        The plan of the release.
+
+    Raises:
+        BadTable, Unsupported: as `stated_plan`; and where columns, rows, radii or digest are not the table's.
+
+    >>> from utmost.release import release_table
+    >>> release = release_table({"n": [7, 9]}, columns="n", epsilon=1, sensitivity=1, cells=1)
+    >>> check_statement(release.sidecar, release.table).radius
+    3
+    >>> check_statement(release.sidecar, release.table | {"n": [0, 0]})
+    Traceback (most recent call last):
+    utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
+    """
+    plan = stated_plan(said)
+    door = door_of(table)
+    names = door.names(table)
+    radii = [] if "name" in said else [f"{name}_radius" for name in said["released"]]
+    wanted = [*said["released"], *radii, *_public(said)]
+    if sorted(names) != sorted(wanted):
+        raise BadTable("the table must have the columns that were stated", came=", ".join(names), where="released")
+    columns = {name: door.column(table, name) for name in (*said["released"], *radii)}
+    if any(len(column) != said["rows"] for column in columns.values()):
+        raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
+    for name in radii:
+        if any(float(cell) != float(plan.radius) for cell in columns[name]):
+            raise BadTable("the radius must be the one stated", came="another one", where=f"column {name!r}")
+    if digested and said["table"] != cells_digest(table):
+        mend = "Get both again from where they were published."
+        came = "another SHA-256 than the statement's"
+        raise BadTable("the table must be as it was released", came=came, where="table", mend=mend)
+    return plan
+
+
+def reading_noise(said: Mapping[str, Any], column: str | None = None) -> Level | DiscreteStaircase:
+    """The noise of a released count: for geometric noise the level of one unit, for a discrete staircase its law.
+
+    Where it is a level, alpha^|i - z| is what the release z says of count i.
+
+    Args:
+        said: the statement of a release of whole numbers.
+        column: which must be one of the released ones.
+
+    Raises:
+        BadTable: for a statement that does not follow from itself, or tells of other columns.
+        Unsupported: for another noise.
+
+    >>> from utmost.release import statement
+    >>> plan = plan_release(alpha="1/4", sensitivity=1, cells=2)
+    >>> reading_noise(statement(plan, ["admitted"], [], 12)).alpha
+    Fraction(1, 2)
+    >>> reading_noise(statement(plan_release(epsilon=1, sensitivity=5, cells=1), ["admitted"], [], 12))
+    DiscreteStaircase(epsilon=1, sensitivity=5, step=2)
+    """
+    plan = stated_plan(said)
+    if column is not None and column not in said["released"]:
+        raise BadTable(
+            "the statement must be of the column that is read",
+            came=", ".join(said["released"]),
+            where=f"column {column!r}",
+            mend="Only released columns have noise that can be read.",
+        )
+    law = plan.law
+    if plan.grid is not None or not isinstance(law, Geometric | DiscreteStaircase):
+        mend = 'Releases with domain="integers" have such noise.'
+        came = type(law).__name__
+        raise Unsupported("only geometric noise and discrete staircases can be read", came=came, where="law", mend=mend)
+    return law.ratio if isinstance(law, Geometric) else law
+
+
+def _check_format(said: Mapping[str, Any]) -> None:
+    if not isinstance(said, Mapping):
+        raise wrong_kind("said", "a statement, as a mapping", said)
+    if said.get("kind") != KIND:
+        raise BadTable(f"a statement must be of the kind {KIND!r}", came="another", where="kind")
+    form = said.get("format")
+    if type(form) is not int or form < 1:
+        raise BadTable(
+            "a statement's format must be a whole number from 1 on", came=type(form).__name__, where="format"
+        )
+    if form > FORMAT:
+        mend = "It was written by a later version of utmost: read it with that."
+        raise Unsupported(f"a statement's format must be at most {FORMAT}", came=form, where="format", mend=mend)
+
+
+def _plan(said: Mapping[str, Any]) -> Plan:
+    """The plan that follows from what cannot be computed: level, unit, cost, domain, grid and confidence."""
+    at, confidence = level_of_text(_text(said, "epsilon")), _confidence(said)
+    unit = {
+        "sensitivity": _text(said, "sensitivity"),
+        "cells": _field(said, "cells", int),
+        "neighbours": _text(said, "neighbours"),
+    }
+    grid = None if said.get("grid") is None else _text(said, "grid")
+    if "name" in said:
+        domain, half_step = "integers" if grid is None else "reals", said.get("law") == "DiscreteStaircase"
+        return response_plan(promised(domain=domain, grid=grid, half_step=half_step, **unit), at, confidence)
+    return plan_release(
+        at,
+        cost=_text(said, "cost"),
+        domain=_text(said, "domain"),
+        relaxable=_field(said, "relaxable", bool),
+        confidence=confidence,
+        grid=grid,
+        **unit,
+    )
+
+
+def _expected(said: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
+    """The statement that the plan makes, with what the curator alone can say taken from the one that came."""
+    rows, released, public = _field(said, "rows", int), _names(said, "released"), _public(said)
+    if said["format"] == 1:
+        made = statement(plan, released, public, rows) | {"format": 1, "as_they_are": list(public)}
+        for name in ("public", "rows_from", "table", "confidence_exactly"):
+            del made[name]
+        made |= {name: _text(said, name) for name in _SENTENCES}
+    else:
+        origin, digest = rows_origin(_text(said, "rows_from")), _digest(said)
+        made = statement(plan, released, public, rows, rows_from=origin, digest=digest)
+    made["utmost"] = _text(said, "utmost")
+    if "name" in said:
+        made |= _in_ledger(said, plan)
+    found: dict[str, Any] = json.loads(json.dumps(made))
+    return found
+
+
+def _in_ledger(said: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
+    """What a ledger's statement says of the other responses: this one is among them, and they cost no less than any."""
+    levels = [level_of_text(text) for text in _names(said, "levels")]
+    together = _field(said, "together", dict)
+    total = stated_level(together)
+    if plan.level not in levels:
+        raise _refusal("levels")
+    if total < max(levels) or not _alike(together, json.loads(json.dumps(level_facts(total)))):
+        raise _refusal("together")
+    _text(said, "name")
+    _field(said, "data_version", int)
+    return {name: said[name] for name in _OF_A_LEDGER}
+
+
+def _confidence(said: Mapping[str, Any]) -> Fraction:
+    """The confidence exactly; in format 1 it is the decimal that the float prints."""
+    stated = _field(said, "confidence", float)
+    exactly = exact(repr(stated) if said["format"] == 1 else _text(said, "confidence_exactly"), "confidence")
+    if float(exactly) != stated:
+        raise _refusal("confidence")
+    return exactly
+
+
+def _digest(said: Mapping[str, Any]) -> Mapping[str, str] | None:
+    digest = said.get("table")
+    if digest is None:
+        return None
+    found: Mapping[str, str] = _field(said, "table", dict)
+    if set(found) != {"of", "sha256"} or found["of"] not in ("file", "cells"):
+        raise _refusal("table")
+    if not isinstance(found["sha256"], str) or not re.fullmatch("[0-9a-f]{64}", found["sha256"]):
+        raise _refusal("table")
+    return found
+
+
+def _public(said: Mapping[str, Any]) -> Sequence[str]:
+    return _names(said, "as_they_are" if said["format"] == 1 else "public")
+
+
+def _names(said: Mapping[str, Any], field: str) -> list[str]:
+    names: list[str] = _field(said, field, list)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+        raise _refusal(field)
+    return names
+
+
+def _text(said: Mapping[str, Any], field: str) -> str:
+    text: str = _field(said, field, str)
+    return text
+
+
+def _field(said: Mapping[str, Any], field: str, kind: type) -> Any:
+    found = said.get(field)
+    if type(found) is not kind:
+        raise BadTable(f"a statement must hold its {field}", came=type(found).__name__, where=field)
+    return found
+
+
+_absent = object()
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Equal, and of the same kinds: 1, 1.0 and true are three things."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_alike(one[name], other[name]) for name in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    return bool(one == other)
+
+
+def _refusal(field: str) -> BadTable:
+    mend = "Ask the curator for the statement as it was published."
+    return BadTable(
+        "what a statement says must follow from its level, unit and cost", came="something else", where=field, mend=mend
+    )

@@ -1,0 +1,143 @@
+"""The statement as a JSON file beside the table, with its signature: all of them written, or none."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from utmost.documents.reports import read_json
+from utmost.errors import BadTable, OutOfRange
+from utmost.release.statements import KIND
+from utmost.tables import files
+from utmost.tables.atomic import Writer, check_absent, write_together
+
+Said = Callable[[dict[str, str]], dict[str, Any]]
+"""From the digest of a table to the statement that stands beside it."""
+
+Signer = Callable[[bytes], bytes]
+"""From a message to its signature."""
+
+
+def sidecar_path(table: Path) -> Path:
+    """Where the statement of a table stands.
+
+    >>> sidecar_path(Path("released.csv")).name
+    'released.csv.json'
+    """
+    return table.with_name(table.name + ".json")
+
+
+def signature_path(statement: Path) -> Path:
+    """Where the signature of a statement stands.
+
+    >>> signature_path(Path("released.csv.json")).name
+    'released.csv.json.sig'
+    """
+    return statement.with_name(statement.name + ".sig")
+
+
+def check_free(source: Path, out: Path | None, sign: Path | None = None) -> None:
+    """Check, before anything is drawn, that the release of ``source`` can be written to ``out``.
+
+    Raises:
+        Unsupported: where the file, its statement or its signature exists, and for an ending of another kind.
+        OutOfRange: for a signature without a file.
+    """
+    if out is None:
+        if sign is not None:
+            raise OutOfRange("a statement is signed in a file", came="no --out", where="--sign")
+        return
+    files.check_same_kind(source, out)
+    for path in (out, sidecar_path(out), signature_path(sidecar_path(out))):
+        check_absent(path)
+
+
+def publish(
+    table: Any, said: Said, out: Path, watch: files.Watch | None = None, signer: Signer | None = None
+) -> dict[str, Any]:
+    """Write the table, its statement and the statement's signature: all files appear, or none.
+
+    Args:
+        table: what was released.
+        said: gives the statement, once the table is written and its digest known.
+        out: the table's name; the statement's is ``out`` and ``.json``, the signature's that and ``.sig``.
+        watch: is shown the rows as they are written.
+        signer: signs the bytes of the statement's file.
+
+    Returns:
+        The statement.
+
+    Raises:
+        Unsupported: where one of them exists.
+        OSError: where the disk refuses.
+    """
+    statement: dict[str, Any] = {}
+    text = bytearray()
+
+    def write_table(file: BinaryIO) -> None:
+        files.write(table, file, out, watch)
+        file.seek(0)
+        digest = _sha256(file)
+        statement.update(said({"of": "file", "sha256": digest}))
+        text.extend(_text(statement))
+
+    # The statement gets its name first: a table never stands without it, whatever is cut off.
+    statement_path = sidecar_path(out)
+    writers: dict[Path, Writer] = {out: write_table, statement_path: lambda file: _put(file, bytes(text))}
+    if signer is not None:
+        writers[signature_path(statement_path)] = lambda file: _put(file, signer(bytes(text)))
+    write_together(writers)
+    return statement
+
+
+def write(statement: dict[str, Any], file: BinaryIO) -> None:
+    """Write a statement as JSON."""
+    _put(file, _text(statement))
+
+
+def read(path: Path | str) -> dict[str, Any]:
+    """Read the statement of a release; what it says has yet to be checked, see `stated_plan`.
+
+    Raises:
+        BadTable: for a file that is no such statement.
+    """
+    found = read_json(Path(path), "a statement must")
+    where = str(path)
+    if not isinstance(found, dict) or found.get("kind") != KIND:
+        raise BadTable(f"a statement must be of the kind {KIND!r}", came=type(found).__name__, where=where)
+    return found
+
+
+def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
+    """Check that the file of a released table is the one that the statement tells of.
+
+    Raises:
+        BadTable: where it is another, and where the statement does not tell.
+    """
+    digest = statement.get("table")
+    if not isinstance(digest, dict) or digest.get("of") != "file":
+        raise BadTable("the statement must hold the digest of the file", came="none", where=str(sidecar_path(table)))
+    with table.open("rb") as file:
+        if _sha256(file) != digest.get("sha256"):
+            raise BadTable(
+                "the table must be as it was released",
+                came="another SHA-256 than the statement's",
+                where=str(table),
+                mend="Get both files again from where they were published.",
+            )
+
+
+def _sha256(file: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    while block := file.read(1 << 20):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def _text(statement: dict[str, Any]) -> bytes:
+    return (json.dumps(statement, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _put(file: BinaryIO, content: bytes) -> None:
+    file.write(content)

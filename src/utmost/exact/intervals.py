@@ -1,0 +1,272 @@
+"""Intervals that certainly contain a real number; exp and log of rationals in them; and the named ways out, to floats.
+
+exp and log of rationals, enclosed in intervals.
+
+Both are computed on the balls of python-flint (Arb), whose radius bounds every error; the ends of the ball are carried
+over to fixed point as integers, rounded outward. A ball is right whatever its precision, so precision is only a matter
+of width.
+"""
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from threading import Lock
+
+from flint import arb, ctx, fmpq
+
+from utmost.errors import OutOfRange
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """All reals between ``low / 2**bits`` and ``high / 2**bits``.
+
+    The four operations take an Interval of the same ``bits``, an int or a Fraction, and return an Interval that
+    contains every result. A product or quotient loses a unit of ``2**-bits`` or two besides the width that goes in, so
+    a caller asks for as many bits as it needs and some to spare.
+
+    >>> third = Interval.of(Fraction(1, 3), 8)
+    >>> third, (third * 3).low, (third * 3).high
+    (Interval(low=85, high=86, bits=8), 255, 258)
+    """
+
+    low: int
+    high: int
+    bits: int
+
+    def __post_init__(self) -> None:
+        assert self.low <= self.high, "an interval has its ends in order"
+
+    @classmethod
+    def of(cls, value: Fraction | int, bits: int) -> "Interval":
+        """The narrowest interval of this precision around a rational."""
+        value = Fraction(value)
+        scaled = value.numerator << bits
+        return cls(scaled // value.denominator, -(-scaled // value.denominator), bits)
+
+    @property
+    def width(self) -> Fraction:
+        """The distance between the two ends."""
+        return Fraction(self.high - self.low, 1 << self.bits)
+
+    @property
+    def lower(self) -> Fraction:
+        """The lower end as a rational."""
+        return Fraction(self.low, 1 << self.bits)
+
+    @property
+    def upper(self) -> Fraction:
+        """The upper end as a rational."""
+        return Fraction(self.high, 1 << self.bits)
+
+    @property
+    def middle(self) -> Fraction:
+        """The rational halfway between the two ends."""
+        return Fraction(self.low + self.high, 2 << self.bits)
+
+    def contains(self, value: Fraction | int) -> bool:
+        """Whether a rational lies in the interval."""
+        return self.lower <= value <= self.upper
+
+    def is_below(self, other: "Interval | Fraction | int") -> bool:
+        """Whether every number here is certainly smaller than every number there."""
+        return self.high < self._lift(other).low
+
+    def __neg__(self) -> "Interval":
+        return Interval(-self.high, -self.low, self.bits)
+
+    def __add__(self, other: "Interval | Fraction | int") -> "Interval":
+        that = self._lift(other)
+        return Interval(self.low + that.low, self.high + that.high, self.bits)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: "Interval | Fraction | int") -> "Interval":
+        that = self._lift(other)
+        return Interval(self.low - that.high, self.high - that.low, self.bits)
+
+    def __rsub__(self, other: Fraction | int) -> "Interval":
+        return self._lift(other) - self
+
+    def __mul__(self, other: "Interval | Fraction | int") -> "Interval":
+        if isinstance(other, int):
+            ends = (self.low * other, self.high * other)
+            return Interval(min(ends), max(ends), self.bits)
+        that = self._lift(other)
+        if self.low >= 0 and that.low >= 0:
+            return Interval((self.low * that.low) >> self.bits, -((-self.high * that.high) >> self.bits), self.bits)
+        ends4 = [x * y for x in (self.low, self.high) for y in (that.low, that.high)]
+        return Interval(min(ends4) >> self.bits, -((-max(ends4)) >> self.bits), self.bits)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: "Interval | Fraction | int") -> "Interval":
+        that = self._lift(other)
+        if that.low <= 0 <= that.high:
+            raise OutOfRange("the divisor must not contain zero", came=that, mend="Ask for more bits.")
+        quotients = [(x << self.bits, y) for x in (self.low, self.high) for y in (that.low, that.high)]
+        return Interval(min(x // y for x, y in quotients), max(-(-x // y) for x, y in quotients), self.bits)
+
+    def __rtruediv__(self, other: Fraction | int) -> "Interval":
+        return self._lift(other) / self
+
+    def __pow__(self, exponent: int) -> "Interval":
+        if exponent < 0:
+            return 1 / self**-exponent
+        result, square = Interval.of(1, self.bits), self
+        while exponent:
+            if exponent & 1:
+                result = result * square
+            exponent >>= 1
+            if exponent:
+                square = square * square
+        return result
+
+    def at(self, bits: int) -> "Interval":
+        """The same interval at another precision, rounded outward when that is coarser."""
+        shift = bits - self.bits
+        if shift >= 0:
+            return Interval(self.low << shift, self.high << shift, bits)
+        return Interval(self.low >> -shift, -((-self.high) >> -shift), bits)
+
+    def _lift(self, other: "Interval | Fraction | int") -> "Interval":
+        if isinstance(other, Interval):
+            if other.bits != self.bits:
+                raise OutOfRange(f"both intervals must have {self.bits} bits", came=other.bits)
+            return other
+        if isinstance(other, int):
+            return Interval(other << self.bits, other << self.bits, self.bits)
+        return Interval.of(other, self.bits)
+
+
+# e^x for x beyond this has more than four hundred thousand digits, and is no probability.
+_LARGEST_ARGUMENT = 1_000_000
+# Bits that the roundings of the argument and of the function itself may use up.
+_GUARD = 10
+
+
+def exp_interval(x: Fraction | Interval, bits: int) -> Interval:
+    """An interval around e^x, for a rational x or for every x of an interval.
+
+    Args:
+        x: the exponent, at most 10^6.
+        bits: precision of the result; for a rational x the interval is a few units of ``2**-bits`` wide.
+
+    Raises:
+        OutOfRange: when x is above 10^6.
+
+    >>> exp_interval(Fraction(-1), 20).low / 2**20
+    0.3678...
+    """
+    if isinstance(x, Interval):
+        low, high = _exp(_dyadic(x.low, x.bits), x.low >> x.bits, bits), None
+        if x.high != x.low:
+            high = _exp(_dyadic(x.high, x.bits), x.high >> x.bits, bits)
+        return Interval(low[0], (high or low)[1], bits)
+    return Interval(*_exp(_ratio(x), x.numerator // x.denominator, bits), bits)
+
+
+def log_interval(x: Fraction, bits: int) -> Interval:
+    """An interval around the natural logarithm of a positive rational.
+
+    Raises:
+        OutOfRange: when x is not positive.
+
+    >>> log_interval(Fraction(2), 20).low / 2**20
+    0.6931...
+    """
+    if x <= 0:
+        raise OutOfRange("the logarithm needs a positive number", came=x)
+    if x == 1:
+        return Interval(0, 0, bits)
+    size = max(x.numerator.bit_length(), x.denominator.bit_length())  # |log x| is below it
+    around = _at(bits + size.bit_length() + _GUARD, arb.log, _ratio(x))
+    return Interval(*_ends(around, bits), bits)
+
+
+def _exp(x: fmpq | arb, whole: int, bits: int) -> tuple[int, int]:
+    """The ends of e^x in units of 2^-bits; ``whole`` is x rounded down."""
+    if whole >= _LARGEST_ARGUMENT and x > _LARGEST_ARGUMENT:
+        raise OutOfRange(f"the exponent must be at most {_LARGEST_ARGUMENT}", came=x)
+    if whole < -bits:  # e^x < 2^x < 2^-bits: no need to compute what rounds to one unit at most
+        return 0, 1
+    leading = whole * 14427 // 10000  # e^x is about 2^leading: that many more digits stand before the point
+    around = _at(max(0, bits + leading) + whole.bit_length() + _GUARD, arb.exp, x)
+    low, high = _ends(around, bits)
+    return max(low, 0), min(high, 1 << bits) if whole < 0 else high
+
+
+def _ratio(x: Fraction) -> fmpq:
+    return fmpq(x.numerator, x.denominator)
+
+
+def _dyadic(units: int, bits: int) -> arb:
+    """The number units / 2^bits itself: a ball of radius 0, at any precision."""
+    return arb((units, -bits))
+
+
+def _ends(ball: arb, bits: int) -> tuple[int, int]:
+    """The ends of a ball in units of 2^-bits, rounded outward: middle and radius are dyadic numbers, read exactly."""
+    (middle, place), (radius, shift) = ball.mid().man_exp(), ball.rad().man_exp()
+    left, right = int(place) + bits, int(shift) + bits
+    least = min(left, right, 0)
+    centre, reach = int(middle) << (left - least), int(radius) << (right - least)
+    return (centre - reach) >> -least, -((-centre - reach) >> -least)
+
+
+# The precision of balls is one setting for the whole process: it is changed by one thread at a time and put back.
+_setting = Lock()
+
+
+def _at(bits: int, function: Callable[[arb], arb], x: fmpq | arb) -> arb:
+    """The function of x, computed with so many bits."""
+    with _setting:
+        before, ctx.prec = ctx.prec, bits
+        try:
+            return function(arb(x))
+        finally:
+            ctx.prec = before
+
+
+def _renewed_lock() -> None:
+    """A forked process must not wait for a thread that it does not have."""
+    global _setting
+    _setting = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renewed_lock)
+
+
+def round_up(x: Fraction | Interval | int) -> float:
+    """The smallest float that is certainly not below x (a reported epsilon is rounded this way).
+
+    >>> Fraction(round_up(Fraction(1, 10))) >= Fraction(1, 10)
+    True
+    """
+    upper = x.upper if isinstance(x, Interval) else Fraction(x)
+    near = _nearest(upper)
+    return near if near == math.inf or Fraction(near) >= upper else math.nextafter(near, math.inf)
+
+
+def round_down(x: Fraction | Interval | int) -> float:
+    """The largest float that is certainly not above x (a reported utility is rounded this way).
+
+    >>> Fraction(round_down(Fraction(1, 10))) <= Fraction(1, 10)
+    True
+    """
+    return -round_up(-x)
+
+
+def nearest(x: Fraction | Interval | int) -> float:
+    """A float next to x; for an interval, next to its middle."""
+    return _nearest((x.lower + x.upper) / 2 if isinstance(x, Interval) else Fraction(x))
+
+
+def _nearest(x: Fraction) -> float:
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf

@@ -1,0 +1,274 @@
+"""The cells of priors on which a consumer's best actions stay the same, and the least loss on each."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from math import gcd
+from operator import or_
+
+import numpy as np
+
+from utmost.channels import Channel
+from utmost.errors import NotALoss, Unsupported
+from utmost.exact import Array, as_array, fractions, is_exact
+from utmost.geometry.vertex_search import Vertices, vertices
+from utmost.privacy import PrivacyType
+from utmost.programs.whole_numbers import Solution, WholeTableau, whole
+from utmost.spaces import Loss
+
+Prior = tuple[int, ...]
+"""A prior up to scale, as whole numbers without a common factor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cone of priors with a vertex set and, for each vertex, the hyperplanes that it lies on.
+
+    Attributes:
+        rays: the vertices.
+        on: for each vertex, the set of hyperplane numbers (of a `Complex`) it satisfies with equality, as a bit mask.
+    """
+
+    rays: tuple[Prior, ...]
+    on: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Complex:
+    """The simplex of priors cut into cells, each with a best action for every outcome, the same all over the cell.
+
+    Attributes:
+        size: the number n of secrets.
+        planes: normals of all hyperplanes, as whole numbers; the first n are the coordinate planes.
+        cells: the cells; they fill the simplex and meet in common faces.
+    """
+
+    size: int
+    planes: tuple[Prior, ...]
+    cells: tuple[Cell, ...]
+
+    @classmethod
+    def of(cls, columns: Array, loss: Array) -> "Complex":
+        """The cells for the outcomes given as exact columns (n, m) and a loss (n, k).
+
+        The cells of sum_y min_w sum_x pi_x C[x, y] l(x, w), column after column. Cost: exponential in n at worst.
+
+        >>> halves = Complex.of(np.array([[Fraction(1)], [Fraction(1)]]), np.array([[0, 1], [1, 0]]))
+        >>> halves.priors
+        ((0, 1), (1, 0), (1, 1))
+        """
+        n = len(columns)
+        units = tuple(tuple(int(x == y) for x in range(n)) for y in range(n))
+        actions = sorted({tuple(action) for action in whole(loss)[0].T})
+        planes = {unit: k for k, unit in enumerate(units)}
+        cells = [Cell(units, tuple(((1 << n) - 1) & ~(1 << k) for k in range(n)))]
+        for column in _directions(columns):
+            costs = np.array(column, dtype=object)[:, None] * np.array(actions, dtype=object).T
+            cells = [part for cell in cells for part in _split(cell, costs, planes)]
+        return cls(n, tuple(planes), tuple(cells))
+
+    @property
+    def priors(self) -> tuple[Prior, ...]:
+        """The vertices of all cells, sorted."""
+        return tuple(sorted({ray for cell in self.cells for ray in cell.rays}))
+
+    def fills_the_simplex(self) -> bool:
+        """Whether every facet of a cell lies on a face of the simplex, or belongs to one other cell, across it.
+
+        Cells that do so leave no room: the border of a gap would hold a facet without a cell across it.
+        """
+        across: dict[frozenset[Prior], list[int]] = {}
+        for cell in self.cells:
+            for facet, normal in self._facets(cell):
+                side = {_sign(_dot(normal, ray)) for ray in cell.rays} - {0}
+                across.setdefault(facet, []).extend(side)
+        return bool(self.cells) and all(sorted(sides) == [-1, 1] for sides in across.values())
+
+    def _facets(self, cell: Cell) -> Iterator[tuple[frozenset[Prior], Prior]]:
+        """The facets of a cell inside the simplex, with the normals of their hyperplanes."""
+        touched = reduce(or_, cell.on) >> self.size
+        for number in range(self.size, self.size + touched.bit_length()):
+            normal = self.planes[number]
+            facet = frozenset(ray for ray in cell.rays if not _dot(normal, ray))
+            if touched >> number - self.size & 1 and _rank(list(facet)) == self.size - 1:
+                yield facet, normal
+
+
+def exact_prior(ray: Prior) -> Array:
+    """The prior itself, as Fractions that sum to 1."""
+    return np.array([Fraction(x, sum(ray)) for x in ray], dtype=object)
+
+
+def _directions(columns: Array) -> list[Prior]:
+    """The columns up to scale, each once; zero columns say nothing."""
+    found = {_primitive(whole(column)[0]) for column in columns.T if any(column)}
+    return sorted(found)
+
+
+def _split(cell: Cell, costs: Array, planes: dict[Prior, int]) -> list[Cell]:
+    """The parts of a cell in which each action is the best for one column: sum_x pi_x costs[x, w] is least."""
+    values = np.array(cell.rays, dtype=object) @ costs
+    best = values == values.min(axis=1)[:, None]
+    if best.all(axis=0).any():
+        return [cell]
+    parts = []
+    for w in range(costs.shape[1]):
+        part: Cell | None = cell
+        for other in range(costs.shape[1]):
+            if part is not None and other != w:
+                part = _clip(part, tuple(costs[:, other] - costs[:, w]), planes)
+        if part is not None:
+            parts.append(part)
+    return parts
+
+
+def _clip(cell: Cell, normal: Prior, planes: dict[Prior, int]) -> Cell | None:
+    """The part of a cell where normal . pi >= 0; None if it has no interior."""
+    if not any(normal):
+        return cell
+    heights = [_dot(normal, ray) for ray in cell.rays]
+    if max(heights) <= 0:
+        return None
+    key = _unsigned(normal)
+    if min(heights) >= 0 and key not in planes:
+        return cell
+    bit = 1 << planes.setdefault(key, len(planes))
+    rays = [
+        (ray, on | (bit if h == 0 else 0)) for ray, on, h in zip(cell.rays, cell.on, heights, strict=True) if h >= 0
+    ]
+    for i, up in enumerate(heights):
+        for j, down in enumerate(heights):
+            if up > 0 > down and _adjacent(cell, i, j):
+                ray = _primitive([up * b - down * a for a, b in zip(cell.rays[i], cell.rays[j], strict=True)])
+                rays.append((ray, (cell.on[i] & cell.on[j]) | bit))
+    return Cell(tuple(ray for ray, _ in rays), tuple(on for _, on in rays))
+
+
+def _adjacent(cell: Cell, i: int, j: int) -> bool:
+    common = cell.on[i] & cell.on[j]
+    return not any(k not in (i, j) and on & common == common for k, on in enumerate(cell.on))
+
+
+def _dot(a: Prior, b: Prior) -> int:
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def _sign(x: int) -> int:
+    return (x > 0) - (x < 0)
+
+
+def _primitive(values: Iterable[int]) -> Prior:
+    integers = [int(v) for v in values]
+    common = gcd(*integers)
+    return tuple(v // common for v in integers)
+
+
+def _unsigned(normal: Prior) -> Prior:
+    """The normal without common factor, its first nonzero entry positive."""
+    reduced = _primitive(normal)
+    return reduced if next(x for x in reduced if x) > 0 else tuple(-x for x in reduced)
+
+
+def _rank(rays: list[Prior]) -> int:
+    rows = [list(ray) for ray in rays]
+    rank = 0
+    for c in range(len(rows[0]) if rows else 0):
+        pivot = next((r for r in range(rank, len(rows)) if rows[r][c]), None)
+        if pivot is None:
+            continue
+        rows[rank], rows[pivot] = rows[pivot], rows[rank]
+        for r in range(rank + 1, len(rows)):
+            if rows[r][c]:
+                a, b = rows[rank][c], rows[r][c]
+                rows[r] = [a * y - b * x for x, y in zip(rows[rank], rows[r], strict=True)]
+        rank += 1
+    return rank
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeastLoss:
+    """The least expected loss f(pi) over a privacy type: vertices have prices, a mechanism is a bundle with row sums 1.
+
+    U(pi, M) = sum_v lambda_v min_w sum_x pi_x v(x) l(x, w) for M = sum_v lambda_v v, and the best mechanism for a
+    prior is a linear program in lambda with one row for each secret.
+
+    Attributes:
+        columns: (n, N) Fractions, the vertices. loss: (n, k) Fractions.
+        scaled: (n, N) integers: columns, each times its scale. scales: (N,).
+        start: a first mechanism, as a basis.
+    """
+
+    columns: Array
+    loss: Array
+    scaled: Array
+    scales: tuple[int, ...]
+    start: WholeTableau
+
+    @classmethod
+    def of(cls, ptype: PrivacyType, loss: object) -> "LeastLoss":
+        """The least of a type and a loss.
+
+        Raises:
+            Unsupported: where some alpha^d is irrational, or the loss is float64.
+        """
+        listed = vertices(ptype)
+        if not listed.is_exact:
+            raise Unsupported(
+                "universal optimality is decided in rational arithmetic only",
+                came=f"irrational alpha^d at {ptype.level}",
+                mend='Give the level as alpha="1/2", say, and a space with whole distances.',
+            )
+        return cls._of_vertices(listed, exact_loss(loss, ptype.space.size))
+
+    @classmethod
+    def _of_vertices(cls, listed: Vertices, loss: Array) -> "LeastLoss":
+        columns = listed.weights
+        pairs = [whole(column) for column in columns.T]
+        scaled = np.array([integers for integers, _ in pairs], dtype=object).T
+        right = np.full(len(columns), 1, dtype=object)
+        return cls(columns, loss, scaled, tuple(scale for _, scale in pairs), WholeTableau.feasible(scaled, right))
+
+    def prices(self, prior: Array) -> Array:
+        """min_w sum_x pi_x v(x) l(x, w) for every vertex v; (N,) Fractions."""
+        return least_losses(self.columns, self.loss, prior)
+
+    def scaled_prices(self, prior: Prior) -> Array:
+        """The prices of the scaled vertices at a prior."""
+        return np.asarray(self.prices(exact_prior(prior)) * np.array(self.scales, dtype=object))
+
+    def at(self, priors: tuple[Prior, ...]) -> Iterator[tuple[Prior, Solution]]:
+        """The best bundle for each prior, and the dual that proves it; each search starts where the last one ended."""
+        at = self.start
+        for prior in priors:
+            costs, denominator = whole(self.scaled_prices(prior))
+            found, at = at.minimise(costs)
+            bundle = tuple(x * scale for x, scale in zip(found.x, self.scales, strict=True))
+            dual = tuple(z / denominator for z in found.dual)
+            yield prior, Solution(found.value / denominator, bundle, dual)
+
+    def channel(self, bundle: tuple[Fraction, ...]) -> Channel:
+        """The mechanism of a bundle: its columns are the vertices bought, in their amounts."""
+        bought = [k for k, amount in enumerate(bundle) if amount]
+        return Channel(self.columns[:, bought] * np.array([bundle[k] for k in bought], dtype=object))
+
+
+def least_losses(columns: Array, loss: Array, prior: Array) -> Array:
+    """min_w sum_x pi_x C[x, y] l(x, w) for every column y: the loss after the best remap, outcome by outcome."""
+    return np.asarray(((columns.T * prior) @ loss).min(axis=1))
+
+
+def exact_loss(loss: object, secrets: int) -> Array:
+    """A loss as an (n, k) matrix of Fractions: a named loss or a matrix.
+
+    Raises:
+        Unsupported: for float64. NotALoss: for a matrix with another number of rows.
+    """
+    matrix = loss.matrix(secrets) if isinstance(loss, Loss) else as_array(loss, "loss", ndim=2)
+    if matrix.dtype.kind in "iu":
+        matrix = fractions(matrix)
+    if not is_exact(matrix):
+        raise Unsupported("universal optimality is decided for exact losses only", came="a float64 loss")
+    if len(matrix) != secrets:
+        raise NotALoss(f"the loss must have {secrets} rows", came=len(matrix))
+    return matrix

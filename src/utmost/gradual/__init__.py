@@ -1,0 +1,68 @@
+"""Noise at several levels at once: kernels between levels, joint laws, the process, and which laws allow it."""
+
+from utmost.gradual.laplace_steps import (
+    LaplaceBridge,
+    LaplaceRelaxing,
+    LaplaceTightening,
+    laplace_expected_jumps,
+    laplace_jump_intensity,
+)
+from utmost.gradual.lossless import (
+    BoundedSupport,
+    Difference,
+    LargerCharacteristic,
+    Losslessness,
+    NegativeMass,
+    Witness,
+    is_lossless,
+)
+from utmost.gradual.process import (
+    Jump,
+    Path,
+    correlation,
+    expected_change,
+    expected_jumps,
+    expected_jumps_of_size,
+    forward_intensities,
+    joint_pmf,
+    jump_count_pmf,
+    jump_intensity,
+    jump_pmf,
+    largest_ratio,
+    no_jump_probability,
+)
+from utmost.gradual.quantities import Quantity
+from utmost.gradual.steps import Bridge, Pieces, Relaxing, Tightening
+
+__all__ = [
+    "BoundedSupport",
+    "Bridge",
+    "Difference",
+    "Jump",
+    "LaplaceBridge",
+    "LaplaceRelaxing",
+    "LaplaceTightening",
+    "LargerCharacteristic",
+    "Losslessness",
+    "NegativeMass",
+    "Path",
+    "Pieces",
+    "Quantity",
+    "Relaxing",
+    "Tightening",
+    "Witness",
+    "correlation",
+    "expected_change",
+    "expected_jumps",
+    "expected_jumps_of_size",
+    "forward_intensities",
+    "is_lossless",
+    "joint_pmf",
+    "jump_count_pmf",
+    "jump_intensity",
+    "jump_pmf",
+    "laplace_expected_jumps",
+    "laplace_jump_intensity",
+    "largest_ratio",
+    "no_jump_probability",
+]

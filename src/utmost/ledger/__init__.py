@@ -1,0 +1,10 @@
+"""The ledger: releases kept for years, relaxed at any time, and nothing said twice."""
+
+from utmost.ledger.events import Event
+from utmost.ledger.ledger import Ledger
+from utmost.ledger.sealed_copies import read_sealed
+from utmost.ledger.spending import Spending
+from utmost.ledger.state import Published
+from utmost.ledger.verification import Budget, Status, Verification
+
+__all__ = ["Budget", "Event", "Ledger", "Published", "Spending", "Status", "Verification", "read_sealed"]

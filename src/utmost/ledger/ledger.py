@@ -1,0 +1,589 @@
+"""The ledger: releases that can be relaxed for years, kept so that nothing is said twice and nothing is forgotten."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NoReturn, TypeVar
+
+from utmost.errors import BudgetUnused, LedgerDamaged, NeedsTable, OutOfRange, RowsRenamed, Unsupported
+from utmost.exact import Level, Number, exact_integer, level
+from utmost.ledger.book import Book, Page
+from utmost.ledger.events import START, Event, check_chain, check_name, read_event
+from utmost.ledger.key import given_key
+from utmost.ledger.opening import Place, backed_up, opened_book, restored
+from utmost.ledger.promise import promised
+from utmost.ledger.publishing import (
+    Asked,
+    Response,
+    already_published,
+    answer_more,
+    as_published,
+    check_budget,
+    check_named,
+    check_values,
+    publish_new,
+    rows_are_renamed,
+    spending_after,
+    written,
+)
+from utmost.ledger.quarantine import check_receipt, receipt, resumed
+from utmost.ledger.responses import Progress, stored_response
+from utmost.ledger.source import check_source, commitment, read_source
+from utmost.ledger.spending import Spending
+from utmost.ledger.state import Published, State
+from utmost.ledger.vault import handed_key
+from utmost.ledger.verification import Budget, Status, Verification, verified
+from utmost.release.doors import table_of
+from utmost.release.protection import warn_of_rows
+from utmost.release.statements import level_text
+from utmost.release.table import declared, rows_origin
+from utmost.release.values import secure
+from utmost.sampling.random_bits import Randomness
+
+T = TypeVar("T")
+
+
+class Ledger:
+    """Releases, their responses and their budgets in a database; made by `Ledger.open`.
+
+    A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
+    stricter one from the stored responses alone, at a looser one when the curator brings the same values again. All
+    responses of a release have one joint law, in whatever order they were asked for, and are together private at the
+    largest of their levels.
+
+    Each call is one transaction: checked, drawn, held by the witness, durable, then returned. The same request gets
+    the same answer, from any thread or process. A call that raises has spent nothing; where it was cut off after its
+    answer was drawn, the message says so, and the same call gives that answer.
+
+    Promise: a dataset's releases together keep the level `spent`, the sum of their largest levels. Choose each level
+    from responses, budgets and costs; a level chosen by looking at the true error is not covered.
+
+    Source: koufogiannis2015, Theorems 1, 11 and 12; on the integers, the process of geometric noise.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
+    >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
+    ...     promise = {"columns": ["admitted"], "public": ["department"], "sensitivity": 1, "cells": 1}
+    ...     strict = ledger.publish("admissions", table, **promise, epsilon="1/4")
+    ...     loose = ledger.relax("admissions", table, epsilon=1)
+    ...     between = ledger.view("admissions", epsilon="1/2")
+    ...     ledger.spent("admissions"), ledger.levels("admissions")
+    (Level(epsilon=1), (Level(epsilon=1/4), Level(epsilon=1/2), Level(epsilon=1)))
+    >>> list(loose), list(between)
+    (['department', 'admitted'], ['admitted'])
+    """
+
+    __slots__ = ("_book", "_randomness")
+
+    def __init__(self, book: Book, randomness: Randomness) -> None:
+        self._book, self._randomness = book, randomness
+
+    @classmethod
+    def open(
+        cls,
+        place: Place,
+        *,
+        create: bool = False,
+        key: bytes | Place | None = None,
+        witness: Place | bool | None = None,
+        sealed: bool = True,
+        derived: bool = False,
+        timeout: float = 60.0,
+        randomness: Randomness | None = None,
+    ) -> "Ledger":
+        """Open a ledger; with ``create=True`` make one where there is none.
+
+        Args:
+            place: a path, "sqlite:///path", or "postgresql://user@host/database".
+            create: whether a ledger may be made. Without it a misspelt place is an error, and no second ledger.
+            key: 32 bytes or more, or the path of a key file. If left out, the environment's ``UTMOST_LEDGER_KEY``
+                (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``; else, for SQLite, the file of the same name with ``.key``
+                behind it, which is made with mode 0600 when the ledger is made.
+            witness: the path of the witness file. If left out, for SQLite, the file of the same name with ``.witness``
+                behind it, which tells when the ledger's file alone is put back; for PostgreSQL, a file beside the key
+                file. Keep it where the store cannot reach it. False, for a new ledger, for none: it stays so.
+            sealed: for a new ledger, whether responses are encrypted, each level under its own key.
+            derived: for a new ledger, whether noise is derived from the key, so that a ledger that is put back to an
+                earlier state repeats what it said. The key must then be kept as the data are.
+            timeout: how many seconds to wait for other writers.
+            randomness: the operating system's if left out; a seeded source is refused.
+
+        Raises:
+            KeyRefused: where the key is missing, wrong, or open to others.
+            LedgerDamaged: where what is stored is not what was written.
+            LedgerUnavailable: where there is no ledger, or the store is locked or cannot be reached.
+            OutOfRange: for ``witness=False`` where the ledger keeps a witness, and where it needs a place for one.
+            Unsupported: for a ledger of a later version.
+        """
+        given = given_key(key)
+        del key  # no frame of an error may show it
+        book = opened_book(
+            place, create=create, key=given, witness=witness, sealed=sealed, derived=derived, timeout=timeout
+        )
+        return cls(book, secure(randomness))
+
+    def publish(
+        self,
+        name: str,
+        table: Any,
+        *,
+        columns: str | Sequence[str],
+        public: str | Sequence[str] = (),
+        drop: str | Sequence[str] = (),
+        rows: str = "declared",
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        sensitivity: Number,
+        cells: Number,
+        neighbours: str = "add-remove",
+        domain: str = "integers",
+        grid: Number | None = None,
+        largest: Number | None = None,
+        half_step: bool = False,
+        id_column: str | None = None,
+        dataset: str | None = None,
+        independent: bool = False,
+        version: int | None = None,
+        request: str | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """Publish columns of a table at a first level.
+
+        Published again with the same values and promise, at a level that is stored, it gives the same answer.
+
+        Args:
+            name: of the release.
+            table: a dict of columns, a dataframe of any library, or a table read from a file.
+            columns, public, drop, rows, sensitivity, cells, neighbours, domain, grid, id_column: as for
+                `release_table`. The identifiers are committed to, with the order of the rows. Without them the ledger
+                goes by the order of the rows alone.
+            epsilon, alpha: what the whole release may spend, one of the two.
+            largest: a bound on the size of any true value there could be, known without looking at the data. It
+                settles how many bytes a cell takes on disk, since a length must not hang on the values. If left out,
+                2^1278 steps for up to 409 cells and 2^126 from 4096 cells on, at 160 to 16 bytes.
+            half_step: for odd sensitivities above 1, half-step staircase noise, which is less than geometric noise up
+                to a level of 2.5 a cell and as lossless to relax.
+            dataset: whose budget is spent; the release's own name if left out. All releases of a dataset add up.
+            independent: confirms that these data are not those of another dataset in the ledger, where a column holds
+                the very values of another dataset's, or where a limit waits for a dataset that no release names. It
+                leaves no trace.
+            version: of the data. A release whose data have changed is published anew as the next version, which adds
+                up; nothing else begins a version.
+            request: a name for this request: made again under it, with the same arguments, it gets the same answer.
+            progress: called with the cells done and the cells in all.
+
+        Returns:
+            The table of the kind that came, with the released and the public columns alone.
+
+        Raises:
+            NotDeclared: for a column that is neither released, nor public, nor dropped.
+            BadTable: for a column that is missing or a cell that cannot be released, with its row and column.
+            DataChanged: where the release is there with other values.
+            AlreadyPublished: where it is there with another promise, or at other levels only; or where another dataset
+                holds the same values.
+            BudgetExceeded: where the dataset's limit does not allow it.
+            NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
+        """
+        at = level(epsilon, alpha)
+        promise = promised(
+            sensitivity=sensitivity,
+            cells=cells,
+            neighbours=neighbours,
+            domain=domain,
+            grid=grid,
+            half_step=half_step,
+            largest=largest,
+        )
+        if not isinstance(independent, bool):
+            raise OutOfRange("independent must be true or false", came=independent)
+        check_name(name, "name")
+        wanted = None if version is None else exact_integer(version, "version")
+        request = None if request is None else check_name(request, "request")
+        origin = rows_origin(rows)
+        kept = declared(table, columns, public, drop)
+        if promise.grid is not None:
+            promise = self._look(lambda state: as_published(state, name, wanted, request, promise))
+        source = read_source(table, columns, promise, id_column, kept)
+        check_source(source, promise)
+        group = check_name(name if dataset is None else dataset, "dataset")
+        asked = Asked(name, group, at, promise, source, id_column, wanted, request, independent, origin)
+        promise.warn(at)
+        warn_of_rows(origin)
+        made = self._answered(
+            lambda page: already_published(page, asked, progress),
+            lambda page: publish_new(page, asked, self._randomness, progress),
+        )
+        return source.with_released(written(promise, made))
+
+    def relax(
+        self,
+        name: str,
+        table: Any,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """The release at another level, with the table at hand; only beyond the loosest level is the table needed.
+
+        Args:
+            name: of the release.
+            table: the values that were published, and the identifiers if there were any; columns that were not
+                declared public then are left out.
+            epsilon, alpha: the level, one of the two.
+            version: which one; the newest if left out.
+            progress: called with the cells done and the cells in all.
+
+        Returns:
+            The table of the kind that came, with the released and the public columns alone.
+
+        Raises:
+            UnknownRelease: where there is none.
+            DataChanged: for other values than those published, or in another order.
+            BudgetExceeded: where the dataset's limit does not allow it.
+            Quarantined: in a ledger that was rolled back, and for a release that lost responses so.
+
+        Warns:
+            RowsRenamed: where texts beside the values are others than at the publication, and no ``id_column`` was
+                given: released values are put in the rows in the order published.
+        """
+        at = level(epsilon, alpha)
+        release = self._book.read(lambda page: page.state.release(name, version))
+        source = read_source(table, list(release.columns), release.promise, release.id_column, release.public)
+        release.promise.warn(at)
+        now = commitment(self._book.key, name, release.version, source)
+        if rows_are_renamed(self._book.key, release, source):
+            warnings.warn(_renamed(release), RowsRenamed, stacklevel=2)
+
+        def stored(page: Page) -> Response | None:
+            found = page.state.release(name, release.version)
+            check_values(page, found, now, source)
+            return stored_response(page, found, at, progress) if at in found.responses else None
+
+        def made(page: Page) -> Response:
+            found = page.state.release(name, release.version)
+            return answer_more(page, found, at, source.columns, self._randomness, progress)
+
+        return source.with_released(written(release.promise, self._answered(stored, made)))
+
+    def view(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """The released columns at any level up to the loosest that is stored; no data are needed and nothing is spent.
+
+        Returns:
+            A table of the kind that was published, where that can be made here, else a dict of arrays; with the
+            released columns alone, its rows in the order published.
+
+        Raises:
+            UnknownRelease: where there is no such release.
+            NeedsTable: for a level beyond the loosest.
+        """
+        at = level(epsilon, alpha)
+
+        def stored(page: Page) -> tuple[Published, Response] | None:
+            found = page.state.release(name, version)
+            return (found, stored_response(page, found, at, progress)) if at in found.responses else None
+
+        def made(page: Page) -> tuple[Published, Response]:
+            found = page.state.release(name, version)
+            if found.spent < at:
+                mend = f"It is stored up to {found.spent}: call relax with the table."
+                raise NeedsTable("a level beyond the loosest needs the values", came=at, where=repr(name), mend=mend)
+            return found, answer_more(page, found, at, None, self._randomness, progress)
+
+        release, response = self._answered(stored, made)
+        return table_of(release.kind, written(release.promise, response))
+
+    def rehearse(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        dataset: str | None = None,
+        independent: bool = False,
+        version: int | None = None,
+    ) -> Budget:
+        """The budget as it would stand after a call at this level; nothing is drawn, written or spent.
+
+        Args:
+            name: of the release, which need not be there yet.
+            epsilon, alpha: the level, one of the two.
+            dataset, independent: for a release that is not there yet, as for `publish`.
+            version: which one, or the next one; the newest if left out.
+
+        Raises:
+            BudgetExceeded: where the call would raise it.
+            OutOfRange: where a limit waits for a dataset that no release names.
+        """
+        at = level(epsilon, alpha)
+
+        def work(page: Page) -> Budget:
+            versions = page.state.versions(name)
+            wanted = max(versions, default=1) if version is None else exact_integer(version, "version")
+            found = page.state.releases.get((name, wanted))
+            group = check_name(dataset if dataset is not None else name, "dataset") if found is None else found.dataset
+            if found is None and not independent:
+                check_named(page.state, group)
+            after = spending_after(page.state, group, found, at)
+            check_budget(page.state, group, after)
+            return Budget(group, page.state.limits.get(group), after)
+
+        return self._book.read(work)
+
+    def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
+        """The levels with a stored response, strictest first."""
+        return self._look(lambda state: state.release(name, version).levels)
+
+    def spent(self, name: str | None = None, *, dataset: str | None = None) -> Level | None:
+        """What has been spent: by all versions of a release, or by all releases of a dataset.
+
+        Returns:
+            The sum of their largest levels; rounded up where it is no level that can be written exactly. None where
+            nothing is spent.
+        """
+        if (name is None) == (dataset is None):
+            raise OutOfRange("exactly one of name and dataset must be given", came=(name, dataset), where="spent")
+        if dataset is not None:
+            check_name(dataset, "dataset")
+            return self._look(lambda state: state.spending(dataset)).level
+        assert name is not None
+        return self._look(
+            lambda state: Spending.of(state.release(name, version).spent for version in state.versions(name) or [1])
+        ).level
+
+    def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:
+        """The budget of a dataset, after setting its limit if one is given.
+
+        A limit below what is spent is allowed, and stops all further spending. Once a limit is set on a dataset that no
+        release names, a release in a dataset without a limit is refused until some release names the first.
+
+        Warns:
+            BudgetUnused: where the ledger holds releases, and none of this dataset.
+        """
+        check_name(dataset, "dataset")
+        if limit is None:
+            return self._look(lambda state: Budget(dataset, state.limits.get(dataset), state.spending(dataset)))
+        at = level(limit)
+
+        def work(page: Page) -> Budget:
+            if page.state.limits.get(dataset) != at:
+                self._book.check_writable(page)
+                page.append("budgeted", {"dataset": dataset, "limit": level_text(at)})
+            return Budget(dataset, at, page.state.spending(dataset))
+
+        made = self._book.write(work)
+        known = self._look(lambda state: sorted({release.dataset for release in state.releases.values()}))
+        if known and dataset not in known:
+            said = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
+            warnings.warn(said, BudgetUnused, stacklevel=2)
+        return made
+
+    def radius(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        confidence: Number = "0.95",
+        version: int | None = None,
+    ) -> int | float:
+        """The distance within which a released value lies of the true one, with this confidence, at a level."""
+        at = level(epsilon, alpha)
+        return self._look(lambda state: state.release(name, version).promise).radius(at, confidence)
+
+    @property
+    def releases(self) -> tuple[Published, ...]:
+        """Every version of every release, in the order published."""
+        return self._look(lambda state: tuple(state.releases.values()))
+
+    def history(self, name: str | None = None, *, dataset: str | None = None) -> tuple[Event, ...]:
+        """The events, oldest first: all, or those of a release or a dataset."""
+
+        def work(page: Page) -> tuple[Event, ...]:
+            rows = page.rows.events()
+            check_chain(page.key, 0, START, rows)
+            events = [read_event(number, body) for number, body, _ in rows]
+            return tuple(event for event in events if _concerns(event, name, dataset, page.state))
+
+        return self._book.read(work)
+
+    def status(self) -> Status:
+        """Where the ledger is, what is in it, and whether anything new may be said."""
+        quarantine = self._book.quarantine()
+        place = self._book.store.place
+        return self._look(lambda state: Status.of(place, state, quarantine))
+
+    def verify(self) -> Verification:
+        """Recompute everything: the database's own check, the chain, all digests and seals, levels and budgets.
+
+        The witness's own chain is checked, too. A rollback is no damage: `status` tells of it.
+
+        Raises:
+            LedgerDamaged: naming the first thing that is not as it was written.
+        """
+        problems = self._book.store.problems()
+        if problems:
+            raise LedgerDamaged("the database must be sound", came=problems[0], where=self._book.store.place)
+        self._book.check_witness()
+        return self._book.read(lambda page: verified(page.key, page))
+
+    def backup(self, path: Place) -> None:
+        """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.
+
+        Raises:
+            OutOfRange: where the file is there.
+        """
+        backed_up(self._book, Path(path))
+
+    @classmethod
+    def restore(
+        cls,
+        backup: Place,
+        place: Place,
+        *,
+        key: bytes | Place | None = None,
+        witness: Place | bool | None = None,
+        timeout: float = 60.0,
+    ) -> "Ledger":
+        """A ledger from a backup, in a place that holds none. It is in quarantine until it is resumed.
+
+        Args:
+            backup: the file that `backup` wrote.
+            place, key, witness, timeout: as for `open`. The key is that of the ledger that was backed up.
+
+        Raises:
+            OutOfRange: where there is a ledger already.
+            KeyRefused, LedgerDamaged: as for `open`; nothing is restored then.
+        """
+        given = given_key(key)
+        del key  # no frame of an error may show it
+        return cls(restored(Path(backup), place, key=given, witness=witness, timeout=timeout), secure(None))
+
+    def resume(self, reason: str, missing: Mapping[str, Number | Level] | None = None) -> None:
+        """End a quarantine: from now on new things may be said again.
+
+        What is missing is charged to its datasets for good. A witness knows it; where there is none, the curator says
+        it. Releases that lost responses stay as they are: they can be viewed, but not relaxed; publish a new version.
+
+        Args:
+            reason: why, for the record.
+            missing: {dataset: epsilon} that is missing beyond what the witness knows; required where no witness
+                knows, {} for nothing.
+
+        Raises:
+            OutOfRange: where there is no quarantine, or nobody knows what is missing.
+        """
+        resumed(self._book, reason, missing)
+
+    def receipt(self) -> str:
+        """A line of text about the ledger as it is now, to keep elsewhere; it holds no secret."""
+        return self._book.read(lambda page: receipt(page.key, page.state))
+
+    def check(self, receipt: str) -> None:
+        """Check that the ledger still holds what it held when the receipt was given.
+
+        Raises:
+            Quarantined: where it does not; from then on it is in quarantine.
+            KeyRefused: for a receipt of another ledger, or none at all.
+        """
+        check_receipt(self._book, receipt)
+
+    def level_key(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> bytes:
+        """The key to one level of a sealed release: whoever holds it reads that level with `read_sealed`, no other.
+
+        It is derived from the ledger's key and from every public fact about the response: the ledger's identity, the
+        release's name, version, dataset, columns in their order, rows, unit of privacy, grid, commitment and kind of
+        table, and the level. So a file in which one of these has been changed is not opened by it. It opens a level
+        that is stored, and does not change when others are: what is answered later at another level has another key.
+        Hand it to one recipient by a private way; it cannot be taken back.
+
+        Returns:
+            32 bytes. 64 for a response of a ledger's first format, whose seal binds no facts: the digest of the facts
+            comes with the key then.
+
+        Raises:
+            UnknownRelease: where there is no such release.
+            Unsupported: where the ledger is not sealed, or nothing is stored at the level.
+        """
+        at = level(epsilon, alpha)
+
+        def work(page: Page) -> bytes:
+            release = page.state.release(name, version)
+            if not page.state.is_sealed or at not in release.responses:
+                raise Unsupported("only a level that is stored and sealed has a key", came=at, where=repr(name))
+            return handed_key(page.key, page.state.identity, release, at, release.responses[at].seal)
+
+        return self._book.read(work)
+
+    def close(self) -> None:
+        """Let go of the store's connections."""
+        self._book.store.close()
+
+    def __enter__(self) -> "Ledger":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Ledger({self._book.store.place!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise Unsupported("a ledger must not be copied", where="Ledger", mend="Open it again where it is needed.")
+
+    def _look(self, ask: Callable[[State], T]) -> T:
+        return self._book.read(lambda page: ask(page.state))
+
+    def _answered(self, stored: Callable[[Page], T | None], made: Callable[[Page], T]) -> T:
+        """What is stored, or what is made now: looked up without a lock first, and again under the lock."""
+        found = self._book.read(stored, said=True)
+        if found is not None:
+            return found
+
+        def work(page: Page) -> T:
+            again = stored(page)
+            if again is not None:
+                self._book.check_said(page)
+                return again
+            self._book.check_writable(page)
+            return made(page)
+
+        return self._book.write(work)
+
+
+def _concerns(event: Event, name: str | None, dataset: str | None, state: State) -> bool:
+    """Whether an event is of this release, if one is named, and of this dataset, if one is."""
+    facts = event.facts
+    if name is not None and facts.get("name") != name:
+        return False
+    if dataset is None:
+        return True
+    if "name" in facts:
+        return state.release(facts["name"], facts["version"]).dataset == dataset
+    return facts.get("dataset") == dataset or dataset in facts.get("missing", {})
+
+
+def _renamed(release: Published) -> str:
+    return (
+        f"{release.name!r}, version {release.version}: texts beside the values are not those that were published; "
+        "without id_column= the ledger goes by the order of the rows alone, and puts released values in that order"
+    )

@@ -1,0 +1,207 @@
+"""Opening a ledger, backing it up and restoring it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
+from utmost.ledger.book import Book, Page, open_book
+from utmost.ledger.key import Given, Key, found_key, key_path, sync_directory
+from utmost.ledger.sqlite_store import SqliteStore
+from utmost.ledger.state import State
+from utmost.ledger.store import Part, Rows, Store
+from utmost.ledger.verification import verified
+from utmost.ledger.witness import Witness
+from utmost.sampling.random_bits import entropy
+
+_LONGEST_WAIT = 10**6
+
+
+Place = str | Path
+
+_POSTGRES = ("postgresql://", "postgres://")
+
+
+def opened_book(
+    place: Place,
+    *,
+    create: bool,
+    key: Given,
+    witness: Place | bool | None,
+    sealed: bool,
+    derived: bool,
+    timeout: float,
+) -> Book:
+    """The book at a place, made where there is none; see `Ledger.open`."""
+    for name, value in (("create", create), ("sealed", sealed), ("derived", derived)):
+        if not isinstance(value, bool):
+            raise OutOfRange(f"{name} must be true or false", came=value)
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= _LONGEST_WAIT:
+        raise OutOfRange(f"timeout must be a number of seconds, at most {_LONGEST_WAIT}", came=timeout)
+    store = store_at(place, timeout)
+    beside = store.path if isinstance(store, SqliteStore) else None
+    identity, watched = entropy(16).hex(), witness is not False
+    made = {"identity": identity, "sealed": sealed, "derived": derived, "witness": watched} if create else None
+    key_file = None if beside is None else _with(beside, ".key")
+    watching = watching_at(witness, beside, key_path(key), timeout)
+
+    def checked_key(fresh: bool) -> Key:
+        found = found_key(key, key_file, fresh=fresh)
+        if fresh and create:
+            watching(State(0, b"", identity=identity, has_witness=watched))
+        return found
+
+    with closed_on_error(store):
+        return open_book(store, checked_key, watching, made)
+
+
+@contextmanager
+def closed_on_error(store: Store) -> Iterator[None]:
+    """Let go of the store's connections where it turns out not to be usable."""
+    try:
+        yield
+    except BaseException:
+        store.close()
+        raise
+
+
+def store_at(place: Place, timeout: float) -> Store:
+    """The store that a place names.
+
+    Raises:
+        OutOfRange: for an address of another kind.
+
+    >>> store_at("sqlite:///releases.db", 1).place
+    'releases.db'
+    """
+    if isinstance(place, Path):
+        return SqliteStore(place, timeout)
+    if not isinstance(place, str) or not place:
+        raise OutOfRange("a ledger must have a path or an address", came=place)
+    if place.startswith(_POSTGRES):
+        return _postgres(place, timeout)
+    if place.startswith("sqlite:///"):
+        return SqliteStore(Path(place.removeprefix("sqlite:///")), timeout)
+    if "://" in place:
+        mend = 'Pass a path, "sqlite:///path" or "postgresql://...".'
+        raise OutOfRange("a ledger lives in SQLite or PostgreSQL", came=place.partition("://")[0] + "://", mend=mend)
+    return SqliteStore(Path(place), timeout)
+
+
+def _postgres(address: str, timeout: float) -> Store:
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        mend = 'Run: pip install "utmost[postgres]"'
+        raise Unsupported("a ledger in PostgreSQL needs psycopg", came="none", where="ledger", mend=mend) from None
+    from utmost.ledger.postgres_store import PostgresStore
+
+    return PostgresStore(address, timeout)
+
+
+def watching_at(
+    witness: Place | bool | None, beside: Path | None, key_file: Path | None, timeout: float
+) -> Callable[[State], Witness | None]:
+    """The witness of a ledger by its state: the one that was named, or the one beside the file or beside the key.
+
+    Raises:
+        OutOfRange: for what is no path; and, when it is asked for a ledger that keeps a witness, for none.
+    """
+    if witness not in (None, False) and not (isinstance(witness, str | Path) and str(witness)):
+        raise OutOfRange("a witness must be the path of a file", came=witness, mend="Pass False for none.")
+
+    def found(state: State) -> Witness | None:
+        if isinstance(witness, str | Path):
+            return Witness(Path(witness), timeout)
+        if witness is False or state.has_witness is False:
+            if state.has_witness and witness is False:
+                mend = "Pass witness=PATH, or leave it out. If it is lost: pass a new path, and call resume."
+                raise OutOfRange("this ledger keeps a witness", came="witness=False", where="witness", mend=mend)
+            return None
+        if beside is not None:
+            return Witness(_with(beside, ".witness"), timeout)
+        path = None if key_file is None else _with(key_file, f".{state.identity[:8]}.witness")
+        if path is None and state.has_witness:
+            mend = "Pass witness=PATH, a file on this machine; or witness=False, for a new ledger, to keep none."
+            raise OutOfRange("a ledger in a database server keeps its witness here", came="no path", mend=mend)
+        # A ledger of the first format on a server had a witness only where one was named.
+        return None if path is None or (state.has_witness is None and not path.exists()) else Witness(path, timeout)
+
+    return found
+
+
+def _with(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+RESTORED = "it was restored from a backup"
+
+
+def backed_up(book: Book, path: Path) -> None:
+    """Copy all that a ledger holds at one moment into a new SQLite file; the file appears whole or not at all.
+
+    Raises:
+        OutOfRange: where the file is there.
+    """
+    if path.exists():
+        raise OutOfRange("a backup must be a new file", came=str(path), where="backup", mend="Give another name.")
+    draft = path.with_name(f"{path.name}.part")
+    draft.unlink(missing_ok=True)
+    store = SqliteStore(draft, 60.0)
+    try:
+        book.read(lambda page: store.transact(lambda to: copied(page.rows, to), write=True))
+        draft.replace(path)
+        sync_directory(path.parent)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def restored(backup: Path, place: Place, *, key: Given, witness: Place | bool | None, timeout: float) -> Book:
+    """Verify a backup, copy it to a place that holds no ledger, and put it in quarantine; one transaction.
+
+    Raises:
+        OutOfRange: where there is no backup, or there is a ledger.
+    """
+    if not backup.exists():
+        raise OutOfRange("a backup must be there", came=str(backup), where="restore")
+    source, target = SqliteStore(backup, timeout), store_at(place, timeout)
+    beside = target.path if isinstance(target, SqliteStore) else None
+    key_file = None if beside is None else beside.with_name(f"{beside.name}.key")
+    watching = watching_at(witness, beside, key_path(key), timeout)
+    found = found_key(key, key_file, fresh=False)
+    old = open_book(source, lambda fresh: found, lambda _: None, None)
+
+    def work(rows: Rows) -> None:
+        if rows.version():
+            raise OutOfRange("a ledger is restored to where there is none", came=target.place, where="restore")
+        old.read(lambda page: _verified_copy(page, rows))
+        page = Book(target, found, None).page(rows)
+        page.append("quarantined", {"reason": RESTORED})
+        page.write_down()
+
+    with closed_on_error(target):
+        old.read(lambda page: watching(page.state))
+        target.transact(work, write=True)
+        return open_book(target, lambda fresh: found, watching, None)
+
+
+def _verified_copy(page: Page, to: Rows) -> None:
+    verified(page.key, page)
+    copied(page.rows, to)
+
+
+def copied(source: Rows, to: Rows) -> None:
+    """Copy every row."""
+    to.migrate(0)
+    head = source.head()
+    if head is None:
+        raise LedgerDamaged("a ledger must have a first event", where="event 1")
+    to.write(source.events(), head[1], _parts(source))
+
+
+def _parts(source: Rows) -> Iterator[Part]:
+    for event, part in source.parts():
+        content = source.part(event, part)
+        if content is None:
+            raise LedgerDamaged("every part must be there", came=f"no part {part}", where=f"event {event}")
+        yield event, part, content

@@ -1,0 +1,155 @@
+"""What a release promises at every level: whom it protects, and on which lattice its noise lives."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, get_args
+
+from utmost.errors import OutOfRange
+from utmost.exact import Level, Number, exact, round_up
+from utmost.ledger.blocks import width_of
+from utmost.noise import DiscreteStaircase, Geometric
+from utmost.noise.law import read_confidence
+from utmost.release.lattice import Lattice, unit_of
+from utmost.release.protection import warn_of_level
+from utmost.release.unit import Unit
+from utmost.sampling.grid import Snapping, reach
+
+# A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
+_TAIL = Fraction(356)  # > 513 log 2
+# Where no largest value is declared, the words of a response share so many bytes, within these bounds each.
+_SHARED, _LEAST_WORD, _LARGEST_WORD = 1 << 16, 16, 160
+_LARGEST_BITS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """The promise of a release, whatever its levels.
+
+    Attributes:
+        unit: what one individual changes.
+        half_step: whether the noise is the half-step staircase rather than geometric.
+        grid: the width 2^-k of the grid on which reals are released; None for integers.
+        lattice: the same in steps of the noise, with the rule by which reals get to the grid.
+        largest: the declared, public bound on the size of a true value; None where none is declared.
+    """
+
+    unit: Unit
+    half_step: bool
+    grid: Fraction | None
+    lattice: Lattice
+    largest: Fraction | None = None
+
+    @property
+    def domain(self) -> str:
+        """ "integers" or "reals"."""
+        return "integers" if self.grid is None else "reals"
+
+    def radius(self, level: Level, confidence: Number) -> int | float:
+        """The least distance within which a released value lies of the true one, with this confidence."""
+        sure = read_confidence(confidence)
+        if self.half_step:
+            steps = DiscreteStaircase.half_step(self.unit.per_cell(level), self.lattice.sensitivity).radius(sure)
+        else:
+            steps = Geometric(self.lattice.of(level)).radius(sure)
+        return int(steps) if self.grid is None else round_up((steps + reach(self.lattice.snapping)) * self.grid)
+
+    def largest_steps(self, cells: int) -> int:
+        """The size that a true value may have, in steps, in a response of so many cells.
+
+        Where nothing is declared it is 2^1278 for up to 409 cells, 2^126 from 4096 on, and in between such that the
+        response takes about 64 KiB.
+        """
+        if self.largest is not None:
+            return -(-self.largest // (1 if self.grid is None else self.grid)) + (self.grid is not None)
+        word = max(_LEAST_WORD, min(_LARGEST_WORD, _SHARED // max(cells, 1) // 8 * 8))
+        return (1 << (8 * word - 2)) - 1
+
+    def word(self, level: Level, cells: int) -> int:
+        """The bytes that each cell of a response takes on disk: a function of public facts alone.
+
+        A value within `largest_steps`, and noise within the 1 - 2^-512 quantile of the level, fit. Noise beyond makes
+        the words of its block longer (so that its law is exact all the same); that is all a length can ever tell.
+
+        >>> from utmost.exact import level
+        >>> small = promised(sensitivity=1, cells=1, largest=10**6)
+        >>> small.word(level(1), 12), small.word(level("1/1000000000"), 12)
+        (4, 8)
+        >>> [promised(sensitivity=1, cells=1).word(level(1), cells) for cells in (12, 1024, 10**6)]
+        [160, 64, 16]
+        """
+        bits, epsilon = 128, Fraction(0)
+        while epsilon <= 0:  # ends: a level is positive
+            epsilon, bits = self.lattice.of(level).epsilon_interval(bits).lower, 2 * bits
+        noise = self.lattice.block * (-(-_TAIL // epsilon) + 1)
+        return width_of(2 + max(self.largest_steps(cells), noise).bit_length())
+
+    def warn(self, level: Level) -> None:
+        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
+        warn_of_level(level, Geometric(self.unit.per_cell(level), self.lattice.sensitivity))
+
+    def facts(self) -> dict[str, Any]:
+        """The promise as an event keeps it."""
+        return {
+            "sensitivity": str(self.unit.sensitivity),
+            "cells": self.unit.cells,
+            "neighbours": self.unit.neighbours,
+            "half_step": self.half_step,
+            "grid": None if self.grid is None else str(self.grid),
+            "largest": None if self.largest is None else str(self.largest),
+            "snapping": None if self.grid is None else self.lattice.snapping,
+        }
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "Promise":
+        """The promise that an event keeps."""
+        domain = "integers" if facts["grid"] is None else "reals"
+        names = ("sensitivity", "cells", "neighbours", "half_step", "grid", "largest")
+        promise = promised(domain=domain, **{name: facts[name] for name in names})
+        return promise if facts["grid"] is None else promise.snapped_by(facts["snapping"])
+
+    def snapped_by(self, rule: str) -> "Promise":
+        """The same promise with another rule of snapping.
+
+        Raises:
+            OutOfRange: for a rule that is none.
+
+        >>> promised(sensitivity=1, cells=1, domain="reals").snapped_by("floor").lattice.snapping
+        'floor'
+        """
+        if rule not in get_args(Snapping):
+            raise OutOfRange('snapping must be "nearest" or "floor"', came=rule)
+        return replace(self, lattice=replace(self.lattice, snapping=rule))  # type: ignore[arg-type]
+
+
+def promised(
+    *,
+    sensitivity: Number,
+    cells: Number,
+    neighbours: str = "add-remove",
+    domain: str = "integers",
+    grid: Number | None = None,
+    half_step: bool = False,
+    largest: Number | None = None,
+) -> Promise:
+    """Read a promise.
+
+    Raises:
+        OutOfRange, NotANumber: for a parameter that is no such thing.
+
+    >>> promised(sensitivity=1, cells=2, neighbours="change-one").lattice.cells
+    4
+    """
+    unit = Unit(sensitivity, cells, neighbours)
+    if not isinstance(half_step, bool):
+        raise OutOfRange("half_step must be true or false", came=half_step)
+    lattice = unit_of(domain, unit.sensitivity, 1, grid, half_step)
+    width = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
+    bound = None if largest is None else exact(largest, "largest")
+    if bound is not None and not (bound > 0 and max(bound.numerator, bound.denominator) < 1 << _LARGEST_BITS):
+        raise OutOfRange(
+            f"largest must be positive and below 2^{_LARGEST_BITS}",
+            came=largest,
+            mend="Give the largest size of any true value.",
+        )
+    return Promise(unit, half_step, width, replace(lattice, cells=unit.charged), bound)

@@ -1,0 +1,200 @@
+"""The values that a curator brings, and the commitment to them.
+
+The commitment to the values of a release: one keyed digest for each column and run of rows.
+
+    digest_(c, b) = HMAC(K_commit, c || b || values of column c in run b)
+
+K_commit is derived from the ledger's key, the release's name and its version, so that without the key nobody can test a
+guess at a value, nor see that two versions have values in common. (What tells the same data under two names is
+`utmost.ledger.sameness`.) With the key one can: a digest covers few rows so
+that a curator whose table has changed is told where. Row order is committed to with the values.
+"""
+
+import hmac
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, DataChanged
+from utmost.ledger.blocks import packed
+from utmost.ledger.key import Key
+from utmost.ledger.promise import Promise
+from utmost.release.columns import check_distinct, integer_column, real_column
+from utmost.release.doors import Door, door_of
+from utmost.release.table import check_no_copy, check_size, chosen_columns
+from utmost.sampling.integers import Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Source:
+    """True values; they live as long as one call.
+
+    Attributes:
+        table: as it came, through ``door``.
+        columns: name to values in steps of the lattice, shape (rows,).
+        identifiers: the text of each row's identifier, or None.
+        rows: how many there are.
+        public: the columns that are published as they are.
+    """
+
+    table: Any
+    door: Door
+    columns: Mapping[str, Integers]
+    identifiers: NDArray[np.object_] | None
+    rows: int
+    public: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """What kind of table it is, so that a view can be of the same."""
+        return self.door.kind(self.table, list(self.columns))
+
+    def texts(self) -> Mapping[str, list[str]]:
+        """The columns beside the released ones whose cells are all text: what a reader takes for the rows' names.
+
+        None where an ``id_column`` says which they are.
+        """
+        found: dict[str, list[str]] = {}
+        if self.identifiers is not None:
+            return found
+        for name in self.door.names(self.table):
+            if name not in self.columns:
+                column = self.door.column(self.table, name)
+                cells = column.tolist() if isinstance(column, np.ndarray) else list(column)
+                if cells and all(isinstance(cell, str) for cell in cells):
+                    found[str(name)] = cells
+        return found
+
+    def check_sizes(self, promise: Promise) -> None:
+        """Check that no value is larger than was declared, or than a response of so many cells takes.
+
+        Raises:
+            BadTable: naming the first cell that is, and not its value.
+        """
+        most = promise.largest_steps(self.rows * len(self.columns))
+        for name, column in self.columns.items():
+            if column.size and max(int(column.max()), -int(column.min())) > most:
+                row = next(row for row, cell in enumerate(column.tolist()) if abs(cell) > most)
+                bound = f"{promise.largest}" if promise.largest is not None else f"2^{most.bit_length()} steps"
+                raise BadTable(
+                    f"no value may be larger than {bound}",
+                    came="one that is",
+                    where=f"{self.door.place(self.table, row)}, column {name!r}",
+                    mend="Declare largest=, a public bound on the size of any value there could be.",
+                )
+
+    def with_released(self, released: Mapping[str, NDArray[Any]]) -> Any:
+        """The table that came, with released values in place of the true ones, and no column that is not public."""
+        names = self.door.names(self.table)
+        unsaid = [name for name in names if name not in self.columns and name not in self.public]
+        return self.door.with_columns(self.door.without(self.table, unsaid), released, {})
+
+
+def read_source(
+    table: Any, columns: str | Sequence[str], promise: Promise, id_column: str | None, public: Sequence[str] = ()
+) -> Source:
+    """Read and check every value that is to be released.
+
+    Args:
+        public: the columns to publish as they are; all others are left out of what `Source.with_released` gives.
+
+    Raises:
+        BadTable: for a column that is missing or a cell that cannot be released, with its row and column.
+    """
+    door = door_of(table)
+    chosen = chosen_columns(columns, tuple(door.names(table)), id_column)
+
+    def place(row: int) -> str:
+        return door.place(table, row)
+
+    identifiers = None
+    if id_column is not None:
+        identifiers = _identifiers(door, table, id_column, place)
+    read = integer_column if promise.grid is None else real_column
+    lattice = promise.lattice
+    values = {name: lattice.steps(lattice.read(read(door.column(table, name), name, place))) for name in chosen}
+    rows = {name: column.size for name, column in values.items()}
+    if len(set(rows.values())) > 1:
+        raise BadTable("all columns must have the same number of rows", came=str(rows))
+    kept = tuple(name for name in door.names(table) if name in public)
+    return Source(table, door, values, identifiers, rows[chosen[0]], kept)
+
+
+def check_source(source: Source, promise: Promise) -> None:
+    """Check a table that is published for the first time as `release_table` does, once its cells have been read.
+
+    Raises:
+        BadTable, OutOfRange: for a table without rows, too many cells, and a public column that repeats a released one.
+    """
+    check_size(promise.unit, source.rows, len(source.columns))
+    column = source.door.column
+    for name in source.public:
+        copied = column(source.table, name)
+        check_no_copy(name, copied, {released: column(source.table, released) for released in source.columns})
+
+
+def _identifiers(door: Door, table: Any, name: str, place: Callable[[int], str]) -> NDArray[np.object_]:
+    column = door.column(table, name)
+    check_distinct(column, name, place)
+    keys = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    texts = np.empty(len(keys), object)
+    texts[:] = [str(key) for key in keys]
+    return texts
+
+
+_BYTES = 16
+_MOST_RUNS = 1024
+
+
+def commitment(key: Key, name: str, version: int, source: Source) -> bytes:
+    """The digests of all columns, one after the other; that of the identifiers last, where there are any."""
+    secret = key.derived("commitment", name, str(version))
+    columns = [_packed_runs(column) for column in source.columns.values()]
+    if source.identifiers is not None:
+        columns.append(_text_runs(source.identifiers))
+    return b"".join(
+        hmac.digest(secret, c.to_bytes(4, "big") + b.to_bytes(4, "big") + run, sha256)[:_BYTES]
+        for c, runs in enumerate(columns)
+        for b, run in enumerate(runs)
+    )
+
+
+def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, where: str, mend: str) -> None:
+    """Check that two commitments to a release agree.
+
+    Raises:
+        DataChanged: naming the first columns and rows that differ, and no value.
+    """
+    if source.rows != rows:
+        raise DataChanged(f"the table must have the {rows} rows published", came=source.rows, where=where, mend=mend)
+    if hmac.compare_digest(committed, now):
+        return
+    step, names = _run(rows), [*source.columns, "identifiers"]
+    differs = (at for at in range(0, len(now), _BYTES) if committed[at : at + _BYTES] != now[at : at + _BYTES])
+    column, run = divmod(next(differs) // _BYTES, -(-rows // step))
+    first, last = run * step + 1, min((run + 1) * step, rows)
+    span = f"row {first}" if first == last else f"rows {first} to {last}"
+    came = f"others in column {names[column]!r}, {span}"
+    raise DataChanged("the values must be those that were published", came=came, where=where, mend=mend)
+
+
+def _packed_runs(column: Integers) -> list[bytes]:
+    """The runs of a column as bytes that hang on the values alone."""
+    step = _run(column.size)
+    return [packed(column[start : start + step]) for start in range(0, column.size, step)]
+
+
+def _text_runs(column: NDArray[np.object_]) -> list[bytes]:
+    step = _run(column.size)
+    texts = [text.encode("utf-8", "surrogatepass") for text in column.tolist()]
+    sized = [len(text).to_bytes(8, "big") + text for text in texts]
+    return [b"".join(sized[start : start + step]) for start in range(0, len(sized), step)]
+
+
+def _run(rows: int) -> int:
+    """So many rows to a digest: one where there are few rows, and never more than 1024 digests to a column."""
+    return max(1, -(-rows // _MOST_RUNS))

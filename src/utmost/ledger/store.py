@@ -1,0 +1,206 @@
+"""What a ledger needs of a database: one transaction at a time over a few rows, and the tables that hold them.
+
+The tables of a ledger, and the steps by which an older store becomes one of today.
+
+The law by which this format evolves
+    A table or a field is never removed and its meaning is never changed. What is new gets a new name and one step more
+    at the end of `STEPS`, which leaves every row that is there as it is. A store with more steps than this version
+    knows was written by a later version, and is refused. The same law holds for events, see `event`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
+from typing import Any, Protocol, TypeVar
+
+from utmost.errors import LedgerDamaged, Unsupported
+
+# BYTES stands for the store's own type of byte strings.
+STEPS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE utmost_schema (version INTEGER NOT NULL)",
+        "INSERT INTO utmost_schema VALUES (0)",
+        "CREATE TABLE utmost_events (number BIGINT PRIMARY KEY, body BYTES NOT NULL, mac BYTES NOT NULL)",
+        "CREATE TABLE utmost_head (number BIGINT NOT NULL, seal BYTES NOT NULL)",
+        "CREATE TABLE utmost_parts (event BIGINT NOT NULL, part BIGINT NOT NULL, content BYTES NOT NULL, "
+        "PRIMARY KEY (event, part))",
+    ),
+)
+"""What turns a store of version k into one of version k + 1."""
+
+
+def missing_steps(version: int, steps: tuple[tuple[str, ...], ...] = STEPS) -> list[str]:
+    """The statements that bring a store of this version up to date.
+
+    Raises:
+        Unsupported: for a store of a later version.
+
+    >>> missing_steps(len(STEPS))
+    []
+    """
+    if not 0 <= version <= len(steps):
+        raise Unsupported(
+            f"the ledger's tables must be of version {len(steps)} or older",
+            came=version,
+            where="ledger",
+            mend="Open it with the version of utmost that wrote it, or a later one.",
+        )
+    statements = [statement for step in steps[version:] for statement in step]
+    return statements + ([f"UPDATE utmost_schema SET version = {len(steps)}"] if statements else [])
+
+
+T = TypeVar("T")
+Query = Callable[[str, Sequence[Any]], Any]
+"""Runs one statement, with ``?`` for each value; the result has fetchone and fetchall, and iterates."""
+
+Row = tuple[int, bytes, bytes]
+"""An event as it is stored: number, body, mac."""
+
+Part = tuple[int, int, bytes]
+"""A part of an event as it is stored: the event's number, the part's, the content."""
+
+
+CHANGED = "the tables must be those that a ledger makes, and nothing may act on them"
+MEND_CHANGED = "Nothing was said. Somebody changed the database: take the change away, and see the runbook."
+
+
+class Store(Protocol):
+    """A database. `SqliteStore` and `PostgresStore` are stores."""
+
+    @property
+    def place(self) -> str:
+        """Where it is, without any secret."""
+        ...
+
+    def transact(self, work: "Callable[[Rows], T]", *, write: bool) -> T:
+        """Do the work in one transaction: all of it durable when this returns, or nothing of it done.
+
+        Writers follow one another; the work may be done more than once before it is done for good. Before anything is
+        written the tables are compared with those that a ledger makes: see `problems`.
+
+        Raises:
+            LedgerUnavailable: where the store is locked, full or out of reach.
+            LedgerDamaged: where it is no longer a database, or has other tables, or anything that acts on them.
+        """
+        ...
+
+    def problems(self) -> list[str]:
+        """What the database finds wrong with its files, and what is not as a ledger made it: tables, columns, indices;
+        triggers, rules, views, row security, tables that are not logged or that hide others."""
+        ...
+
+    def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+class Rows:
+    """The rows of a ledger inside one transaction.
+
+    Args:
+        run: runs one statement.
+        tables: the names of all tables that the store holds.
+        bytes_type: the store's name for byte strings.
+    """
+
+    __slots__ = ("_bytes_type", "_run", "_tables")
+
+    def __init__(self, run: Query, tables: Callable[[], set[str]], bytes_type: str) -> None:
+        self._run, self._tables, self._bytes_type = run, tables, bytes_type
+
+    def ask(self, query: str) -> list[Any]:
+        """What the database says about itself."""
+        found: list[Any] = self._run(query, ()).fetchall()
+        return found
+
+    def version(self) -> int:
+        """How many steps of the schema the store has taken; 0 for an empty one."""
+        tables = self._tables()
+        if "utmost_schema" not in tables:
+            return 0  # where there are other tables of a ledger, making them fails
+        return _whole(_one(self._run("SELECT version FROM utmost_schema", ()).fetchall(), "utmost_schema")[0])
+
+    def migrate(self, version: int) -> None:
+        """Bring the tables from this version up to date."""
+        for statement in missing_steps(version):
+            self._run(statement.replace("BYTES", self._bytes_type), ())
+
+    def head(self) -> tuple[int, bytes] | None:
+        """The number of the last event and its seal; None before the first."""
+        found = self._run("SELECT number, seal FROM utmost_head", ()).fetchall()
+        if not found:
+            return None
+        number, seal = _one(found, "utmost_head")
+        return _whole(number), _bytes(seal)
+
+    def events(self, after: int = 0) -> list[Row]:
+        """The events with larger numbers, in order."""
+        rows = self._run("SELECT number, body, mac FROM utmost_events WHERE number > ? ORDER BY number", (after,))
+        return [(_whole(number), _bytes(body), _bytes(mac)) for number, body, mac in rows.fetchall()]
+
+    def body(self, number: int) -> bytes | None:
+        """The body of one event; None where there is no such event."""
+        return self._found("SELECT body FROM utmost_events WHERE number = ?", number)
+
+    def mac(self, number: int) -> bytes | None:
+        """The mac of one event; None where there is no such event."""
+        return self._found("SELECT mac FROM utmost_events WHERE number = ?", number)
+
+    def write(self, events: Sequence[Row], seal: bytes, parts: Iterable[Part]) -> None:
+        """Events more with their parts, and the head moved on; read back, since a store may swallow what it is given.
+
+        Raises:
+            LedgerDamaged: where the store does not hold what was just written.
+        """
+        written = []
+        for event, part, content in parts:
+            self._run("INSERT INTO utmost_parts VALUES (?, ?, ?)", (event, part, content))
+            written.append((event, part, sha256(content).digest()))
+        for row in events:
+            self._run("INSERT INTO utmost_events VALUES (?, ?, ?)", row)
+        self._run("DELETE FROM utmost_head", ())
+        self._run("INSERT INTO utmost_head VALUES (?, ?)", (events[-1][0], seal))
+        wrong = None
+        if self.head() != (events[-1][0], seal):
+            wrong = "utmost_head"
+        elif self.events(events[0][0] - 1) != list(events):
+            wrong = "utmost_events"
+        elif any(sha256(self.part(event, part) or b"").digest() != digest for event, part, digest in written):
+            wrong = "utmost_parts"
+        if wrong is not None:
+            raise LedgerDamaged(
+                "the store must hold what was just written",
+                came="something else",
+                where=wrong,
+                mend="Nothing was said. Somebody changed the database: run verify, and see the runbook.",
+            )
+
+    def part(self, event: int, part: int) -> bytes | None:
+        """One part of what an event said."""
+        return self._found("SELECT content FROM utmost_parts WHERE event = ? AND part = ?", event, part)
+
+    def parts(self) -> Iterator[tuple[int, int]]:
+        """The places of all parts, in order."""
+        rows = self._run("SELECT event, part FROM utmost_parts ORDER BY event, part", ())
+        return ((_whole(event), _whole(part)) for event, part in rows.fetchall())
+
+    def _found(self, query: str, *values: int) -> bytes | None:
+        found = self._run(query, values).fetchone()
+        return None if found is None else _bytes(found[0])
+
+
+def _one(found: list[Any], table: str) -> Any:
+    if len(found) != 1:
+        raise LedgerDamaged("there must be exactly one row", came=len(found), where=table)
+    return found[0]
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:
+        raise LedgerDamaged("a number must be a whole number", came=type(value).__name__, where="ledger")
+    return value
+
+
+def _bytes(value: Any) -> bytes:
+    if not isinstance(value, bytes | memoryview):
+        raise LedgerDamaged("what is stored must be bytes", came=type(value).__name__, where="ledger")
+    return bytes(value)

@@ -1,0 +1,167 @@
+"""Sums over integers and integrals over reals of functions given as programs, to many digits in bounded time.
+
+Each block is measured and doubted; the most doubtful one is halved until all doubts together are negligible. Long sums
+use Romberg's extrapolation, carried not to step 0, the integral, but to step 1, the sum itself: by Euler and Maclaurin
+the trapezoid sum of step h is a polynomial in h^2 up to a rapidly vanishing error.
+
+Two values of a block that agree are no proof: where the function has a kink, their errors differ in sign and size from
+one block to the next, and now and then they are equal. So an integral is doubted by the last coefficients of the
+function's Chebyshev series, in absolute value, which nothing cancels, and a sum by three values of it, not by two.
+"""
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import Unsupported
+
+Function = Callable[[NDArray[Any]], NDArray[np.float64]]
+"""Takes an array of n points, returns an array whose first axis runs over them."""
+
+Block = tuple[Any, Any]
+Rule = Callable[[Block], tuple[NDArray[np.float64], float, tuple[Block, ...]]]
+"""The value of a block, an estimate of its error, and the halves to go on with (none where it is exact)."""
+
+_DIRECT = 64  # blocks of integers up to this size are summed term by term
+_LEVELS = 5  # Romberg's steps are h, 2h, ..., 2^5 h
+_GAIN = 64  # a smooth block gains more than this from one of Romberg's levels to the next; at a kink it is 4
+_DOUBTED = 8  # so many of the last Chebyshev coefficients; those of a kink or a jump are never all small
+_SETTLED = 1e-6  # what the error must not exceed, relative to the value, when nothing more helps
+_FRUITLESS = 32  # halvings that hardly helped, before the rest is taken for rounding
+_LIMIT = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosed:
+    """A value (an array) and an estimate of its error."""
+
+    value: NDArray[np.float64]
+    error: float
+
+
+def integer_sum(f: Function, blocks: list[tuple[int, int]], relative: float = 1e-13, scale: float = 0.0) -> Enclosed:
+    """The sum of f over the integers of all blocks [low, high).
+
+    Args:
+        f: takes an array of n integers.
+        blocks: ranges of integers, where the function's scale differs.
+        relative: the error aimed at, relative to the value, or to ``scale`` where that is larger.
+        scale: the size of what the value will be added to.
+
+    Raises:
+        Unsupported: when a value is not finite, or the error stays above one part in 10^6.
+
+    >>> float(integer_sum(lambda n: 1.0 / n**2.0, [(1, 10**6)]).value)
+    1.64493306684772...
+    """
+    return _Adaptive(lambda block: _romberg(f, block), scale).measured(blocks, relative)
+
+
+def integral(f: Function, blocks: list[tuple[float, float]], relative: float = 1e-13, scale: float = 0.0) -> Enclosed:
+    """The integral of f over all blocks [low, high]; arguments and errors as for `integer_sum`.
+
+    >>> float(integral(np.sqrt, [(0.0, 1.0)]).value)
+    0.66666666666...
+    """
+    return _Adaptive(lambda block: _clenshaw_curtis(f, block), scale).measured(blocks, relative)
+
+
+class _Adaptive:
+    """Blocks by decreasing doubt, and the sums of their values and doubts."""
+
+    def __init__(self, rule: Rule, scale: float) -> None:
+        self.rule, self.scale = rule, scale
+        self.total: Any = 0.0
+        self.error = 0.0
+        self.count = 0
+        self.doubtful: list[tuple[float, int, Any, tuple[Block, ...]]] = []
+
+    def measured(self, blocks: list[Block], relative: float) -> Enclosed:
+        for block in blocks:
+            self._measure(block)
+        fruitless = 0
+        while self.doubtful and self.error > relative * self._size() and fruitless < _FRUITLESS and self.count < _LIMIT:
+            negative, _, value, halves = heapq.heappop(self.doubtful)
+            self.total, self.error = self.total - value, self.error + negative
+            fruitless += sum([self._measure(half) for half in halves]) > -0.75 * negative
+        if self.error > _SETTLED * self._size():
+            raise Unsupported(
+                f"the cost must be summable to one part in {1 / _SETTLED:.0e}",
+                came=f"a relative doubt of {self.error / max(self._size(), 1e-300):.1e}",
+                mend="Use a cost with fewer jumps.",
+            )
+        return Enclosed(np.asarray(self.total), max(self.error, 0.0))
+
+    def _measure(self, block: Block) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            value, doubt, halves = self.rule(block)
+        if not np.isfinite(value).all():
+            raise Unsupported(
+                "the expected cost must be finite and within the floats", mend="Use a cost that grows more slowly."
+            )
+        self.total, self.error, self.count = self.total + value, self.error + doubt, self.count + 1
+        if halves and doubt > 0:
+            heapq.heappush(self.doubtful, (-doubt, self.count, value, halves))
+        return doubt
+
+    def _size(self) -> float:
+        return max(float(np.abs(self.total).sum()), self.scale)
+
+
+def _romberg(f: Function, block: tuple[int, int]) -> tuple[NDArray[np.float64], float, tuple[Block, ...]]:
+    low, high = block
+    if high - low <= _DIRECT:
+        return f(np.arange(low, high)).sum(axis=0), 0.0, ()
+    cells = 1 << _LEVELS
+    h = (high - 1 - low) // cells
+    nodes = low + h * np.arange(cells + 1)
+    rest = np.arange(low + h * cells + 1, high)
+    values = f(np.concatenate([nodes, rest]))
+    ends = (values[0] + values[cells]) / 2
+    sums = [(values[: cells + 1 : s].sum(axis=0) - ends) * float(h * s) for s in (2**n for n in range(_LEVELS, -1, -1))]
+    steps = [float(h) * 2.0 ** (_LEVELS - i) for i in range(_LEVELS + 1)]
+    fine, coarse, coarsest = (_extrapolated(sums[:n], steps[:n]) for n in (_LEVELS + 1, _LEVELS, _LEVELS - 1))
+    doubt = np.maximum(np.abs(fine - coarse), np.abs(coarse - coarsest) / _GAIN)
+    middle = (low + high) // 2
+    value = fine + ends + values[cells + 1 :].sum(axis=0)
+    return value, float(doubt.sum()), ((low, middle), (middle, high))
+
+
+def _extrapolated(sums: list[Any], steps: list[float]) -> Any:
+    """Neville's value at h^2 = 1 of the polynomial in h^2 through the trapezoid sums."""
+    table = list(sums)
+    for width in range(1, len(table)):
+        for i in range(len(table) - width):
+            near, far = steps[i + width] ** 2 - 1, steps[i] ** 2 - 1
+            table[i] = table[i + 1] + (table[i + 1] - table[i]) * (near / (far - near))
+    return table[0]
+
+
+def _clenshaw_curtis(f: Function, block: tuple[float, float]) -> tuple[NDArray[np.float64], float, tuple[Block, ...]]:
+    """The ends are nodes, so that a monotone function cannot jump beside them unseen."""
+    low, high = block
+    half, middle = (high - low) / 2, (low + high) / 2
+    nodes, weights, last = _cosine_rule(32)
+    values = f(middle + half * nodes)
+    value = half * np.tensordot(weights, values, axes=1)
+    doubt = half * float(np.abs(np.tensordot(last, values, axes=1)).max(axis=0).sum())
+    halves = ((low, middle), (middle, high)) if low < middle < high else ()
+    return np.asarray(value), doubt, halves
+
+
+@lru_cache(maxsize=1)
+def _cosine_rule(n: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Nodes cos(pi i/n) ascending, their weights on [-1, 1], and the rows that give the last Chebyshev coefficients."""
+    angles, even = np.pi * np.arange(n + 1) / n, np.arange(2, n + 1, 2)
+    factors = np.where(even == n, 1.0, 2.0) / (even**2 - 1.0)
+    weights = (2.0 / n) * (1.0 - np.cos(np.outer(angles, even)) @ factors)
+    last = (2.0 / n) * np.cos(np.outer(np.arange(n - _DOUBTED + 1, n + 1), angles))
+    weights[[0, n]] /= 2
+    last[:, [0, n]] /= 2
+    last[-1] /= 2
+    return -np.cos(angles), weights, last

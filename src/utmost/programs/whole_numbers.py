@@ -1,0 +1,140 @@
+"""Small linear programs in whole numbers: minimise c x where A x = b, x >= 0, exactly, with the dual."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import Infeasible, SolverFailed
+from utmost.exact import Array, frozen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """An optimum and the proof of it: ``dual @ A <= cost`` and ``dual @ b == value``.
+
+    Attributes:
+        value: the least cost.
+        x: where it is attained, Fractions.
+        dual: one multiplier for each row, Fractions.
+    """
+
+    value: Fraction
+    x: tuple[Fraction, ...]
+    dual: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WholeTableau:
+    """A feasible basis of {x >= 0: A x = b}, as the integer tableau of Edmonds: every entry over one denominator.
+
+    Attributes:
+        rows: (k, m + k + 1) Python integers: A, the artificial columns and b, in terms of the basis.
+        basis: (k,) the basic column of each row.
+        denominator: what all entries are to be divided by.
+    """
+
+    rows: Array
+    basis: tuple[int, ...]
+    denominator: int
+
+    @classmethod
+    def feasible(cls, matrix: Array, right: Array) -> "WholeTableau":
+        """A first basis, by minimising the sum of artificial variables.
+
+        Args:
+            matrix: (k, m) integers. right: (k,) integers.
+
+        Raises:
+            Infeasible: where no x >= 0 satisfies the equations.
+        """
+        k, m = matrix.shape
+        signs = np.array([-1 if b < 0 else 1 for b in right], dtype=object)
+        rows = np.concatenate([matrix.astype(object), np.eye(k, dtype=object), right.astype(object)[:, None]], axis=1)
+        rows = rows * signs[:, None]
+        rows[:, m : m + k] = np.eye(k, dtype=np.int64).astype(object)
+        start = cls(rows, tuple(range(m, m + k)), 1)
+        cost = np.array([0] * m + [1] * k, dtype=object)
+        found = start._descend(cost, m + k)
+        if any(found.rows[i, -1] for i, j in enumerate(found.basis) if j >= m):
+            raise Infeasible("the equations must have a nonnegative solution", came=f"{k} rows, {m} columns")
+        found.rows[:, m : m + k] *= signs  # columns of the identity again, so that duals have the right sign
+        return found._without_artificial(m)
+
+    def minimise(self, cost: Array) -> "tuple[Solution, WholeTableau]":
+        """The least cost, and the basis that attains it: a good start for a similar cost.
+
+        Args:
+            cost: (m,) integers.
+
+        Raises:
+            SolverFailed: where the cost has no lower bound.
+        """
+        k, m = len(self.basis), len(cost)
+        padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])
+        found = self._descend(padded, m)
+        x = [Fraction(0)] * m
+        for row, j in enumerate(found.basis):
+            if j < m:
+                x[j] = Fraction(int(found.rows[row, -1]), found.denominator)
+        reduced = found._reduced(padded)
+        dual = tuple(Fraction(-int(r), found.denominator) for r in reduced[m : m + k])
+        return Solution(Fraction(-int(reduced[-1]), found.denominator), tuple(x), dual), found
+
+    def _reduced(self, cost: Array) -> Array:
+        """The reduced costs of all columns, and minus the cost of the basis, over the denominator."""
+        full = np.append(cost, 0) * self.denominator
+        return np.asarray(full - cost[list(self.basis)] @ self.rows)
+
+    def _descend(self, cost: Array, allowed: int) -> "WholeTableau":
+        """Pivots until no column below ``allowed`` lowers the cost.
+
+        The steepest column enters while the cost falls; where it stalls, Bland's rule, which cannot cycle.
+        """
+        at = self
+        stalled = False
+        while True:
+            reduced = at._reduced(cost)
+            falling = [j for j in range(allowed) if reduced[j] < 0]
+            if not falling:
+                return at
+            column = falling[0] if stalled else min(falling, key=lambda j: reduced[j])
+            row = at._leaving(column)
+            if row is None:
+                raise SolverFailed("the cost must have a lower bound", came=f"column {column} lowers it without end")
+            stalled = at.rows[row, -1] == 0
+            at = at._pivot(row, column)
+
+    def _leaving(self, column: int) -> int | None:
+        """The row that bounds the column first; of several, the one with the lowest basic variable."""
+        ratios = [
+            (Fraction(int(self.rows[i, -1]), int(self.rows[i, column])), self.basis[i], i)
+            for i in range(len(self.basis))
+            if self.rows[i, column] > 0
+        ]
+        return min(ratios)[2] if ratios else None
+
+    def _pivot(self, row: int, column: int) -> "WholeTableau":
+        head = self.rows[row, column]
+        rows = (self.rows * head - np.outer(self.rows[:, column], self.rows[row])) // self.denominator
+        rows[row] = self.rows[row]
+        basis = (*self.basis[:row], column, *self.basis[row + 1 :])
+        return WholeTableau(-rows, basis, -int(head)) if head < 0 else WholeTableau(rows, basis, int(head))
+
+    def _without_artificial(self, m: int) -> "WholeTableau":
+        """Artificial variables, all zero by now, leave the basis wherever another column can take their row."""
+        at = self
+        for row, j in enumerate(self.basis):
+            others = [c for c in range(m) if at.rows[row, c]] if j >= m else []
+            if others:
+                at = at._pivot(row, others[0])
+        return at
+
+
+def whole(values: Any) -> tuple[Array, int]:
+    """Rationals as integers over one denominator: values = integers / denominator."""
+    flat = [Fraction(v) for v in np.asarray(values, dtype=object).ravel()]
+    denominator = int(np.lcm.reduce(np.array([v.denominator for v in flat] or [1], dtype=object)))
+    integers = np.array([v.numerator * (denominator // v.denominator) for v in flat], dtype=object)
+    return frozen(integers.reshape(np.shape(values))), denominator

@@ -1,0 +1,28 @@
+"""RAPPOR: words collected from clients who trust nobody, with responses whose level can be relaxed later."""
+
+from utmost.rappor.bit_steps import relax, relax_thresholded, respond, tighten
+from utmost.rappor.bits import BitResponse, Coupling, between, largest_bit_ratio
+from utmost.rappor.decoding import Decoding, Found, decode, nonnegative_least_squares
+from utmost.rappor.permanent import PermanentResponses
+from utmost.rappor.thresholded import ThresholdedLaplace, ThresholdedPair
+from utmost.rappor.words import Bloom, Tally
+
+__all__ = [
+    "BitResponse",
+    "Bloom",
+    "Coupling",
+    "Decoding",
+    "Found",
+    "PermanentResponses",
+    "Tally",
+    "ThresholdedLaplace",
+    "ThresholdedPair",
+    "between",
+    "decode",
+    "largest_bit_ratio",
+    "nonnegative_least_squares",
+    "relax",
+    "relax_thresholded",
+    "respond",
+    "tighten",
+]

@@ -1,0 +1,472 @@
+"""A release whose level can be relaxed later: answers at any levels, in any order, at the price of the largest."""
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.exact import Level, Number, checked, level
+from utmost.exact import level as level_of
+from utmost.gradual import Path
+from utmost.release.lattice import Lattice, unit_of
+from utmost.release.level_steps import Step
+from utmost.release.values import secure
+from utmost.sampling.draw import Method
+from utmost.sampling.grid import unsnapped_one
+from utmost.sampling.integers import Integers, add
+from utmost.sampling.level_draws import sample_path
+from utmost.sampling.random_bits import Randomness
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class History:
+    """Cells that have been answered at the same levels.
+
+    Attributes:
+        where: the places of the cells among all cells.
+        block: the place of each cell's noise in the uniform block; None before the first answer, or without blocks.
+        known: the steps of geometric noise at each level answered.
+    """
+
+    where: NDArray[np.intp]
+    block: Integers | None
+    known: Mapping[Level, Integers]
+
+    def noise(self, level: Level, unit: Lattice) -> Integers:
+        """The noise at a level that is known."""
+        coarse = unit.times(self.known[level])
+        return coarse if self.block is None else add(coarse, self.block)
+
+    def extended(self, level: Level, unit: Lattice, randomness: Randomness, method: Method | None) -> "History":
+        """The history with one level more, drawn from its law given all levels known.
+
+        The noise is a Markov chain in the level, so only the nearest level on either side matters, see `Step`.
+        """
+        if level in self.known:
+            return self
+        step = Step.from_known(self.known, level)
+        below = None if step.strict is None else self.known[step.strict]
+        above = None if step.loose is None else self.known[step.loose]
+        noise = step.drawn(unit, below, above, self.where.size, randomness, method)
+        return History(self.where, self._block(unit, randomness), {**self.known, level: noise})
+
+    def part(self, some: NDArray[np.bool_]) -> "History":
+        """The history of some of the cells."""
+        block = None if self.block is None else self.block[some]
+        return History(self.where[some], block, {one: noise[some] for one, noise in self.known.items()})
+
+    def _block(self, unit: Lattice, randomness: Randomness) -> Integers | None:
+        return unit.place(self.where.size, randomness) if self.block is None else self.block
+
+
+def gathered(parts: list[tuple[NDArray[np.intp], Integers]], count: int) -> Integers:
+    """One array from pieces and their places."""
+    if len(parts) == 1:
+        return parts[0][1]
+    whole: Integers = np.empty(count, dtype=object if any(piece.dtype == object for _, piece in parts) else np.int64)
+    for where, piece in parts:
+        whole[where] = piece
+    return whole
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Column:
+    """Values in steps, and the histories of their cells, which between them hold each cell once.
+
+    Attributes:
+        shape: of what came; None for a bare number.
+        values: in steps, in a row.
+        unit: of the noise.
+        histories: of cells answered at the same levels.
+    """
+
+    shape: tuple[int, ...] | None
+    values: Integers
+    unit: Lattice
+    histories: tuple[History, ...]
+
+    @classmethod
+    def of(cls, values: Any, unit: Lattice) -> "Column":
+        """A column that has never been answered; the values are copied."""
+        cells = unit.read(values)
+        return cls(cells.shape, unit.steps(cells), unit, (History(np.arange(cells.size), None, {}),))
+
+    @property
+    def levels(self) -> set[Level]:
+        """The levels at which some cell has been answered."""
+        return {one for history in self.histories for one in history.known}
+
+    def answered(self, levels: Any, name: str, randomness: Randomness, method: Method | None) -> tuple["Column", Any]:
+        """The column after an answer, and the answer.
+
+        Args:
+            levels: one level, or an array of levels of the shape of the values.
+            name: "epsilon" or "alpha", as which a number is read.
+        """
+        which, chosen = self._chosen(levels, name)
+        pieces: list[tuple[NDArray[np.intp], Integers]] = []
+        histories: list[History] = []
+        for history in self.histories:
+            for part, asked in _parts(history, which, chosen):
+                histories.append(part.extended(asked, self.unit, randomness, method))
+                pieces.append((part.where, histories[-1].noise(asked, self.unit)))
+        released = add(self.values, gathered(pieces, self.values.size))
+        return replace(self, histories=tuple(histories)), self.unit.write(self.shape, released)
+
+    def _chosen(self, levels: Any, name: str) -> tuple[NDArray[np.intp] | None, list[Level]]:
+        """Which of a list of levels each cell gets; None where there is but one."""
+        if not isinstance(levels, list | tuple | np.ndarray) or np.ndim(levels) == 0:
+            return None, [_read(levels, name)]
+        array = np.asarray(levels, dtype=object)
+        if array.shape != self.shape:
+            raise OutOfRange(f"levels by cell must have the shape {self.shape} of the values", came=array.shape)
+        read: dict[Any, int] = {}
+        flat = array.reshape(-1).tolist()
+        which = np.array([read.setdefault(one, len(read)) for one in flat], dtype=np.intp)
+        return which, [_read(one, name) for one in read]
+
+
+def _read(one: Any, name: str) -> Level:
+    if isinstance(one, Level):
+        return one
+    return level_of(epsilon=one) if name == "epsilon" else level_of(alpha=one)
+
+
+def _parts(history: History, which: NDArray[np.intp] | None, chosen: list[Level]) -> list[tuple[History, Level]]:
+    """The cells of a history by the level that they get."""
+    if which is None:
+        return [(history, chosen[0])]
+    here = which[history.where]
+    present = np.unique(here).tolist()
+    if len(present) == 1:
+        return [(history, chosen[present[0]])]
+    return [(history.part(here == one), chosen[one]) for one in present]
+
+
+class GradualRelease:
+    """Values and their noise at all levels at once.
+
+    Each cell has noise of its own, geometric on the integers, or geometric on a fine grid (Laplace noise) on the reals.
+    The noise at several levels has the joint law of one Markov process, so that answers at levels l_1, ..., l_m are
+    together private at the largest of them, and the answer at each has the law that it would have as the only one.
+
+    Args:
+        values: an integer or real number, a list or array of any shape, or a table {column: values}. It is copied.
+        sensitivity: how much one individual can change a value; for a table a number, or one for each column.
+        cells: how many values one individual can change. Each cell then gets a share 1/cells of the level.
+        domain: "integers" or "reals"; for a table one of them, or one for each column. It is declared and never guessed
+            from the values, so that nothing about them shows but through the noise.
+        grid: for reals, the width of the grid, a power of two. If left out it is chosen by the sensitivity alone, and
+            costs less than a millionth of the accuracy up to epsilon 16.
+        half_step: half-step staircase noise, for odd sensitivities above 1: less noise than geometric noise up to a
+            level of 2.5 a cell, and as lossless to relax. The loss is counted per cell then, not by the l1 distance.
+        randomness: the operating system's if left out; a seeded source is refused.
+        method: "constant" or "table", as for `sample`.
+
+    Raises:
+        NotANumber, BadTable: for a value that cannot be released, with its place; nothing has been drawn then. Such a
+            refusal depends on the data, and is for the curator alone.
+        OutOfRange: for a sensitivity or number of cells below 1, and for a domain that is none.
+
+    Promise: all answers together keep the level `spent`. Choose each level from responses, budgets and costs; a level
+    chosen by looking at the true error is not covered.
+
+    Source: koufogiannis2015, Theorems 1, 11 and 12; on the integers, the process of geometric noise.
+
+    >>> from utmost.exact import level
+    >>> answer = GradualRelease([1198, 557], sensitivity=1)
+    >>> strict, loose, between = answer.at(epsilon="1/4"), answer.at(epsilon=1), answer.at(epsilon="1/2")
+    >>> answer.levels, answer.spent
+    ((Level(epsilon=1/4), Level(epsilon=1/2), Level(epsilon=1)), Level(epsilon=1))
+    >>> (answer.at(epsilon="1/4") == strict).all()
+    np.True_
+    """
+
+    __slots__ = ("_columns", "_is_table", "_lock", "_method", "_process", "_randomness")
+
+    def __init__(
+        self,
+        values: Any,
+        sensitivity: Number | Mapping[Any, Number],
+        *,
+        cells: Number = 1,
+        domain: str | Mapping[Any, str] = "integers",
+        grid: Number | None = None,
+        half_step: bool = False,
+        randomness: Randomness | None = None,
+        method: Method | None = None,
+    ) -> None:
+        self._open(values, sensitivity, cells, domain, grid, half_step, secure(randomness), method)
+
+    def _open(
+        self,
+        values: Any,
+        sensitivity: Number | Mapping[Any, Number],
+        cells: Number,
+        domain: str | Mapping[Any, str],
+        grid: Number | None,
+        half_step: bool,
+        randomness: Randomness,
+        method: Method | None,
+    ) -> None:
+        self._is_table = isinstance(values, Mapping)
+        table = values if isinstance(values, Mapping) else {None: values}
+        widths, domains = _each(sensitivity, table, "a sensitivity"), _each(domain, table, "a domain")
+        grids = _grids(grid, domains)
+        self._columns = {
+            name: Column.of(column, unit_of(domains[name], widths[name], cells, grids[name], half_step))
+            for name, column in table.items()
+        }
+        self._randomness, self._method = randomness, method
+        self._lock, self._process = threading.Lock(), os.getpid()
+
+    def at(
+        self,
+        epsilon: Number | Level | Mapping[Any, Any] | NDArray[Any] | None = None,
+        *,
+        alpha: Number | Mapping[Any, Any] | NDArray[Any] | None = None,
+    ) -> Any:
+        """The answer at a level; asked again, the same answer.
+
+        Args:
+            epsilon: the level, or alpha = exp(-epsilon) instead. An array of the shape of the values gives each cell
+                its own level; for a table, a mapping gives each column named its own, and only those are answered.
+
+        Returns:
+            A number for a number, an array for a list or an array, a dict for a table. On the integers they are ints,
+            int64 in arrays, or Python ints where one of the *released* numbers exceeds int64; on the reals floats.
+
+        Raises:
+            NotALevel: for what is no level; nothing is spent then.
+            Unsupported: for a new level asked for in another process than the one that made the release.
+        """
+        if (epsilon is None) == (alpha is None):
+            level(epsilon if epsilon is None else 1, alpha if alpha is None else "1/2")
+        wanted, name = (epsilon, "epsilon") if alpha is None else (alpha, "alpha")
+        with self._lock:
+            made = {
+                column: self._columns[column].answered(levels, name, self._randomness, self._method)
+                for column, levels in self._wanted(wanted).items()
+            }
+            self._keep({column: pair[0] for column, pair in made.items()})
+        answers = {column: answer for column, (_, answer) in made.items()}
+        return answers if self._is_table else answers[None]
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Every level at which some cell has been answered, strictest first."""
+        return tuple(sorted({one for column in self._columns.values() for one in column.levels}))
+
+    @property
+    def spent(self) -> Level | None:
+        """The largest level answered: that of all answers together. None before the first answer."""
+        return max(self.levels, default=None)
+
+    def _wanted(self, levels: Any) -> dict[Any, Any]:
+        if not isinstance(levels, Mapping):
+            return dict.fromkeys(self._columns, levels)
+        unknown = [name for name in levels if name not in self._columns]
+        if not self._is_table or unknown:
+            raise BadTable(
+                "levels by column need a table that has these columns", came=unknown or type(levels).__name__
+            )
+        return dict(levels)
+
+    def _keep(self, columns: dict[Any, Column]) -> None:
+        """Take the new histories over, all of them or none."""
+        fresh = any(columns[name].levels != self._columns[name].levels for name in columns)
+        if fresh and os.getpid() != self._process:
+            raise Unsupported(
+                "a release is relaxed by the process that made it: two processes would answer differently",
+                where="GradualRelease",
+                mend="Keep releases that several processes share in a Ledger.",
+            )
+        self._columns |= columns
+
+    def __repr__(self) -> str:
+        count = sum(column.values.size for column in self._columns.values())
+        return f"GradualRelease({count} cells, spent={self.spent})"
+
+    def __reduce__(self) -> NoReturn:
+        raise Unsupported(
+            "a release must not be copied: each copy would draw noise of its own",
+            where="GradualRelease",
+            mend="Share the object, or keep the release in a Ledger.",
+        )
+
+    def __deepcopy__(self, memo: Any) -> NoReturn:
+        self.__reduce__()
+
+    __copy__ = __reduce__
+
+
+def _each(given: Any, table: Mapping[Any, Any], what: str) -> dict[Any, Any]:
+    """What each column gets of something that is given for all of them, or by column."""
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(table, given)
+    if set(given) != set(table):
+        raise BadTable(f"each column needs {what}", came=sorted(map(str, set(given) ^ set(table))))
+    return dict(given)
+
+
+def _grids(grid: Number | None, domains: Mapping[Any, str]) -> dict[Any, Number | None]:
+    """The grid of each column: columns of integers beside real ones have none."""
+    mixed = "reals" in domains.values()
+    return {name: None if mixed and domain == "integers" else grid for name, domain in domains.items()}
+
+
+Before = Callable[[Any], Any]
+After = Callable[[Any, Level], Any]
+
+
+class ProcessedRelease:
+    """A gradual release of ``before(data)`` whose responses are read by ``after(response, level)``.
+
+    The raw responses stay inside: what the reading hides, a clamped tail say, the next level still needs. Each level is
+    read once and its reading kept, so that a reading that tosses coins is not asked twice.
+
+    Args:
+        data: anything that ``before`` takes.
+        before: the query, evaluated once. It must not look at a level.
+        sensitivity: how much one individual can change one of its values. It cannot be checked here.
+        after: any function of the response and its level: clamp, round, a consumer's remap.
+        cells, domain, grid, half_step, randomness: as for `GradualRelease`.
+
+    Promise: the level `spent`, for all readings together: they are functions of the responses.
+
+    Source: koufogiannis2015, Corollary 13.
+
+    >>> ages = [34, 51, 12, 29]
+    >>> adults = ProcessedRelease(
+    ...     ages, before=lambda a: sum(x >= 18 for x in a), sensitivity=1, after=lambda y, _: min(max(y, 0), 4)
+    ... )
+    >>> 0 <= adults.at(epsilon="1/10") <= 4, adults.at(epsilon=60)
+    (True, 3)
+    """
+
+    __slots__ = ("_after", "_lock", "_raw", "_read")
+
+    @checked
+    def __init__(
+        self,
+        data: Any,
+        *,
+        before: Before,
+        sensitivity: Number | Mapping[Any, Number],
+        after: After,
+        cells: Number = 1,
+        domain: str | Mapping[Any, str] = "integers",
+        grid: Number | None = None,
+        half_step: bool = False,
+        randomness: Randomness | None = None,
+    ) -> None:
+        values = before(data)
+        self._raw = GradualRelease(
+            values, sensitivity, cells=cells, domain=domain, grid=grid, half_step=half_step, randomness=randomness
+        )
+        self._after, self._lock = after, threading.Lock()
+        self._read: dict[Level, Any] = {}
+
+    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Any:
+        """The reading at a level; asked again, the same reading."""
+        asked = level(epsilon, alpha)
+        with self._lock:
+            if asked not in self._read:
+                self._read[asked] = self._after(self._raw.at(asked), asked)
+            return self._read[asked]
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Every level asked for so far, strictest first."""
+        return self._raw.levels
+
+    @property
+    def spent(self) -> Level | None:
+        """The largest of them."""
+        return self._raw.spent
+
+    def __repr__(self) -> str:
+        return f"ProcessedRelease(spent={self.spent})"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NoisePath:
+    """The noise of one value at every level at once; as secret as the value itself.
+
+    Attributes:
+        start: the strictest level.
+        unit: of the noise.
+        steps: the path in steps of the noise.
+    """
+
+    start: Level
+    unit: Lattice
+    steps: Path
+
+    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> int | float:
+        """The noise at a level of the path.
+
+        Raises:
+            OutOfRange: for a level stricter than ``start``.
+        """
+        return self._written(self.steps.at(self.unit.of(level(epsilon, alpha))))
+
+    @property
+    def jumps(self) -> tuple[tuple[float, int | float], ...]:
+        """(epsilon, size): relaxed past epsilon, the noise moves by ``size``; strictest first."""
+        per_step = self.unit.of(self.start).epsilon_float / self.start.epsilon_float
+        found = zip(self.steps.levels, self.steps.jumps, strict=True)
+        return tuple(sorted((epsilon / per_step, self._written(-jump.size)) for epsilon, jump in found))
+
+    def _written(self, steps: int) -> int | float:
+        return steps if self.unit.exponent is None else unsnapped_one(steps, self.unit.exponent)
+
+    def __repr__(self) -> str:
+        return f"NoisePath(start={self.start}, {len(self.steps.jumps)} jumps)"
+
+
+@checked
+def path(
+    start: Number | Level,
+    *,
+    noise: int | float | None = None,
+    sensitivity: Number = 1,
+    cells: Number = 1,
+    domain: str = "integers",
+    grid: Number | None = None,
+    randomness: Randomness | None = None,
+) -> NoisePath:
+    """A path of geometric noise from the level ``start`` up to epsilon = infinity, where the noise is 0.
+
+    Evaluated at any levels in any order it has the joint law of `GradualRelease`: relax, tighten and bridge are its
+    conditional laws. Below ``start`` tighten the noise instead.
+
+    Args:
+        start: an epsilon or a level.
+        noise: the noise at ``start``; drawn, if left out.
+        sensitivity, cells: of the values.
+        domain: "integers" or "reals".
+        grid: for reals, the width of the grid, a power of two.
+        randomness: the operating system's if left out.
+
+    Source: koufogiannis2015, Theorem 1B and Figure 1, on the integers.
+
+    >>> found = path("1/10")
+    >>> found.at(epsilon=1) == found.at(epsilon=1), found.at(epsilon=500)
+    (True, 0)
+    """
+    bits = secure(randomness)
+    unit = unit_of(domain, sensitivity, cells, grid)
+    given = None
+    if noise is not None:
+        read = unit.read(noise)
+        if read.shape is not None:
+            raise OutOfRange("a path has one noise", came=f"noise of shape {read.shape}", where="noise")
+        given = int(unit.steps(read)[0])
+    first = level(start)
+    return NoisePath(first, unit, sample_path(unit.of(first), noise=given, randomness=bits))

@@ -1,0 +1,174 @@
+"""The unit of gradual noise: on which lattice a release lives, and what a level means for one step of it."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from utmost.errors import OutOfRange
+from utmost.exact import Level, Number, exact, exact_integer, level
+from utmost.release.values import Cells, integer_cells, real_cells
+from utmost.sampling.grid import Snapping, chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
+from utmost.sampling.integers import Integers, narrowed, uniform_integers
+from utmost.sampling.random_bits import Randomness
+
+Domain = Literal["integers", "reals"]
+"""What the values are: declared, and never guessed from them, since a guess would tell what they are."""
+_LARGEST = 10**100  # each digit costs doublings, and the laws take no more
+
+
+# The grid is chosen once, before anyone knows how far the level will be relaxed; so fine a one serves up to epsilon 16.
+_FINE = level(epsilon=16)
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """Noise that is a uniform block of ``block`` integers plus ``block`` times two-sided geometric noise.
+
+    For ``block`` 1 this is geometric noise; for ``block`` the (odd) sensitivity it is the half-step staircase. One
+    individual moves ``cells`` values by at most ``sensitivity`` steps each, which is ``cells * sensitivity / block``
+    steps of the geometric part, so that part has the level scaled by block / (cells * sensitivity).
+
+    Attributes:
+        sensitivity: of one cell, in steps.
+        cells: how many cells one individual changes.
+        block: a divisor of the sensitivity.
+        exponent: the steps are of width 2^-exponent; None for integers.
+        snapping: how reals get to the grid. It is no part of the text, from which ledgers derive noise.
+    """
+
+    sensitivity: int
+    cells: int
+    block: int
+    exponent: int | None
+    snapping: Snapping = field(default="nearest", repr=False)
+
+    @property
+    def name_in_keys(self) -> str:
+        """How the keys of derived noise name this lattice: a text that must never change."""
+        numbers = f"sensitivity={self.sensitivity}, cells={self.cells}, block={self.block}, exponent={self.exponent}"
+        return f"Unit({numbers})"
+
+    def of(self, level: Level) -> Level:
+        """The level of one step of the geometric part."""
+        return level.scaled(Fraction(self.block, self.cells * self.sensitivity))
+
+    def read(self, values: Any) -> Cells:
+        """The values in steps."""
+        return integer_cells(values) if self.exponent is None else real_cells(values, self.exponent, self.snapping)
+
+    @staticmethod
+    def steps(cells: Cells) -> Integers:
+        """The values read, in a row of int64 or of Python ints; the row is a copy."""
+        row = cells.integers(0, cells.size)
+        return row.copy() if row.dtype == object else row.astype(np.int64)
+
+    def write(self, shape: tuple[int, ...] | None, released: Integers) -> Any:
+        """What was released, in a shape; the shape None is that of a bare number.
+
+        On the reals these are floats. On the integers they are int64, or Python ints where one of them exceeds int64:
+        the type, like every digit, is a function of what was released.
+        """
+        if shape is None:
+            one = released.tolist()[0]
+            return one if self.exponent is None else unsnapped_one(one, self.exponent)
+        return (narrowed(released) if self.exponent is None else unsnapped(released, self.exponent)).reshape(shape)
+
+    def split(self, noise: Integers) -> tuple[Integers | None, Integers]:
+        """Noise as (place in the block, steps of the geometric part): noise = place + block * steps.
+
+        The place is None where there are no blocks.
+        """
+        if self.block == 1:
+            return None, noise
+        half = self.block // 2
+        wide = noise if self._leaves_room(noise, half) else noise.astype(object)
+        coarse = (wide + half) // self.block
+        return narrowed(wide - coarse * self.block), narrowed(coarse)
+
+    def _leaves_room(self, noise: Integers, half: int) -> bool:
+        """Whether int64 holds the block, and the noise with half a block added or taken away."""
+        if noise.dtype == object or not noise.size:
+            return self.block < 1 << 63
+        most = max(int(noise.max()), -int(noise.min())) + half
+        return max(most, self.block) < 1 << 63
+
+    def place(self, count: int, randomness: Randomness) -> Integers | None:
+        """Places in the uniform block, drawn once and kept at every level; None where there are no blocks."""
+        if self.block == 1:
+            return None
+        return minus(uniform_integers(self.block, count, randomness), np.array([self.block // 2]))
+
+    def times(self, coarse: Integers) -> Integers:
+        """block * steps, never wrapped."""
+        if self.block == 1:
+            return coarse
+        largest = max(abs(int(coarse.max())), abs(int(coarse.min()))) if coarse.size else 0
+        return coarse * self.block if max(largest, 1) * self.block < 1 << 63 else coarse.astype(object) * self.block
+
+
+def unit_of(
+    domain: str, sensitivity: Number, cells: Number = 1, grid: Number | None = None, half_step: bool = False
+) -> Lattice:
+    """The unit of noise on a domain.
+
+    Args:
+        domain: "integers", or "reals", which live on a grid.
+        sensitivity: how much one individual changes a value at most.
+        cells: how many values one individual changes at most.
+        grid: for reals, a power of two; if left out, they get one that depends on the sensitivity alone.
+        half_step: half-step staircase noise instead of geometric noise.
+
+    Raises:
+        OutOfRange: for a domain that is none, a grid for integers, a sensitivity or a number of cells below 1 (for
+            reals: not positive), and for half-step noise with an even number of steps.
+    """
+    real = read_domain(domain) == "reals"
+    if grid is not None and not real:
+        raise OutOfRange("whole numbers have no grid", came=grid, mend='Leave out grid=, or pass domain="reals".')
+    if not isinstance(half_step, bool):
+        raise OutOfRange("half_step must be True or False", came=type(half_step).__name__)
+    number = exact_integer(cells, "cells")
+    if number < 1:
+        raise OutOfRange("cells must be at least 1", came=cells)
+    if not real:
+        exponent, D = None, exact_integer(sensitivity, "sensitivity")
+    else:
+        width = exact(sensitivity, "sensitivity")
+        if width <= 0:
+            raise OutOfRange("sensitivity must be positive", came=sensitivity)
+        exponent = chosen_exponent(width, _FINE) if grid is None else declared_exponent(grid)
+        D = steps(width, exponent)
+        D += half_step and D % 2 == 0  # a sensitivity of one step more is true as well
+    if D > _LARGEST or number > _LARGEST:
+        raise OutOfRange(
+            "sensitivity must lie between 1 and 1e100 steps, and cells be at most 1e100",
+            came="more",
+            mend="Count in larger units.",
+        )
+    if D < 1:
+        raise OutOfRange("sensitivity must be at least 1", came=sensitivity)
+    if half_step and D % 2 == 0:
+        raise OutOfRange("the half-step staircase needs an odd sensitivity", came=D, mend=f"Pass {D + 1}.")
+    return Lattice(D, number, D if half_step else 1, exponent)
+
+
+def minus(x: Integers, y: Integers) -> Integers:
+    """The differences, never wrapped."""
+    if x.size and x.dtype != object and y.dtype != object:
+        smallest, largest = int(x.min()) - int(y.max()), int(x.max()) - int(y.min())
+        if smallest >= -(1 << 63) and largest < 1 << 63:
+            return np.subtract(x, y, dtype=np.int64)
+    return narrowed(x.astype(object) - y.astype(object))
+
+
+def read_domain(domain: object) -> Domain:
+    """The domain by its name.
+
+    Raises:
+        OutOfRange: for any other.
+    """
+    if isinstance(domain, str) and domain in ("integers", "reals"):
+        return domain  # type: ignore[return-value]
+    raise OutOfRange('domain must be "integers" or "reals"', came=domain)

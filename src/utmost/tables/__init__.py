@@ -1,0 +1,1 @@
+"""utmost.tables"""

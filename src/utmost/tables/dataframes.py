@@ -1,0 +1,151 @@
+"""Dataframes of any library: pandas, Polars, Arrow and whatever else narwhals reads; the same kind goes out."""
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import BadTable, Unsupported
+from utmost.release import doors
+from utmost.release.doors import Column
+from utmost.tables.extra import extra
+
+
+def read(frame: Any, name: str) -> Column:
+    """One column: an array where all cells are plain integers or floats, else a list whose missing cells are None."""
+    column = _eager(frame).get_column(name)
+    missing = column.is_null()
+    if column.dtype.is_numeric() and not column.dtype.is_decimal() and not missing.any():
+        return np.asarray(column.to_numpy())
+    return [None if gone else cell for cell, gone in zip(column.to_list(), missing.to_list(), strict=True)]
+
+
+def write(frame: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
+    """A dataframe of the same library with these columns in it; the rows keep their order and their index.
+
+    Raises:
+        Unsupported: where the library has no column for integers this large.
+    """
+    eager = _eager(frame)
+    series = [_series(name, np.asarray(column), eager.implementation) for name, column in columns.items()]
+    return eager.with_columns(*series).select(doors.in_order(eager.columns, after)).to_native()
+
+
+def register() -> None:
+    """Let dataframes into releases; narwhals is imported when the first one comes."""
+    doors.register(_Door())
+
+
+class _Door:
+    def knows(self, table: Any) -> bool:
+        """Whether narwhals reads the table.
+
+        Raises:
+            BadTable: for a lazy dataframe, whose rows are not there yet.
+            Unsupported: for a dataframe where narwhals is not installed.
+        """
+        # Tables of other doors pass by without narwhals: a core installation has none.
+        if find_spec("narwhals") is None and not hasattr(table, "columns"):
+            return False
+        nw = _narwhals()
+        found = _read_by_narwhals(table, pass_through=True)
+        if isinstance(found, nw.LazyFrame):
+            raise BadTable("a table must be in memory", came="a lazy dataframe", mend="Call its collect() first.")
+        return isinstance(found, nw.DataFrame)
+
+    def names(self, table: Any) -> list[str]:
+        _check_index(table)
+        return list(_eager(table).columns)
+
+    def column(self, table: Any, name: str) -> Column:
+        return read(table, name)
+
+    def place(self, table: Any, row: int) -> str:
+        return f"row {row + 1} (index {row})"
+
+    def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
+        return write(table, columns, after)
+
+    def without(self, table: Any, names: Sequence[str]) -> Any:
+        return _bare(_eager(table).drop(*names).to_native())
+
+    def kind(self, table: Any, names: Sequence[str]) -> str:
+        return f"dataframe:{_eager(table).implementation.value}"
+
+    def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
+        door, _, library = kind.partition(":")
+        if door != "dataframe" or find_spec("narwhals") is None or find_spec(library) is None:
+            return None
+        nw = _narwhals()
+        backend = nw.Implementation.from_string(library)
+        series = [_series(name, np.asarray(column), backend) for name, column in columns.items()]
+        return nw.from_dict({one.name: one for one in series}, backend=backend).to_native()
+
+
+def _eager(table: Any) -> Any:
+    return _read_by_narwhals(table, eager_only=True)
+
+
+def _read_by_narwhals(table: Any, **options: bool) -> Any:
+    nw = _narwhals()
+    try:
+        return nw.from_native(table, **options)
+    except nw.exceptions.DuplicateError:
+        raise BadTable("column names must be distinct", came="one name twice") from None
+
+
+def _check_index(table: Any) -> None:
+    """Names of rows are published with them, so they must be a column, which can be declared public.
+
+    Raises:
+        BadTable: for a dataframe whose rows have names other than 0, 1, 2, ...
+    """
+    index = getattr(table, "index", None)
+    if index is None or not _eager(table).implementation.is_pandas_like():
+        return
+    if list(index) != list(range(len(index))):
+        raise BadTable(
+            "the rows of a dataframe must be numbered 0, 1, 2, ...",
+            came="an index of their own",
+            mend="Call reset_index() to make the index a column, or reset_index(drop=True) to leave it out.",
+        )
+
+
+def _bare(table: Any) -> Any:
+    """The table without what it carries beside its cells: an Arrow schema's metadata, a pandas frame's attrs, and in
+    both the categories that no cell has, which may be those of rows that were left out."""
+    if hasattr(table, "replace_schema_metadata"):
+        arrow = extra("pyarrow", "tables")
+        kinds = [field.type for field in table.schema]
+        columns = [
+            column.cast(kind.value_type).dictionary_encode() if arrow.types.is_dictionary(kind) else column
+            for column, kind in zip(table.columns, kinds, strict=True)
+        ]
+        return arrow.table(dict(zip(table.column_names, columns, strict=True)))
+    if not hasattr(table, "attrs"):
+        return table
+    table = table.copy()
+    table.attrs = {}
+    for name in table.columns[[str(kind) == "category" for kind in table.dtypes]]:
+        table[name] = table[name].cat.remove_unused_categories()
+    return table
+
+
+def _series(name: str, column: Any, implementation: Any) -> Any:
+    nw = _narwhals()
+    if column.dtype != object:
+        return nw.new_series(name, column, backend=implementation)
+    kind = nw.Object if implementation.is_pandas_like() else nw.Int128
+    try:
+        return nw.new_series(name, column.tolist(), kind, backend=implementation)
+    except (AssertionError, OverflowError, TypeError, ValueError, NotImplementedError):
+        raise Unsupported(
+            f"a column of {implementation} cannot hold integers this large",
+            where=f"column {name!r}",
+            mend="Pass a dict of columns instead.",
+        ) from None
+
+
+def _narwhals() -> Any:
+    return extra("narwhals", "tables")

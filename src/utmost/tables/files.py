@@ -1,0 +1,115 @@
+"""Table files by their ending: which door a path goes through."""
+
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from utmost.errors import Unsupported
+from utmost.tables import csv_table, parquet
+from utmost.tables.csv_table import CsvTable
+
+PARQUET = (".parquet", ".pq")
+TEXT = (".csv", ".tsv", ".txt", "")
+
+Watch = Callable[[Iterable[list[str]], int], Iterator[list[str]]]
+"""Passes rows through and shows how far they are."""
+
+
+def read(path: Path) -> Any:
+    """The table in the file, checked.
+
+    Raises:
+        Unsupported: for an ending that no door knows, and where a package is missing.
+        BadTable: for a file that is no such table.
+    """
+    if path.suffix.lower() in PARQUET:
+        parquet.register()
+        return parquet.read(path)
+    if path.suffix.lower() not in TEXT:
+        raise Unsupported(
+            "a table file must end in .csv, .tsv or .parquet", came=path.name, mend="Convert it to CSV or Parquet."
+        )
+    csv_table.register()
+    return csv_table.read(path)
+
+
+def write(table: Any, file: BinaryIO, path: Path, watch: Watch | None = None) -> None:
+    """Write the table into an open file that will have this name."""
+    if path.suffix.lower() in PARQUET:
+        parquet.write(table, file)
+    else:
+        write_text(table, file, csv_table.delimiter_of(path), watch)
+
+
+def write_text(table: Any, file: BinaryIO, delimiter: str = ",", watch: Watch | None = None) -> None:
+    """Write any table as text."""
+    _write_text(*_rows(table, watch), file, delimiter)
+
+
+def write_rows(names: list[str], rows: Iterable[list[str]], file: BinaryIO, path: Path) -> None:
+    """Write rows under their names as text into an open file that will have this name."""
+    _write_text(names, rows, file, csv_table.delimiter_of(path))
+
+
+def columns(table: Any) -> dict[str, list[Any]]:
+    """The table as columns of plain Python values; of a CSV, released cells are numbers and all others text."""
+    if isinstance(table, Mapping):
+        return {name: np.asarray(column).tolist() for name, column in table.items()}
+    if not isinstance(table, CsvTable):
+        return dict(table.to_pydict())
+    names, rows = table.names, list(csv_table.rows(table))
+    texts = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    laid = {name: np.asarray(column).tolist() for name, column in table.laid.items()}
+    return {name: laid.get(name, texts[name]) for name in names}
+
+
+def head(table: Any, count: int) -> tuple[list[str], list[list[str]]]:
+    """The names of the columns, and the first rows as text."""
+    names, rows = _rows(table, None)
+    return names, list(islice(rows, count))
+
+
+def check_same_kind(source: Path, out: Path) -> None:
+    """Check that what is read from ``source`` can be written to ``out``: text as text, Parquet as Parquet.
+
+    Raises:
+        Unsupported: for an ending of another kind.
+    """
+    for endings in (PARQUET, TEXT):
+        if source.suffix.lower() in endings and out.suffix.lower() not in endings:
+            wanted = " or ".join(ending for ending in endings if ending)
+            raise Unsupported(
+                "a table is written as it was read", came=out.name, mend=f"Give a name that ends in {wanted}."
+            )
+
+
+def _write_text(names: list[str], rows: Iterable[list[str]], file: BinaryIO, delimiter: str) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    try:
+        csv_table.write_rows(text, names, rows, delimiter=delimiter)
+    finally:
+        text.detach()
+
+
+def _rows(table: Any, watch: Watch | None) -> tuple[list[str], Iterable[list[str]]]:
+    if isinstance(table, CsvTable):
+        names, rows, count = table.names, csv_table.rows(table), table.rows
+    elif isinstance(table, Mapping):
+        names, rows, count = list(table), _mapping_rows(table), max(map(len, table.values()), default=0)
+    else:
+        names, rows, count = table.column_names, _arrow_rows(table), table.num_rows
+    return names, rows if watch is None else watch(rows, count)
+
+
+def _mapping_rows(table: Mapping[str, Any]) -> Iterator[list[str]]:
+    return map(list, zip(*(map(str, np.asarray(column).tolist()) for column in table.values()), strict=True))
+
+
+def _arrow_rows(table: Any) -> Iterator[list[str]]:
+    for batch in table.to_batches(max_chunksize=10_000):
+        for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            yield ["" if cell is None else str(cell) for cell in cells]

@@ -1,0 +1,151 @@
+"""Random bits, releases, ledgers and responses that repeat, for tests of what is built on them."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import NotANumber, Unsupported
+from utmost.exact import Number
+from utmost.ledger import Ledger
+from utmost.ledger.key import given_key
+from utmost.ledger.opening import opened_book
+from utmost.noise import Law
+from utmost.rappor import PermanentResponses
+from utmost.release import GradualRelease
+from utmost.release.values import noised
+from utmost.sampling.draw import Method
+from utmost.sampling.random_bits import NONCE_BYTES, Keystream, Word
+
+
+class SeededRandomness:
+    """Insecure on purpose: equal seeds give equal draws, on every machine and with every version of NumPy.
+
+    `utmost.release` refuses it, and so does the ledger; `utmost.sample` and `utmost.testing.seeded` take it.
+
+    Args:
+        seed: an int, text or bytes.
+
+    Raises:
+        NotANumber: for a seed of another type.
+
+    >>> SeededRandomness(1).words(3, 8).tolist() == SeededRandomness(1).words(3, 8).tolist()
+    True
+    """
+
+    is_secure = False
+
+    __slots__ = ("_stream",)
+
+    def __init__(self, seed: int | str | bytes) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int | str | bytes | np.integer):
+            raise NotANumber("a seed must be an int, text or bytes", came=seed, where="SeededRandomness")
+        written = repr(seed if isinstance(seed, str | bytes) else int(seed))  # so that 1, "1" and b"1" differ
+        self._stream = Keystream(sha256(f"utmost seed {written}".encode()).digest(), bytes(NONCE_BYTES))
+
+    @property
+    def word(self) -> Word:
+        """Single words of 64 bits."""
+        return self._stream.word
+
+    @property
+    def ahead(self) -> dict[Any, Any]:
+        """Draws made ahead."""
+        return self._stream.ahead
+
+    def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
+        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits."""
+        return self._stream.words(count, bits)
+
+    def __reduce__(self) -> NoReturn:
+        raise Unsupported(
+            "random state must not be copied", where="SeededRandomness", mend="Pass the seed and make it anew."
+        )
+
+
+def seeded_release(
+    values: Any,
+    law: Law,
+    seed: int | str | bytes,
+    *,
+    method: Method | None = None,
+    grid: Number | None = None,
+) -> Any:
+    """What `utmost.release` does, with bits from a seed. It is not private: the seed takes the noise off again.
+
+    >>> from utmost.noise import Geometric
+    >>> seeded_release([10, 20], Geometric(epsilon=1), seed=7).tolist() == seeded_release(
+    ...     [10, 20], Geometric(epsilon=1), seed=7
+    ... ).tolist()
+    True
+    """
+    return noised(values, law, randomness=SeededRandomness(seed), method=method, grid=grid)
+
+
+def seeded_gradual_release(
+    values: Any,
+    sensitivity: Number | Mapping[Any, Number],
+    seed: int | str | bytes,
+    *,
+    cells: Number = 1,
+    domain: str | Mapping[Any, str] = "integers",
+    grid: Number | None = None,
+    half_step: bool = False,
+    method: Method | None = None,
+) -> GradualRelease:
+    """A `GradualRelease` with bits from a seed. It is not private: the seed takes the noise off again.
+
+    >>> one, other = (seeded_gradual_release([10, 20], 1, seed=7) for _ in range(2))
+    >>> one.at(epsilon=1).tolist() == other.at(epsilon=1).tolist()
+    True
+    """
+    release = object.__new__(GradualRelease)
+    release._open(values, sensitivity, cells, domain, grid, half_step, SeededRandomness(seed), method)
+    return release
+
+
+_KEY = bytes(32)
+
+
+def seeded_ledger(
+    place: str | Path,
+    seed: int | str | bytes,
+    *,
+    create: bool = True,
+    key: bytes | str | Path | None = _KEY,
+    witness: str | Path | bool | None = False,
+    sealed: bool = True,
+    timeout: float = 60.0,
+) -> Ledger:
+    """A `Ledger` with bits from a seed, and a key that everyone knows. It is not private.
+
+    Args:
+        place, create, key, witness, sealed, timeout: as for `Ledger.open`.
+        seed: an int, text or bytes.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> def published(seed):
+    ...     with TemporaryDirectory() as here, seeded_ledger(f"{here}/ledger.db", seed) as ledger:
+    ...         return ledger.publish("n", {"n": [10, 20]}, columns="n", epsilon=1, sensitivity=1, cells=1)
+    >>> published(7) == published(7)
+    True
+    """
+    book = opened_book(
+        place, create=create, key=given_key(key), witness=witness, sealed=sealed, derived=False, timeout=timeout
+    )
+    return Ledger(book, SeededRandomness(seed))
+
+
+def seeded_responses(bits: Any, seed: int | str | bytes) -> PermanentResponses:
+    """`PermanentResponses` with bits from a seed. They are not private: the seed takes the noise off again.
+
+    >>> one, other = (seeded_responses([0, 1, 1, 0], seed=7) for _ in range(2))
+    >>> one.at("1/2").tolist() == other.at("1/2").tolist()
+    True
+    """
+    responses = object.__new__(PermanentResponses)
+    responses._open(bits, SeededRandomness(seed))
+    return responses

@@ -1,0 +1,173 @@
+"""The checker: what proves nothing is refused, whatever it claims; certificates survive pickling and copying."""
+
+import copy
+import pickle
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from utmost.capacities import (
+    CapacityCertificate,
+    EnvelopeMechanism,
+    KernelMechanism,
+    LatticeMechanism,
+    PairMultipliers,
+    ProductDual,
+    UniformDual,
+    UniformMechanism,
+    additive_capacity,
+    multiplicative_capacity,
+)
+from utmost.capacities.pair_program import by_edge_program
+from utmost.channels import geometric_channel, randomized_response
+from utmost.design import Bounds
+from utmost.errors import OutOfRange, PromiseBroken
+from utmost.exact import as_array
+from utmost.privacy import PrivacyType
+from utmost.spaces import counts, discrete, grid, hamming
+
+HALF = {"alpha": "1/2"}
+LINE, EQUAL = PrivacyType(counts(3), **HALF), PrivacyType(discrete(3), **HALF)
+FOUND = {
+    "line": multiplicative_capacity(LINE),
+    "equal": additive_capacity(EQUAL),
+    "product": multiplicative_capacity(PrivacyType(grid(2, 3, "manhattan"), **HALF)),
+    "lattice": additive_capacity(PrivacyType(grid(3, 5), epsilon=1)),
+    "magnitude": multiplicative_capacity(PrivacyType(grid(4, 4), **HALF)),
+    "packing": multiplicative_capacity(PrivacyType(grid(3, 3), **HALF)),
+    "envelope": multiplicative_capacity(PrivacyType(grid(7, 7), epsilon="1/10")),
+    "additive envelope": additive_capacity(PrivacyType(grid(8, 8), epsilon="1/10")),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_certificate_verifies_and_survives_a_copy(name):
+    for again in (FOUND[name], pickle.loads(pickle.dumps(FOUND[name])), copy.deepcopy(FOUND[name])):
+        assert again.certificate.verify()
+        assert (again.value, again.lower, again.method) == (FOUND[name].value, FOUND[name].lower, FOUND[name].method)
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_better_claim_than_the_proof_is_refused(name):
+    certificate = FOUND[name].certificate
+    little = certificate.upper / 10**9
+    for bounds in (
+        Bounds(certificate.lower, certificate.upper - little),
+        Bounds(certificate.lower + little, certificate.upper),
+    ):
+        assert not replace(certificate, bounds=bounds).verify()
+    assert replace(certificate, bounds=Bounds(certificate.lower - little, certificate.upper + little)).verify()
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_mechanism_of_the_type_attains_the_lower_bound(name):
+    """The implicit mechanism, written out, is a channel of the type and leaks what its certificate says."""
+    found = FOUND[name]
+    ptype, matrix = found.certificate.ptype, found.mechanism.matrix
+    assert matrix.shape == found.mechanism.shape
+    assert ptype.contains(found.mechanism)
+    own = multiplicative_capacity if found.certificate.kind == "multiplicative" else additive_capacity
+    assert float(own(found.mechanism).value) == pytest.approx(float(found.lower), rel=1e-11)
+    if found.is_exact:
+        assert own(found.mechanism).value == found.value
+
+
+def refused(ptype, kind, mechanism, dual, multipliers=None):
+    with pytest.raises(PromiseBroken) as caught:
+        CapacityCertificate(ptype, kind, mechanism, dual, multipliers)
+    return str(caught.value)
+
+
+GEOMETRIC, DUAL = geometric_channel(3, **HALF), FOUND["line"].certificate.dual
+WEIGHTS = FOUND["line"].mechanism.weights
+
+
+def test_mechanisms_that_are_not_of_the_type_are_refused():
+    assert "4 rows" in refused(LINE, "multiplicative", geometric_channel(2, **HALF), DUAL)
+    assert "keep the level" in refused(LINE, "multiplicative", geometric_channel(3, alpha="1/3"), DUAL)
+    assert "Fractions" in refused(LINE, "multiplicative", GEOMETRIC.to_floats(), DUAL)
+    assert "sum to 1" in refused(LINE, "multiplicative", KernelMechanism(LINE, WEIGHTS / 2), DUAL)
+    assert "more than 1" in refused(LINE, "multiplicative", KernelMechanism(LINE, 2 * WEIGHTS, has_rest=True), DUAL)
+    uneven = KernelMechanism(LINE, as_array(["9/10", 0, 0, 0]), has_rest=True)
+    assert "rest" in refused(LINE, "multiplicative", uneven, DUAL)
+    assert "nonnegative" in refused(LINE, "multiplicative", KernelMechanism(LINE, -WEIGHTS), DUAL)
+    assert "nonnegative" in refused(LINE, "multiplicative", KernelMechanism(LINE, WEIGHTS[:2]), DUAL)
+    other = PrivacyType(counts(3), alpha="1/3")
+    assert "one of the privacy type" in refused(LINE, "multiplicative", KernelMechanism(other, WEIGHTS), DUAL)
+    assert "same distances" in refused(LINE, "multiplicative", UniformMechanism(LINE), DUAL)
+    assert "sign" in refused(EQUAL, "multiplicative", UniformMechanism(EQUAL, -1), UniformDual())
+    places = FOUND["lattice"].certificate
+    assert "lattice" in refused(places.ptype, "multiplicative", places.mechanism, places.dual)
+    with pytest.raises(OutOfRange, match="lattice"):
+        LatticeMechanism(LINE)
+
+
+def test_a_rest_that_is_even_enough_is_taken():
+    """[E diag(w)/2 | 1/2]: half of the time nothing is said."""
+    halved = CapacityCertificate(LINE, "multiplicative", KernelMechanism(LINE, WEIGHTS / 2, has_rest=True), DUAL)
+    assert (halved.lower, halved.upper) == (1.5, 2.0)
+    added = CapacityCertificate(
+        LINE, "additive", KernelMechanism(LINE, WEIGHTS / 2, has_rest=True), as_array([0, 0, 0, 0])
+    )
+    assert (added.lower, added.upper) == (pytest.approx(1 / 3), 1.0)
+
+
+def test_duals_that_prove_nothing_are_refused():
+    low = DUAL.copy()
+    low[0] -= Fraction(1, 10**30)
+    assert "feasible" in refused(LINE, "multiplicative", GEOMETRIC, low)
+    high = additive_capacity(LINE).certificate.dual.copy()
+    high[1] += Fraction(1, 10**30)
+    assert "feasible" in refused(LINE, "additive", GEOMETRIC, high)
+    assert "multipliers" in refused(LINE, "multiplicative", GEOMETRIC, as_array([2, 2, 2, -1]))
+    assert "4 Fractions" in refused(LINE, "multiplicative", GEOMETRIC, DUAL[:3])
+    assert "4 Fractions" in refused(LINE, "multiplicative", GEOMETRIC, DUAL.astype(np.float64))
+    assert "same distances" in refused(LINE, "multiplicative", GEOMETRIC, UniformDual())
+    assert "product" in refused(LINE, "multiplicative", GEOMETRIC, ProductDual((DUAL,)))
+
+
+def test_multipliers_are_looked_at_one_by_one():
+    certificate = by_edge_program(EQUAL, "multiplicative")
+    multipliers = certificate.multipliers
+    assert certificate.verify()
+    worse = replace(certificate, multipliers=replace(multipliers, values=multipliers.values / 2))
+    assert not worse.verify()
+    negative = multipliers.values.copy()
+    negative[0] = Fraction(-1)
+    assert "not be negative" in refused(
+        EQUAL, "multiplicative", certificate.mechanism, certificate.dual, replace(multipliers, values=negative)
+    )
+    empty = PairMultipliers(*(np.array([], dtype=np.int64) for _ in range(3)), np.array([], dtype=object))
+    assert "feasible" in refused(EQUAL, "multiplicative", certificate.mechanism, certificate.dual, empty)
+
+
+def test_envelopes_of_any_heights_are_private_and_their_rest_is_looked_at():
+    certificate = FOUND["envelope"].certificate
+    ptype, heights = certificate.ptype, certificate.mechanism.heights
+    assert isinstance(certificate.mechanism, EnvelopeMechanism)
+    rough = EnvelopeMechanism(ptype, heights * np.random.default_rng(1).uniform(0.6, 0.9, heights.shape))
+    columns = rough.columns()
+    edges, powers = ptype.space.edges, np.exp(-0.1 * ptype.space.distances)
+    assert (columns[edges[:, 0]] >= powers[tuple(edges.T)][:, None] * columns[edges[:, 1]] * (1 - 1e-14)).all()
+    assert "rest" in refused(ptype, "multiplicative", rough, certificate.dual)
+    assert "more than 1" in refused(ptype, "multiplicative", EnvelopeMechanism(ptype, heights * 1.01), certificate.dual)
+    for bad in (heights[:-1], -heights, heights + 1, heights * np.nan):
+        with pytest.raises(OutOfRange):
+            EnvelopeMechanism(ptype, bad)
+
+
+def test_a_mechanism_that_leaks_less_leaves_a_gap():
+    weaker = CapacityCertificate(EQUAL, "multiplicative", randomized_response(3, alpha="2/3"), UniformDual())
+    assert weaker.lower <= Fraction(9, 7) < weaker.lower + 1e-15
+    assert weaker.upper == 1.5
+    assert weaker.gap > 0.2
+
+
+def test_the_uniform_mechanism_of_irrational_levels_is_written_in_floats():
+    found = multiplicative_capacity(PrivacyType(hamming(3), epsilon=1))
+    assert found.mechanism.matrix.dtype == np.float64
+    assert found.mechanism.channel().shape == (8, 8)
+    assert not found.is_exact
+    assert found.lower < found.value

@@ -1,0 +1,120 @@
+"""Sections V and VI of Fernandes et al.: theorems 14 and 15, lemma 16, corollaries 20 and 22, on random types."""
+
+from fractions import Fraction
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.capacities import additive_capacity, multiplicative_capacity
+from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
+from utmost.design import optimal_mechanism
+from utmost.geometry import is_universally_optimal, kernels, vertices
+from utmost.privacy import PrivacyType, smallest_epsilon
+from utmost.spaces import Consumer, Space, counts, discrete, hamming, losses
+
+HALF = Fraction(1, 2)
+levels = st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20)
+
+
+@st.composite
+def types(draw, largest=4):
+    """Types on at most four secrets with small whole distances."""
+    n = draw(st.integers(2, largest))
+    table = np.array(draw(st.lists(st.integers(1, 3), min_size=n * n, max_size=n * n))).reshape(n, n)
+    table = np.minimum(table, table.T)
+    np.fill_diagonal(table, 0)
+    for k in range(n):
+        table = np.minimum(table, table[:, k, None] + table[None, k])
+    return PrivacyType(Space(table), alpha=draw(levels))
+
+
+def some_mechanism(ptype, rng):
+    """A mechanism of the type, exact: the best one for a random consumer."""
+    weights = rng.integers(1, 9, ptype.space.size)
+    prior = np.array([Fraction(int(w), int(weights.sum())) for w in weights])
+    loss = np.array([[Fraction(int(k)) for k in row] for row in rng.integers(0, 5, (ptype.space.size, 3))])
+    return optimal_mechanism(ptype, Consumer(prior, loss)).channel
+
+
+@settings(max_examples=25)
+@given(types(), st.integers(0, 2**32 - 1))
+def test_no_mechanism_of_a_type_leaks_more_and_one_leaks_as_much(ptype, seed):
+    """Theorem 14 and definition 8; lemma 16: as many outcomes as secrets are enough."""
+    channel = some_mechanism(ptype, np.random.default_rng(seed))
+    assert ptype.contains(channel)
+    for capacity in (multiplicative_capacity, additive_capacity):
+        found = capacity(ptype)
+        assert capacity(channel).value <= found.value
+        assert capacity(found.mechanism).value == found.value
+        assert ptype.contains(found.mechanism)
+        assert found.mechanism.shape[1] <= ptype.space.size
+
+
+@settings(max_examples=12)
+@given(types(largest=3), st.integers(0, 30))
+def test_a_universally_optimal_mechanism_attains_the_capacity(ptype, which):
+    """Theorem 15: if M serves every prior best for the binary (nib) loss, no mechanism leaks more than M.
+
+    Read backwards, too: a kernel that leaks less is not universally optimal.
+    """
+    kernel = next(islice(kernels(ptype), which % 3, None), None)
+    if kernel is None:
+        return
+    for loss, capacity in ((losses.binary, multiplicative_capacity), (losses.nib, additive_capacity)):
+        is_best = capacity(kernel).value == capacity(ptype).value
+        verdict = is_universally_optimal(kernel, loss, ptype)
+        assert is_best or not verdict
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("alpha", [HALF, Fraction(2, 7)])
+def test_the_geometric_mechanism_is_universally_optimal_and_attains_both(n, alpha):
+    """Theorem 15 where its hypothesis holds: on a line, for the binary loss, and for nib as far as it is decided."""
+    ptype, geometric = PrivacyType(counts(n), alpha=alpha), geometric_channel(n, alpha=alpha)
+    for loss, capacity in ((losses.binary, multiplicative_capacity), (losses.nib, additive_capacity)):
+        assert is_universally_optimal(geometric, loss, ptype)
+        assert capacity(geometric).value == capacity(ptype).value
+
+
+@settings(max_examples=25)
+@given(st.integers(2, 6), levels, st.integers(0, 2**32 - 1))
+def test_corollary_20_bounds_every_private_count(n, alpha, seed):
+    """(N (1-a) + 2a) / (1+a), N = n + 1, for remaps of the geometric mechanism and for mixtures with others."""
+    rng = np.random.default_rng(seed)
+    remap = rng.integers(1, 9, (n + 1, 4))
+    remap = Channel([[Fraction(int(w), int(row.sum())) for w in row] for row in remap])
+    channel = geometric_channel(n, alpha=alpha) @ remap
+    assert multiplicative_capacity(channel).value <= ((n + 1) * (1 - alpha) + 2 * alpha) / (1 + alpha)
+
+
+@settings(max_examples=25)
+@given(st.integers(2, 5), levels, st.integers(0, 2**32 - 1))
+def test_corollary_22_corrected_bounds_every_local_mechanism_and_is_attained(n, alpha, seed):
+    """n / (1 + (n-1) a) by randomised response; 1 - n / (1 + (n-1) q), not the printed one, by its dual."""
+    ptype = PrivacyType(discrete(n), alpha=alpha)
+    multiplicative, additive = n / (1 + (n - 1) * alpha), 1 - n / (1 + (n - 1) / alpha)
+    channel = some_mechanism(ptype, np.random.default_rng(seed))
+    assert multiplicative_capacity(channel).value <= multiplicative
+    assert additive_capacity(channel).value <= additive
+    assert multiplicative_capacity(randomized_response(n, alpha=alpha)).value == multiplicative
+    assert additive_capacity(dual_randomized_response(n, alpha=alpha)).value == additive
+    if n > 1:
+        assert additive < 1 - 1 / (1 + (n - 1) / alpha)
+
+
+def test_figure_8_leaks_less_than_the_cube_allows():
+    """K has multiplicative capacity 2 and additive 2/3; the 3-bit type has 64/27 and 19/27."""
+    ptype = PrivacyType(hamming(3), alpha=HALF)
+    columns = [[8, 4, 2, 1, 4, 2, 4, 2], [2, 4, 2, 1, 4, 2, 4, 2], [1, 2, 4, 2, 2, 4, 2, 4], [1, 2, 4, 8, 2, 4, 2, 4]]
+    hyper = np.array(columns, dtype=object).T
+    weights = np.array([Fraction(9, 32), Fraction(7, 32), Fraction(7, 32), Fraction(9, 32)])
+    matrix = 8 * weights * hyper / np.array([Fraction(int(c)) for c in hyper.sum(axis=0)])
+    rows = [0b000, 0b100, 0b110, 0b111, 0b010, 0b101, 0b001, 0b011]
+    kernel = Channel(matrix[np.argsort(rows)])
+    assert ptype.contains(kernel)
+    assert smallest_epsilon(kernel, ptype.space).level == ptype.level
+    assert (multiplicative_capacity(kernel).value, additive_capacity(kernel).value) == (2, Fraction(2, 3))
+    assert len(vertices(ptype)) == 38

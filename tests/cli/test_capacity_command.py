@@ -1,0 +1,174 @@
+"""`utmost capacity`: what it shows, what it writes, what it refuses, and that its files prove themselves again."""
+
+import json
+import re
+
+import pytest
+
+from running import utmost_command
+from utmost.cli.main import main
+from utmost.documents import capacities
+from utmost.errors import BadTable, UtmostError
+
+HALF = ["--alpha", "1/2"]
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main(["capacity", *map(str, arguments)])
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return call
+
+
+@pytest.fixture
+def file(tmp_path):
+    def make(text, name):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return make
+
+
+def test_a_process_of_its_own_finds_both_capacities():
+    ended = utmost_command("capacity", "--grid", "4x4", "--epsilon", "1/2")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert re.search(r"capacity\s+2\.65979695676116", ended.stdout)
+    assert re.search(r"capacity\s+0\.67371003073187", ended.stdout)
+    assert len(re.findall(r"checked\s+yes", ended.stdout)) == 2
+
+
+def test_exact_capacities_are_shown_as_fractions(run):
+    code, out, err = run("--line", 6, *HALF)
+    assert (code, err) == (0, "")
+    assert "= 8/3" in out
+    assert "= 5/6" in out
+    assert "Corollary 20" in out
+
+
+def test_one_capacity_can_be_asked_for(run):
+    for kind in ("multiplicative", "additive"):
+        found = json.loads(run("--discrete", 3, f"--{kind}", "--json", *HALF)[1])
+        assert [one["capacity"] for one in found["capacities"]] == [kind]
+    both = json.loads(run("--space", "discrete:3", "--json", *HALF)[1])["capacities"]
+    assert [one["value_exact"] for one in both] == ["3/2", "2/5"]
+    assert all(one["verified"] for one in both)
+
+
+def test_twenty_bits_take_no_time(run):
+    found = json.loads(run("--hamming", 20, "--json", *HALF)[1])
+    assert found["secrets"] == 2**20
+    assert found["capacities"][0]["value_exact"] == "1099511627776/3486784401"
+
+
+ASKED = {
+    "line": ["--line", 7, *HALF],
+    "counts at an irrational level": ["--counts", 3, "--epsilon", "1/2"],
+    "equal distances": ["--discrete", 5, "--epsilon", 1],
+    "bits": ["--hamming", 3, *HALF],
+    "lattice by its magnitude": ["--grid", "4x4", *HALF],
+    "lattice by packing": ["--grid", "3x3", *HALF],
+    "lattice with a middle": ["--grid", "3x5", "--epsilon", "1/10", "--additive"],
+    "lattice by envelopes": ["--grid", "7x7", "--epsilon", "1/10", "--multiplicative"],
+    "Manhattan": ["--manhattan", "3x4", *HALF],
+    "one secret": ["--line", 1, "--epsilon", 1],
+}
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+def test_a_certificate_is_written_and_proves_itself_again(run, tmp_path, asked):
+    path = tmp_path / "capacity.json"
+    code, _, err = run(*asked, "--certificate", path)
+    assert (code, err) == (0, "")
+    shown = json.loads(run(*asked, "--json")[1])["capacities"]
+    again = json.loads(run("--check", path, "--json")[1])["capacities"]
+    assert again == shown
+    assert all(one.certificate.verify() for one in capacities.read(path))
+
+
+STRICT = "0,1,3,2,3,3\n1,0,2,1,2,2\n3,2,0,1,3,2\n2,1,1,0,2,1\n3,2,3,2,0,3\n3,2,2,1,3,0\n"
+
+
+def test_files_of_distances_and_of_edges_are_read(run, file, tmp_path):
+    written = tmp_path / "strict.json"
+    found = json.loads(run("--distances", file(STRICT, "d.csv"), *HALF, "--json", "--certificate", written)[1])
+    assert found["capacities"][0]["value_exact"] == "122/45"
+    assert capacities.read(written)[0].certificate.multipliers is not None
+    assert run("--check", written)[0] == 0
+    graph = json.loads(run("--graph", file("from,to\nhub,a\nhub,b\nhub,c\n", "roads.csv"), *HALF, "--json")[1])
+    assert [one["value_exact"] for one in graph["capacities"]] == ["2", "1/2"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "message"),
+    [
+        ([*HALF], 2, "exactly one of"),
+        (["--line", 3, "--grid", "2x2", *HALF], 2, "--line and --grid"),
+        (["--line", 3], 2, "epsilon and alpha"),
+        (["--line", 0, *HALF], 2, "at least 1"),
+        (["--grid", "4", *HALF], 2, "ROWSxCOLUMNS"),
+        (["--space", "circle:4", *HALF], 2, "Kinds"),
+        (["--line", 3, "--alpha", 2], 2, "between 0 and 1"),
+        (["--line", 3, *HALF, "--certificate", "capacity.txt"], 2, ".json"),
+        (["--graph", "nowhere.csv", *HALF], 1, "nowhere.csv"),
+    ],
+)
+def test_misuse_is_refused_in_one_line(run, asked, code, message):
+    ended, out, err = run(*asked)
+    assert (ended, out, err.count("\n")) == (code, "", 1)
+    assert message in err
+
+
+def spoiled(found, *keys, to):
+    place = found["capacities"][0]
+    for key in keys[:-1]:
+        place = place[key]
+    place[keys[-1]] = to
+    return found
+
+
+def test_a_file_that_states_more_than_it_proves_is_refused(run, file, tmp_path):
+    path = tmp_path / "capacity.json"
+    run("--line", 4, *HALF, "--certificate", path)
+    text = path.read_text(encoding="utf-8")
+    for keys, to in (
+        (("value",), "3/2"),
+        (("lower",), "5/2"),
+        (("dual", "values", 0), "1/3"),
+        (("mechanism", "weights", 0), "1/3"),
+    ):
+        changed = file(json.dumps(spoiled(json.loads(text), *keys, to=to)), "changed.json")
+        code, _, err = run("--check", changed)
+        assert (code, "must prove" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("keys", "to"),
+    [
+        (("mechanism", "form"), "magic"),
+        (("mechanism", "sign"), 2),
+        (("dual", "form"), "magic"),
+        (("dual",), {}),
+        (("capacity",), "divine"),
+        (("mechanism", "weights"), ["x"]),
+        (("multipliers",), {"x": [9], "y": [0], "j": [0], "values": ["1"]}),
+    ],
+)
+def test_a_file_that_is_no_capacity_is_refused(run, file, tmp_path, keys, to):
+    path = tmp_path / "capacity.json"
+    run("--line", 4, *HALF, "--certificate", path)
+    changed = file(json.dumps(spoiled(json.loads(path.read_text(encoding="utf-8")), *keys, to=to)), "changed.json")
+    with pytest.raises(UtmostError):
+        capacities.read(changed)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"kind": "utmost design"}', '{"kind": "utmost capacity"}'])
+def test_what_is_no_file_of_capacities_is_refused(file, text):
+    with pytest.raises(BadTable):
+        capacities.read(file(text, "capacity.json"))

@@ -1,0 +1,331 @@
+"""The command line: what it prints, what it writes, and how it refuses."""
+
+import csv
+import io
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from running import python, utmost_command
+from utmost.cli.main import COMMANDS
+from utmost.version import __version__
+
+ROOT = Path(__file__).parents[2]
+BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
+PROMISE = ["--columns", "admitted", "--epsilon", "1", "--sensitivity", "1", "--cells", "1"]
+SILENT = ["--columns", "admitted", "--epsilon", "100", "--sensitivity", "1", "--cells", "1", "--yes"]
+OTHERS = ["--public", "department,sex", "--drop", "applicants"]
+
+
+def rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_a_release_prints_the_table_and_says_beside_it_what_was_promised(run):
+    code, out, err = run("release", BERKELEY, *OTHERS, *SILENT)
+    assert code == 0
+    released, original = rows(out), rows(Path(BERKELEY).read_text())
+    for row in original:
+        del row["applicants"]
+    assert [row | {"admitted_radius": "0"} for row in original] == released
+    assert "Whatever anyone concludes from the released columns" in err
+    assert re.search(r"public\s+department, sex\s", err)
+
+
+def test_a_release_writes_the_table_and_its_statement(run, tmp_path):
+    out = tmp_path / "released.csv"
+    code, shown, err = run("release", BERKELEY, *OTHERS, *SILENT, "--out", out)
+    assert (code, err) == (0, "")
+    assert rows(out.read_text())[0] == {
+        "department": "A", "sex": "men", "admitted": "512", "admitted_radius": "0",
+    }  # fmt: skip
+    statement = json.loads((tmp_path / "released.csv.json").read_text())
+    assert (statement["epsilon"], statement["released"], statement["rows"]) == ("100", ["admitted"], 12)
+    assert "512 ± 0" in shown
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["released.csv", "released.csv.json"]
+
+
+def test_json_holds_the_statement_and_the_table(run):
+    code, out, err = run("release", BERKELEY, *OTHERS, *SILENT, "--json")
+    found = json.loads(out)
+    assert (code, err) == (0, "")
+    assert found["table"]["admitted"][:3] == [512, 89, 353]
+    assert found["table"]["department"][:3] == ["A", "A", "B"]
+    assert found["statement"]["law"] == "Geometric"
+
+
+def test_a_dry_run_draws_and_writes_nothing(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(import_module("utmost.release.table"), "noised_by", lambda *_, **__: pytest.fail("drew"))
+    code, out, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--dry-run", "--out", tmp_path / "x.csv")
+    assert (code, err) == (0, "")
+    assert "Nothing was drawn" in out
+    assert "epsilon = 1 in all" in out
+    assert list(tmp_path.iterdir()) == []
+    code, out, _ = run("release", BERKELEY, *OTHERS, *PROMISE, "--dry-run", "--json")
+    assert json.loads(out)["radius"] == 3
+
+
+def test_parquet_stays_parquet_and_prints_as_text(run, tmp_path):
+    source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(pa.table({"sex": ["men", None], "admitted": [512, 89]}), source)
+    code, _, err = run("release", source, "--public", "sex", *SILENT, "--out", out)
+    assert (code, err) == (0, "")
+    expected = {"sex": ["men", None], "admitted": [512, 89], "admitted_radius": [0, 0]}
+    assert pq.read_table(out).to_pydict() == expected
+    code, shown, _ = run("release", source, "--public", "sex", *SILENT)
+    assert shown == "sex,admitted,admitted_radius\nmen,512,0\n,89,0\n"
+    code, shown, _ = run("release", source, "--public", "sex", *SILENT, "--json")
+    assert json.loads(shown)["table"] == expected
+
+
+def test_a_long_table_is_shown_by_its_first_rows(run, file, tmp_path):
+    path = file("place,admitted\n" + "".join(f"[b]{n},{n}\n" for n in range(40)))
+    code, out, _ = run("release", path, "--public", "place", *SILENT, "--out", tmp_path / "out.csv")
+    assert code == 0
+    assert "and 28 more rows" in out
+    assert re.search(r"\[b\]11\s+11 ± 0", out)
+    assert "[b]12" not in out
+
+
+def test_reals_are_read_from_text_exactly(run, file):
+    path = file("income\n0.1\n-2.5\n")
+    silent = [
+        "--columns",
+        "income",
+        "--epsilon",
+        "200",
+        "--sensitivity",
+        "1",
+        "--cells",
+        "1",
+        "--domain",
+        "reals",
+        "--yes",
+    ]
+    code, out, err = run("release", path, *silent, "--grid", "1/8")
+    assert (code, [row["income"] for row in rows(out)]) == (0, ["0.125", "-2.5"]), err
+
+
+def test_a_column_that_nobody_declared_is_misuse_and_named(run, tmp_path):
+    """It was printed exactly, under a promise of privacy."""
+    out = tmp_path / "out.csv"
+    for more in ([], ["--dry-run"], ["--ledger", tmp_path / "r.db", "--create", "--name", "a"]):
+        code, shown, err = run("release", BERKELEY, "--public", "department", *PROMISE, "--out", out, *more)
+        assert (code, shown) == (2, "")
+        assert "every column must be released, declared public or dropped; got 'sex', 'applicants'" in err
+    assert not out.exists()
+
+
+def test_a_level_that_protects_nobody_needs_a_yes(run, tmp_path):
+    """Before anything is drawn or written; with a ledger too, and when a release is relaxed."""
+    large = [*PROMISE, "--epsilon", "11"]
+    ledger = ["--ledger", tmp_path / "r.db", "--name", "a"]
+    for more in ([], ["--dry-run"], ledger):
+        more = [*more, "--create"] if more == ledger else more
+        code, out, err = run("release", BERKELEY, *OTHERS, *large, *more)
+        assert (code, out) == (2, "")
+        assert re.search("protects practically nobody: epsilon is above 10.* Or pass --yes to go on all the same", err)
+        assert run("release", BERKELEY, *OTHERS, *large, *more, "--yes")[0] == 0
+    code, _, err = run("relax", BERKELEY, *ledger, "--epsilon", "12")
+    assert (code, "protects practically nobody" in err) == (2, True)
+    assert run("relax", BERKELEY, *ledger, "--epsilon", "12", "--yes")[0] == 0
+
+
+def test_observed_rows_are_told(run):
+    code, out, _ = run("release", BERKELEY, *OTHERS, *PROMISE, "--rows", "observed", "--dry-run")
+    assert (code, re.search(r"rows\s+found in the data, and told", out) is not None) == (0, True)
+    assert "the promise does not cover it" in " ".join(out.split())
+    assert run("release", BERKELEY, *OTHERS, *PROMISE, "--rows", "sorted", "--dry-run")[0] == 2
+
+
+BAD_TABLES = {
+    "a missing value": ("id,admitted\na,1\nb,\n", r"row 2 \(line 3\), column 'admitted'.*missing value"),
+    "text": ("id,admitted\na,1\nb,many\n", r"row 2 \(line 3\), column 'admitted'.*got text"),
+    "a fraction": ("id,admitted\na,1\nb,1.5\n", r"row 2 \(line 3\), column 'admitted'.*not whole.*reals"),
+    "not a number": ("id,admitted\na,1\nb,nan\n", r"row 2 \(line 3\), column 'admitted'.*got text"),
+    "infinity": ("id,admitted\na,inf\n", r"row 1 \(line 2\), column 'admitted'.*got text"),
+    "a truth value": ("id,admitted\na,true\n", r"row 1 \(line 2\), column 'admitted'.*got text"),
+    "a doubled identifier": (
+        "id,admitted\na,1\na,2\n",
+        r"row 2 \(line 3\), column 'id'.*got the one that is also in .*row 1 \(line 2\)",
+    ),
+    "a missing column": ("id,accepted\na,1\n", r"no column 'admitted'. None of the 2 columns"),
+    "a short row": ("id,admitted\na\n", r"row 1 \(line 2\).*2 cells; got 1"),
+    "two columns of one name": ("id,id,admitted\na,b,1\n", "columns 1 and 2"),
+    "an empty file": ("", "must start with a header"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_TABLES.values(), ids=BAD_TABLES)
+def test_a_bad_table_is_refused_with_its_place_and_nothing_is_written(run, file, tmp_path, text, message):
+    path = file(text)
+    code, out, err = run("release", path, *PROMISE, "--id", "id", "--public", "id", "--out", tmp_path / "out.csv")
+    assert (code, out) == (1, "")
+    assert re.search(message, err), err
+    assert len(err.splitlines()) == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["table.csv"]
+
+
+MISUSE = {
+    "no level": (["--columns", "admitted", "--sensitivity", "1", "--cells", "1"], "exactly one of epsilon and alpha"),
+    "two levels": ([*PROMISE, "--alpha", "1/2"], "exactly one of epsilon and alpha"),
+    "a level of zero": ([*PROMISE, "--epsilon", "0"], "epsilon must be positive"),
+    "no cells": (PROMISE[:6], "--cells"),
+    "no sensitivity": ([*PROMISE[:4], "--cells", "1"], "--sensitivity"),
+    "half a cell": ([*PROMISE, "--cells", "1.5"], "--cells"),
+    "an unknown cost": ([*PROMISE, "--cost", "cubic"], "cost must be"),
+    "an unknown relation": ([*PROMISE, "--neighbours", "all"], "neighbours must be"),
+    "an unknown option": ([*PROMISE, "--seed", "1"], "--seed"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISUSE.values(), ids=MISUSE)
+def test_misuse_ends_with_code_2_and_says_how(run, arguments, message):
+    code, out, err = run("release", BERKELEY, *OTHERS, *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_a_file_that_is_not_there_is_misuse(run):
+    code, _, err = run("release", "nowhere.csv", *PROMISE)
+    assert code == 2
+    assert "nowhere.csv" in err
+
+
+def test_a_release_is_never_written_over_anything(run, file, tmp_path):
+    path = file("admitted\n1\n")
+    for out in (path, tmp_path / "out.csv"):
+        (tmp_path / "out.csv.json").touch()
+        code, _, err = run("release", path, *PROMISE, "--out", out)
+        assert code == 2
+        assert "nothing is written over another file" in err
+    assert path.read_text() == "admitted\n1\n"
+
+
+def test_a_text_table_is_not_written_as_parquet(run, tmp_path):
+    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "out.parquet")
+    assert code == 2
+    assert "written as it was read" in err
+
+
+def test_a_disk_that_refuses_is_one_message(run, tmp_path):
+    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "nowhere" / "out.csv")
+    assert code == 1
+    assert len(err.splitlines()) == 1
+
+
+def test_noise_describes_the_optimal_law(run):
+    code, out, _ = run("noise", "--epsilon", "1", "--sensitivity", "5")
+    assert code == 0
+    assert "DiscreteStaircase(epsilon=1, sensitivity=5, step=2)" in out
+    assert "Theorem 12" in out
+    _, out, _ = run(
+        "noise", "--epsilon", "10", "--sensitivity", "1", "--domain", "reals", "--cost", "squared", "--json"
+    )
+    assert json.loads(out)["gain"]["Laplace"] == pytest.approx(23.6068930, rel=1e-8)
+
+
+def test_epsilon_for_answers_what_release_then_states(run):
+    code, out, _ = run("epsilon-for", "--radius", "10", "--confidence", "0.95", "--sensitivity", "1", "--json")
+    epsilon = json.loads(out)["epsilon"]
+    assert (code, epsilon) == (0, "57/200")
+    _, out, _ = run("release", BERKELEY, *OTHERS, *PROMISE, "--epsilon", epsilon, "--dry-run", "--json")
+    assert json.loads(out)["radius"] == 10
+    _, out, _ = run("epsilon-for", "--radius", "10", "--sensitivity", "1")
+    assert re.search(r"epsilon\s+0\.285\s", out)
+
+
+def test_compare_draws_figure_2(run, tmp_path):
+    code, out, _ = run("compare")
+    assert code == 0
+    assert re.search(r"10\s+14\.84\s+23\.61", out)
+    _, out, _ = run("compare", "--json")
+    curves = json.loads(out)["gain"]
+    assert [round(curves[cost][-1], 6) for cost in ("absolute", "squared")] == [14.840642, 23.606893]
+    assert run("compare", "--up-to", "4", "--out", tmp_path / "figure.svg")[0] == 0
+    assert (tmp_path / "figure.svg").read_bytes().startswith(b"<?xml")
+    code, _, err = run("compare", "--out", tmp_path / "figure.txt")
+    assert (code, "must end in .svg" in err) == (2, True)
+    assert run("compare", "--up-to", "0")[0] == 2
+
+
+def test_the_version_is_the_packages_own(run):
+    assert run("--version")[1] == f"utmost {__version__}\n"
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert "## [Unreleased]" in changelog or f"## [{__version__}]" in changelog
+
+
+def test_a_closed_pipe_is_no_traceback(tmp_path):
+    code = f"""if True:
+        import subprocess, sys
+        command = [sys.executable, "-m", "utmost", "release", {BERKELEY!r}, *{[*OTHERS, *PROMISE]!r}]
+        release = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        release.stdout.close()
+        print(release.stderr.read())
+    """
+    assert "Traceback" not in python("-c", code).stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(run, command):
+    code, shown, err = run(command, "--help")
+    assert (code, err) == (0, "")
+    assert shown.startswith(f"Usage: utmost {command}")
+
+
+def test_the_help_of_all_in_a_process_of_its_own():
+    ended = utmost_command("--help")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("Usage: utmost")
+
+
+def test_every_command_and_option_is_documented(run):
+    """docs/reference/cli.md has a section for each command, with every one of its options; and no other command."""
+    page = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## `utmost ([a-z-]+)`\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    listed = re.search(r"Commands:\n(.*)", run("--help")[1], re.DOTALL).group(1)
+    assert re.findall(r"^  ([a-z-]+)  ", listed, re.MULTILINE) == list(COMMANDS) == list(sections)
+    parts = re.findall(r"^  ([a-z-]+)  ", run("ledger", "--help")[1].partition("Commands:")[2], re.MULTILINE)
+    for command, section in sections.items():
+        asked = [("ledger", part) for part in parts] if command == "ledger" else [(command,)]
+        shown = "".join(run(*each, "--help")[1] for each in asked)
+        options = re.findall(r"^  (?:-h, )?(--[a-z-]+)", shown, re.MULTILINE)
+        missing = [option for option in options if f"`{option}" not in section and option != "--help"]
+        assert not missing, f"{command}: {missing}"
+
+
+SECRETS = {
+    "a fraction": "id,n\n1,1\n2,9876543.5\n",
+    "text": "id,n\n1,1\n2,9876543x\n",
+    "an identifier twice": "id,n\n9876543,1\n9876543,2\n",
+    "no header": "9876543,98765432\n1,2\n",
+    "no header, and a name twice": "9876543,9876543\n1,2\n",
+    "no text": b"id,n\n1,1\n2,9876543\xff\n",
+    "one cell": "9876543\n",
+    "negative": "1,2\n-9876543,3\n",
+    "an open quote": 'id,n\n1,"9876543\n',
+}
+COMMANDS_WITH_FILES = {
+    "release": lambda path: ["release", path, "--columns", "n", "--id", "id", *PROMISE[2:], "--dry-run"],
+    "a prior": lambda path: ["read", "--response", 1, "--epsilon", 1, "--n", 1, "--prior", path],
+    "releases": lambda path: [
+        *("read", "--releases", path, "--column", "n", "--n", 1, "--epsilon", 1, "--prior", "uniform", "--clamped")
+    ],
+    "a channel": lambda path: ["leakage", path],
+}
+
+
+@pytest.mark.parametrize("text", SECRETS.values(), ids=SECRETS)
+@pytest.mark.parametrize("command", COMMANDS_WITH_FILES.values(), ids=COMMANDS_WITH_FILES)
+def test_no_message_quotes_a_cell_of_a_file(run, tmp_path, command, text):
+    """Whatever stands in a file, and wherever it was meant to go: an error says where, and never what."""
+    path = tmp_path / "table.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    code, _, err = run(*command(path))
+    assert code == 0 or "9876543" not in err.replace(str(tmp_path), ""), err

@@ -1,0 +1,205 @@
+"""`utmost design`: optima with their certificates, written, read back and checked again."""
+
+import csv
+import json
+import re
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from running import utmost_command
+from utmost.documents import designs
+
+HALF = ["--alpha", "1/2"]
+
+
+def test_figure_2_from_its_prior_file(run, file):
+    prior = file("1/4\n0\n1/4\n0\n1/4\n1/4\n", "prior.csv")
+    asked = ["design", "--counts", 5, "--prior", prior, "--loss", "power:1.5", *HALF]
+    code, out, err = run(*asked)
+    assert (code, err) == (0, "")
+    assert re.search(r"expected loss\s+1\.19423215532\s", out)
+    assert re.search(r"checked\s+yes", out)
+    assert "Theorem 3.1" in out
+    assert re.search(r"1\s+2\s*\n\s*2 to 5\s+the response", out)
+    found = json.loads(run(*asked, "--json")[1])
+    assert found["remap"] == {"actions": [0, 2, 2, 3, 4, 5], "ties": []}
+    assert found["expected_loss"] == pytest.approx(1.19423215531629191254, rel=1e-14)
+
+
+def test_a_process_of_its_own_designs_for_a_hundred_counts():
+    ended = utmost_command(
+        "design", "--counts", 100, "--prior", "binomial:0.3", "--loss", "absolute", "--epsilon", "1/2"
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert re.search(r"expected loss\s+1\.73641691438\s", ended.stdout)
+
+
+CASES = {
+    "exact, closed form": ["--counts", 6, "--prior", "binomial:1/3", "--loss", "squared", *HALF],
+    "floats, closed form": ["--counts", 40, "--prior", "poisson:4", "--loss", "power:1.5", "--epsilon", "1/2"],
+    "a program on counts": ["--counts", 3, "--prior", "uniform", "--loss", "nib", *HALF],
+    "a program though a theorem answers": ["--counts", 3, "--prior", "uniform", "--program", *HALF],
+    "one count": ["--counts", 0, "--prior", "uniform", *HALF],
+    "discrete": ["--discrete", 3, "--prior", "uniform", "--loss", "binary", *HALF],
+    "one secret": ["--discrete", 1, "--prior", "uniform", "--loss", "binary", *HALF],
+    "hamming": ["--hamming", 2, "--prior", "uniform", "--loss", "distance", *HALF],
+    "grid": ["--grid", "2x2", "--prior", "uniform", "--loss", "distance", *HALF],
+    "grid at an irrational alpha": ["--grid", "2x2", "--prior", "uniform", "--loss", "binary", "--epsilon", 1],
+}
+
+
+@pytest.mark.parametrize("asked", CASES.values(), ids=CASES)
+def test_a_design_is_written_and_proves_itself_again(run, tmp_path, asked):
+    out, matrix = tmp_path / "design.json", tmp_path / "matrix.csv"
+    code, shown, err = run("design", *asked, "--out", out, "--matrix", matrix)
+    assert (code, err) == (0, "")
+    assert re.search(r"checked\s+yes", shown)
+    certificate = designs.read(out)
+    assert certificate.verify()
+    assert run("design", "--check", out)[0] == 0
+    assert json.loads(run("design", "--check", out, "--json")[1])["upper"] == float(certificate.upper)
+    header, *rows = csv.reader(matrix.read_text().splitlines())
+    assert header == ["secret", *map(str, range(len(rows[0]) - 1))]
+    channel = ut.Channel([row[1:] for row in rows] if "/" in str(rows) else [list(map(float, row[1:])) for row in rows])
+    assert certificate.ptype.contains(channel)
+    prior, loss = certificate.consumer.prior, certificate.consumer.loss
+    assert float((np.array(prior)[:, None] * channel.matrix * loss).sum()) == pytest.approx(float(certificate.upper))
+
+
+def test_places_with_a_prior_file_are_designed_written_and_checked_again(run, file, tmp_path):
+    """A prior without symmetry on a Euclidean grid: found by an interior point, with multipliers as a list."""
+    weights = file("".join(f"{k},{k * k % 17}\n" for k in range(35)), "weights.csv")
+    out = tmp_path / "design.json"
+    asked = ["design", "--grid", "6x6", "--prior", f"weights:{weights}", "--loss", "distance", "--epsilon", 2]
+    code, shown, err = run(*asked, "--out", out)
+    assert (code, err) == (0, "")
+    assert re.search(r"found by\s+interior point", shown)
+    written = json.loads(out.read_text())
+    assert set(written["multipliers"]) == {"low", "high", "action", "value"}
+    assert 0 < written["expected_loss"] - written["lower_bound"] <= 1e-6 * written["expected_loss"]
+    assert run("design", "--check", out)[0] == 0
+    for change in ({"value": [0.0] * len(written["multipliers"]["value"])}, {"action": [99]}, {"low": [-1]}):
+        out.write_text(json.dumps(written | {"multipliers": written["multipliers"] | change}))
+        assert run("design", "--check", out)[0] == 1
+
+
+@pytest.mark.parametrize("space", [["--graph", "roads.csv"], ["--space", "manhattan:2x2"], ["--hamming", "2"]])
+def test_other_spaces_round_trip(run, file, tmp_path, space):
+    roads = file("from,to\n0,1\n1,3\n3,2\n2,0\n", "roads.csv")
+    space = [str(roads) if part == "roads.csv" else part for part in space]
+    out = tmp_path / "design.json"
+    assert run("design", *space, "--prior", "uniform", "--loss", "distance", *HALF, "--out", out)[0] == 0
+    assert json.loads(out.read_text())["expected_loss"] == "2/3"
+    assert run("design", "--check", out)[0] == 0
+
+
+def test_a_picture_of_places_is_drawn(run, tmp_path):
+    """Twice the same bytes; only of a grid, and only in a format of pictures."""
+    pytest.importorskip("matplotlib")
+    asked = ["design", "--prior", "uniform", "--loss", "binary", *HALF]
+    one, two = tmp_path / "one.svg", tmp_path / "two.svg"
+    for path in (one, two):
+        assert run(*asked, "--space", "manhattan:2x3", "--plot", path)[0] == 0
+    assert one.read_bytes() == two.read_bytes()
+    assert b"answers for place 0" in one.read_bytes() or b"<svg" in one.read_bytes()
+    assert run(*asked, "--discrete", 3, "--plot", tmp_path / "no.svg")[0] == 2
+    assert run(*asked, "--space", "manhattan:2x3", "--plot", tmp_path / "no.csv")[0] == 2
+    assert not (tmp_path / "no.svg").exists()
+
+
+def test_a_forged_design_is_refused(run, tmp_path):
+    """A loss stated too low, a bound stated too high, a dual that proves less, another remap: each is found."""
+    out = tmp_path / "design.json"
+    assert run("design", "--counts", 6, "--prior", "binomial:1/3", "--loss", "squared", *HALF, "--out", out)[0] == 0
+    honest = json.loads(out.read_text())
+    forgeries = [
+        {"expected_loss": "1/10"},
+        {"lower_bound": "9"},
+        {"dual": ["0", *honest["dual"][1:]]},
+        {"dual": ["5", *honest["dual"][1:]]},
+        {"remap": {"actions": [6] * 7, "ties": []}},
+        {"loss": "absolute"},
+        {"epsilon": "-log(1/3)"},
+    ]
+    for change in forgeries:
+        out.write_text(json.dumps(honest | change))
+        code, shown, err = run("design", "--check", out)
+        assert (code, shown) == (1, ""), change
+        assert "must prove the bounds" in err
+    misshapen = [
+        {"remap": None},
+        {"channel": [["1"] + ["0"] * 6] * 7},
+        {"remap": {"actions": [0] * 9, "ties": []}},
+        {"dual": honest["dual"][1:]},
+        {"prior": ["1"]},
+        {"space": {"kind": "discrete", "sizes": [7]}},
+        {"space": {"kind": "torus", "sizes": [7]}},
+        {"theorem": None, "hypotheses": None},
+    ]
+    broken = [json.dumps(honest | change) for change in misshapen]
+    for text in ("{", "[]", '{"kind": "utmost design"}', *broken):
+        out.write_text(text)
+        code, shown, err = run("design", "--check", out)
+        assert (code, shown, len(err.splitlines())) == (1, "", 1), text
+
+
+def test_a_theorem_that_does_not_apply_names_the_entry(run, file):
+    code, out, err = run("design", "--counts", 3, "--prior", "uniform", "--loss", "nib", "--theorem", *HALF)
+    assert (code, out) == (1, "")
+    assert "l(0, 1) = 0 beside l(0, 0) = 1" in err
+    loss = file("0,2,1\n1,0,1\n2,1,0\n", "loss.csv")
+    code, _, err = run("design", "--counts", 2, "--prior", "uniform", "--loss", loss, "--theorem", *HALF)
+    assert (code, "l(0, 2) = 1 beside l(0, 1) = 2" in err) == (1, True)
+    code, _, err = run("design", "--discrete", 3, "--prior", "uniform", "--loss", "binary", "--theorem", *HALF)
+    assert (code, "the theorem needs counts" in err) == (1, True)
+    code, out, _ = run("design", "--counts", 2, "--prior", "uniform", "--loss", loss, *HALF)
+    assert (code, "none: the dual decides" in out) == (0, True)
+
+
+BAD = {
+    "a prior above 1": ("1/2\n1/2\n1/2\n", "absolute", "must sum to 1; got a sum above 1"),
+    "a prior too short": ("1/2\n1/2\n", "absolute", "must have 3 probabilities"),
+    "a negative loss": (
+        "1/2\n1/2\n0\n",
+        "0,1,2\n1,0,-1\n2,1,0\n",
+        "the loss of action 2 for secret 1 must not be negative",
+    ),
+    "a loss too short": ("1/2\n1/2\n0\n", "0,1,2\n1,0,1\n", "the loss must have 3 rows"),
+}
+
+
+@pytest.mark.parametrize(("prior", "loss", "message"), BAD.values(), ids=BAD)
+def test_bad_input_is_one_message_and_nothing_is_written(run, file, tmp_path, prior, loss, message):
+    loss = file(loss, "loss.csv") if "," in loss else loss
+    out = tmp_path / "design.json"
+    asked = ["--counts", 2, "--prior", file(prior, "prior.csv"), "--loss", loss, *HALF]
+    code, shown, err = run("design", *asked, "--out", out)
+    assert (code, shown, out.exists()) == (1, "", False)
+    assert message in err
+    assert len(err.splitlines()) == 1
+
+
+ASKED = ["--counts", "2", "--prior", "uniform", *HALF]
+MISUSE = {
+    "no space": (ASKED[2:], "exactly one of --counts"),
+    "two spaces": ([*ASKED, "--discrete", "2"], "--counts and --discrete"),
+    "no prior": (ASKED[:2] + ASKED[4:], "--prior: a design needs"),
+    "no level": (ASKED[:4], "exactly one of epsilon and alpha"),
+    "a negative space": (["--counts", "-1", *ASKED[2:]], "the largest count must be at least 0"),
+    "a word": (["--counts", "many", *ASKED[2:]], "the largest count must be a finite number"),
+    "a grid of one number": (["--grid", "4", *ASKED[2:]], "such as 4x4"),
+    "a theorem and a program": ([*ASKED, "--theorem", "--program"], "one of --theorem and --program"),
+    "a prior of counts elsewhere": (["--discrete", "3", "--prior", "poisson:1", *HALF], "uniform on a space other"),
+    "a loss of counts elsewhere": (["--discrete", "3", *ASKED[2:]], "binary, nib or distance"),
+    "a matrix in a picture": ([*ASKED, "--matrix", "m.png"], "as .csv or .tsv"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISUSE.values(), ids=MISUSE)
+def test_misuse_ends_with_code_2(run, arguments, message):
+    code, out, err = run("design", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err

@@ -1,0 +1,250 @@
+"""`utmost vertices` and `utmost kernels`: counts of the papers, streams, pictures, and interrupted searches."""
+
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from running import utmost_command
+from utmost.cli import kernel_files
+from utmost.geometry import kernel_sizes, vertices
+from utmost.spaces import counts, grid, hamming
+
+
+@pytest.mark.parametrize(
+    ("asked", "count"),
+    [
+        (["--hamming", 4], 990),
+        (["--space", "hamming:3"], 38),
+        (["--line", 6], 32),
+        (["--counts", 5], 32),
+        (["--discrete", 5], 30),
+        (["--grid", "2x2"], 18),
+        (["--manhattan", "6x6"], 33865632),
+        (["--line", 100, "--epsilon", "1/3"], 2**99),
+    ],
+)
+def test_vertices_are_counted(run, asked, count):
+    """The bare number; the same in JSON."""
+    assert run("vertices", *asked, "--count") == (0, f"{count}\n", "")
+    assert json.loads(run("vertices", *asked, "--count", "--json")[1])["vertices"] == count
+
+
+def test_processes_of_their_own_count_as_the_issue_asks():
+    ended = utmost_command("vertices", "--hamming", 4, "--count")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "990\n", "")
+    ended = utmost_command("kernels", "--line", 6)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "15,346" in ended.stdout
+
+
+def test_vertices_of_a_graph_and_of_any_distances(run, tmp_path):
+    edges, table = tmp_path / "roads.csv", tmp_path / "table.csv"
+    edges.write_text("from,to\na,b\nb,c\nc,d\nd,a\n")
+    table.write_text("0,1,2\n1,0,1.5\n2,1.5,0\n")
+    assert run("vertices", "--graph", edges, "--count")[1] == "6\n"
+    assert run("vertices", "--distances", table, "--count")[1] == "6\n"
+    assert "sqrt" not in run("vertices", "--distances", table, "--heights", "--out", "-")[1]
+
+
+def test_vertices_are_shown_with_both_forms(run):
+    code, out, err = run("vertices", "--line", 3)
+    assert (code, err) == (0, "")
+    assert re.search(r"2 1 0\s+1/7\s+2/7\s+4/7", out)
+    assert "alpha=1/2" in out
+    assert "--out FILE" in run("vertices", "--hamming", 4)[1]
+    assert "more than 5000" in run("vertices", "--manhattan", "6x6")[1]
+    assert "sqrt(2)" in run("vertices", "--grid", "2x2")[1]
+
+
+def test_all_vertices_are_streamed(run, tmp_path):
+    """CSV on the pipe and in a file, and JSON, hold every vertex once, in the order of the library."""
+    listed = vertices(ut.PrivacyType(hamming(3), alpha="1/3"))
+    asked = ["vertices", "--hamming", 3, "--alpha", "1/3"]
+    wanted = [[str(p) for p in v] for v in listed]
+    header, *rows = csv.reader(io.StringIO(run(*asked, "--out", "-")[1]))
+    assert len(header) == 8
+    assert rows == wanted
+    out = tmp_path / "v.csv"
+    assert run(*asked, "--heights", "--out", out) == (0, "", "")
+    _, *heights = csv.reader(out.read_text().splitlines())
+    assert np.array_equal(np.array(heights, dtype=int), listed.exponents[..., 0])
+    found = json.loads(run(*asked, "--json")[1])
+    assert found["vertices"] == wanted
+    assert found["alpha"] == "1/3"
+    assert run(*asked, "--out", out)[0] == 2, "another file is not written over"
+
+
+def test_orbits(run):
+    found = json.loads(run("vertices", "--hamming", 3, "--orbits", "--json")[1])
+    assert sorted(orbit["size"] for orbit in found["orbits"]) == [2, 8, 8, 8, 12]
+    assert re.search(r"orbits\s+4\b", run("vertices", "--grid", "2x2", "--orbits")[1])
+    found = json.loads(run("kernels", "--hamming", 2, "--orbits", "--json")[1])
+    assert [(orbit["kernels"], len(orbit["vertices"])) for orbit in found["orbits"]] == [(1, 2), (2, 3), (1, 4)]
+    assert re.search(r"orbits\s+3\s", run("kernels", "--hamming", 2, "--orbits")[1])
+
+
+@pytest.mark.parametrize(
+    ("asked", "count"),
+    [
+        (["--line", 5], 187),
+        (["--line", 5, "--alpha", "1/3"], 195),
+        (["--line", 5, "--epsilon", "1/2"], 218),
+        (["--line", 5, "--epsilon", "0.1"], 230),
+        (["--space", "discrete:5", "--epsilon", 1], 1291),
+        (["--grid", "2x2"], 403),
+    ],
+)
+def test_kernels_are_counted_at_any_level(run, asked, count):
+    assert run("kernels", *asked, "--count") == (0, f"{count}\n", "")
+
+
+def test_kernels_by_size_and_themselves(run):
+    found = json.loads(run("kernels", "--line", 6, "--by-size", "--json")[1])
+    assert found["by_size"] == {"2": 1, "3": 8, "4": 77, "5": 816, "6": 14444}
+    assert found["kernels"] == 15346
+    out = run("kernels", "--line", 3)[1]
+    assert re.search(r"1\s+1/3\s+1/3\s+1/3\s*\n", out), "the geometric mechanism"
+    assert "Kernel" not in run("kernels", "--line", 3, "--by-size")[1]
+
+
+def test_kernels_are_streamed(run, tmp_path):
+    """Sets of vertices, each kernel once; the vertices are those of `utmost vertices`."""
+    found = json.loads(run("kernels", "--line", 4, "--json")[1])
+    listed = ut.kernels(ut.PrivacyType(counts(3), alpha="1/2"))
+    assert sorted(map(tuple, found["kernels"])) == sorted(listed.support(k) for k in range(11))
+    assert found["vertices"] == [[str(p) for p in v] for v in listed.vertices]
+    out = tmp_path / "k.csv"
+    assert run("kernels", "--line", 4, "--out", out) == (0, "", "")
+    header, *rows = csv.reader(out.read_text().splitlines())
+    assert header[0] == "outcomes"
+    assert sorted(tuple(int(v) for v in row[1:] if v) for row in rows) == sorted(map(tuple, found["kernels"]))
+    assert all(int(row[0]) == sum(v != "" for v in row[1:]) for row in rows)
+    assert run("kernels", "--line", 4, "--out", "-")[1] == out.read_text()
+
+
+def test_an_estimate_is_repeatable_and_holds_the_truth(run):
+    asked = ["kernels", "--grid", "2x2", "--estimate", 100, "--seed", 4, "--confidence", "0.999"]
+    found = json.loads(run(*asked, "--json")[1])
+    assert found == json.loads(run(*asked, "--json")[1])
+    by_size = kernel_sizes(ut.PrivacyType(grid(2, 2), alpha="1/2"))
+    assert found["low"] < by_size[4] < found["high"]
+    assert found["outcomes"] == 4
+    assert "between" in run(*asked)[1]
+    three = json.loads(run(*asked, "--size", 3, "--json")[1])
+    assert three["low"] <= by_size.get(3, 0) <= three["high"]
+
+
+@pytest.fixture
+def short_stretches(monkeypatch):
+    """A search that is stopped after so many stretches of 300 kernels, as by a power cut."""
+    whole = kernel_files.kernel_blocks
+
+    def stop_after(stretches):
+        def blocks(ptype, start=None):
+            for done, haul in enumerate(whole(ptype, rows=300, start=start)):
+                yield haul
+                if done + 1 == stretches:
+                    raise KeyboardInterrupt
+
+        monkeypatch.setattr(kernel_files, "kernel_blocks", blocks)
+
+    return stop_after
+
+
+def test_an_interrupted_search_goes_on(tmp_path, short_stretches):
+    """Stopped again and again, with rubbish after the last state, it lists every kernel once."""
+    ptype, state, out = ut.PrivacyType(counts(5), alpha="1/2"), tmp_path / "state.json", tmp_path / "k.csv"
+    shares, runs = [], 0
+    short_stretches(4)
+    while True:
+        runs += 1
+        try:
+            found = kernel_files.search(ptype, state, out, shares.append)
+            break
+        except KeyboardInterrupt:
+            with out.open("a") as file:
+                file.write("6,1,2,3")
+    assert runs > 3
+    assert dict(found.sizes) == kernel_sizes(ptype)
+    assert shares[-1] == 1
+    assert sorted(shares) == shares
+    rows = out.read_text().splitlines()[1:]
+    assert len(rows) == len(set(rows)) == 15346
+    again = kernel_files.search(ptype, state, out)
+    assert again.sizes == found.sizes
+    assert len(out.read_text().splitlines()) == 15347
+
+
+def test_a_resumed_count_on_the_command_line(run, tmp_path, short_stretches):
+    state = tmp_path / "state.json"
+    short_stretches(3)
+    with pytest.raises(KeyboardInterrupt):
+        kernel_files.search(ut.PrivacyType(counts(5), alpha="1/2"), state, None)
+    assert 0 < json.loads(state.read_text())["done"] < 1
+    short_stretches(10**9)
+    assert run("kernels", "--line", 6, "--resume", state, "--count") == (0, "15346\n", "")
+    assert json.loads(state.read_text())["position"] is None
+    assert run("kernels", "--line", 6, "--resume", state, "--count")[1] == "15346\n"
+
+
+def test_a_state_that_does_not_fit_is_refused(run, tmp_path):
+    state, out = tmp_path / "state.json", tmp_path / "k.csv"
+    assert run("kernels", "--line", 4, "--resume", state, "--out", out, "--count")[1] == "11\n"
+    honest = state.read_text()
+    for change, asked in [
+        ("{", ["--line", 4]),
+        ("[]", ["--line", 4]),
+        ('{"kind": "utmost design"}', ["--line", 4]),
+        (honest.replace('"orbit"', '"orbits"').replace("null", "{}"), ["--line", 4]),
+        (honest, ["--line", 5]),
+        (honest, ["--line", 4, "--alpha", "1/3"]),
+    ]:
+        state.write_text(change)
+        code, shown, err = run("kernels", *asked, "--resume", state, "--out", out)
+        assert (code, shown) == (1, ""), change
+        assert err.startswith("utmost: "), err
+    state.write_text(honest)
+    out.write_text("cut")
+    assert "bytes" in run("kernels", "--line", 4, "--resume", state, "--out", out)[2]
+    other = tmp_path / "other.json"
+    assert run("kernels", "--line", 4, "--resume", other, "--out", out)[0] == 2, "a list is not written over"
+
+
+@pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
+@pytest.mark.parametrize("asked", [["vertices", "--line", 3], ["kernels", "--discrete", 4]])
+def test_types_on_three_and_four_secrets_are_drawn(run, tmp_path, asked, kind):
+    plot = tmp_path / f"type.{kind}"
+    code, out, err = run(*asked, "--plot", plot)
+    assert (code, err) == (0, "")
+    assert str(plot) in out.replace("\n", "")
+    assert plot.read_bytes().startswith({"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[kind])
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["vertices"], "exactly one of --space, --line"),
+        (["vertices", "--line", 3, "--hamming", 2], "--line and --hamming"),
+        (["vertices", "--space", "torus:3"], "Kinds:"),
+        (["vertices", "--line", 0], "at least 1"),
+        (["vertices", "--line", 3, "--alpha", 1], "alpha"),
+        (["vertices", "--line", 3, "--alpha", "1/2", "--epsilon", 1], "exactly one"),
+        (["vertices", "--line", 3, "--count", "--orbits"], "only one of"),
+        (["vertices", "--line", 5, "--plot", "x.svg"], "3 or 4 secrets"),
+        (["vertices", "--line", 3, "--plot", "x.gif"], "must end in"),
+        (["kernels", "--line", 3, "--count", "--orbits"], "--count and --orbits"),
+        (["kernels", "--line", 3, "--estimate", 1], "at least 2"),
+        (["kernels", "--line", 3, "--estimate", 10, "--size", 9], "between 1 and 3"),
+        (["kernels", "--line", 3, "--estimate", 10, "--confidence", 2], "between 0 and 1"),
+        (["kernels", "--hamming", 5], "estimate"),
+    ],
+)
+def test_misuse(run, asked, said):
+    code, out, err = run(*asked)
+    assert (code, out) == (2, "")
+    assert said in err

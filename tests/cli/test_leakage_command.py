@@ -1,0 +1,168 @@
+"""`utmost leakage`: what it reads, what it says, and that its numbers are those of the library."""
+
+import json
+import re
+
+import pytest
+
+import utmost as ut
+from running import utmost_command
+from utmost.leakage import guessing_entropy, shannon_entropy
+
+GEOMETRIC = "secret,low,middle,high\na,2/3,1/6,1/6\nb,1/3,1/3,1/3\nc,1/6,1/6,2/3\n"
+RESPONSE = "1/2,1/4,1/4\n1/4,1/2,1/4\n1/4,1/4,1/2\n"
+
+
+@pytest.fixture
+def geometric(file):
+    return file(GEOMETRIC, "geometric.csv")
+
+
+@pytest.fixture
+def response(file):
+    return file(RESPONSE, "response.csv")
+
+
+def of(run, *arguments):
+    code, out, err = run("leakage", *arguments, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out)["channels"]
+
+
+def test_a_process_of_its_own_says_what_figure_1_leaks(geometric):
+    ended = utmost_command("leakage", geometric, "--space", "line:3")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    for line in (
+        r"before\s+0\.333333 = 1/3",
+        r"after\s+0\.555556 = 5/9",
+        r"multiplicative leakage\s+1\.66667 = 5/3",
+        r"additive leakage\s+0\.222222 = 2/9",
+        r"a factor of 1\.66667 = 5/3, and 0\.5 = 1/2",
+        r"0\.693147180560 \(alpha=1/2\), for secrets 0 and 1 at outcome low",
+        r"middle\s+b",
+    ):
+        assert re.search(line, ended.stdout), line
+
+
+def test_json_holds_the_hyper_and_the_strategy(run, geometric):
+    report = of(run, geometric)["geometric"]
+    assert [part["weight"]["exact"] for part in report["hyper"]] == ["7/18", "2/9", "7/18"]
+    assert [p["exact"] for p in report["hyper"][0]["posterior"]] == ["4/7", "2/7", "1/7"]
+    assert report["strategy"][1] == {"outcome": "middle", "action": "b", "tie": False}
+    assert report["exact"]
+    assert report["posterior"] == {"value": 5 / 9, "exact": "5/9"}
+
+
+C = ut.channels.geometric_channel(2, alpha="1/2")
+UNIFORM = ut.priors.uniform(3)
+MEASURED = {
+    ("--measure", "bayes"): ut.leakage.vulnerability(C, UNIFORM),
+    ("--measure", "Bayes-Risk"): ut.leakage.uncertainty(C, UNIFORM),
+    ("--measure", "shannon"): shannon_entropy.posterior(C, UNIFORM),
+    ("--measure", "guessing"): guessing_entropy.posterior(C, UNIFORM),
+    ("--measure", "property:x,x,y"): ut.leakage.vulnerability(C, UNIFORM, ut.leakage.property_vulnerability("xxy")),
+    ("--loss", "squared"): ut.leakage.uncertainty(C, UNIFORM, ut.losses.squared),
+    ("--loss", "asymmetric:1,3"): ut.leakage.uncertainty(C, UNIFORM, ut.losses.asymmetric(1, 3)),
+}
+
+
+@pytest.mark.parametrize("options", MEASURED, ids=" ".join)
+def test_every_measure_is_that_of_the_library(run, geometric, options):
+    report = of(run, geometric, *options)["geometric"]
+    assert report["posterior"]["value"] == pytest.approx(float(MEASURED[options]), rel=1e-15)
+
+
+def test_gains_losses_and_priors_from_files(run, geometric, file):
+    gain, loss = file("1,-1\n0,0\n-1,1\n", "gain.csv"), file("0,1\n1,0\n1,1\n", "loss.csv")
+    prior = file("1/2\n1/4\n1/4\n", "prior.csv")
+    belief = ["1/2", "1/4", "1/4"]
+    report = of(run, geometric, "--gain", gain, "--prior", prior)["geometric"]
+    assert report["posterior"]["exact"] == str(ut.leakage.vulnerability(C, belief, [[1, -1], [0, 0], [-1, 1]]))
+    assert report["multiplicative_leakage"] is None
+    assert report["strategy"][2]["action"] == "1"
+    report = of(run, geometric, "--loss", loss, "--prior", prior)["geometric"]
+    assert report["posterior"]["exact"] == str(ut.leakage.uncertainty(C, belief, [[0, 1], [1, 0], [1, 1]]))
+    assert "none: the gain is negative" in run("leakage", geometric, "--gain", gain)[1]
+
+
+def test_several_channels_stand_side_by_side(run, geometric, response, file):
+    code, out, _ = run("leakage", geometric, response, "--space", "line:3")
+    assert code == 0
+    assert re.search(r"multiplicative capacity\s+1\.66667 = 5/3\s+1\.5 = 3/2", out)
+    assert "response leaks least by this measure and prior" in out
+    assert "All leak the same" in run("leakage", geometric, file(GEOMETRIC, "again.csv"))[1]
+    assert set(of(run, geometric, response)) == {"geometric", "response"}
+
+
+def test_a_guess_of_a_property_is_told_by_its_name(run, geometric):
+    report = of(run, geometric, "--measure", "property:small,small,large")["geometric"]
+    assert [each["action"] for each in report["strategy"]] == ["small", "small", "large"]
+
+
+def test_rounded_decimals_are_read_and_nothing_is_claimed_exact(run, file):
+    report = of(run, file("0.3333333333,0.6666666667\n0.5,0.4999999999\n", "rounded.csv"))["rounded"]
+    assert not report["exact"]
+    assert report["posterior"]["exact"] is None
+
+
+def test_uncertainty_that_vanishes(run, file):
+    told = file("1,0\n0,1\n", "told.csv")
+    report = of(run, told, "--measure", "bayes-risk", "--space", "discrete:2")["told"]
+    assert report["multiplicative_leakage"] == {"value": None, "exact": "infinity"}
+    assert report["smallest_epsilon"]["value"] is None
+    assert "infinity" in run("leakage", told, "--measure", "bayes-risk", "--space", "discrete:2")[1]
+
+
+def test_a_channel_that_says_nothing_keeps_every_epsilon(run, file):
+    nothing = file("1/2,1/2\n1/2,1/2\n", "nothing.csv")
+    out = run("leakage", nothing, "--space", "discrete:2")[1]
+    assert re.search(r"smallest epsilon +0 +\n", out)
+    assert "2 outcomes that leave 1 posterior " in out
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
+def test_hypers_are_drawn(run, geometric, response, tmp_path, ending):
+    path = tmp_path / f"hypers.{ending}"
+    code, out, err = run("leakage", geometric, response, "--space", "line:3", "--plot", path)
+    assert (code, err) == (0, "")
+    assert path.stat().st_size > 5000
+    assert "drawn" in out
+
+
+def test_many_outcomes_are_cut_on_the_screen_only(run, file):
+    row = ",".join(["1/30"] * 30)
+    wide = file(f"{row}\n{row}\n", "wide.csv")
+    assert "and 6 more outcomes" in run("leakage", wide)[1]
+    assert len(of(run, wide)["wide"]["strategy"]) == 30
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "says"),
+    [
+        (["--measure", "entropy"], 2, "a measure must be one of bayes, bayes-risk"),
+        (["--measure", "bayes", "--loss", "binary"], 2, "one of --measure, --gain and --loss"),
+        (["--prior", "zipf"], 2, "a prior by name"),
+        (["--space", "line:4"], 2, "the space must have 3 secrets"),
+        (["--measure", "property:a,b"], 1, "must have 3 rows"),
+        (["--loss", "nothing"], 2, "a loss by name"),
+        (["--plot", "x.gif"], 2, "must end in .svg"),
+        (["--prior", "missing.csv"], 1, "missing.csv"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(run, geometric, options, code, says):
+    found, out, err = run("leakage", geometric, *options)
+    assert found == code
+    assert says in err
+    assert out == ""
+
+
+def test_channels_that_do_not_fit_are_refused(run, geometric, file, tmp_path):
+    two = file("1,0\n0,1\n", "two.csv")
+    code, _, err = run("leakage", geometric, two)
+    assert code == 2
+    assert "geometric has 3, two has 2" in err
+    assert "three secrets" in run("leakage", two, "--plot", tmp_path / "x.svg")[2]
+    assert not (tmp_path / "x.svg").exists()
+    assert "sum to 1" in run("leakage", file("1/2,1/4\n", "bad.csv"))[2]
+    bad = file("-1,0\n0,1\n0,0\n", "bad_loss.csv")
+    assert "bad_loss.csv: the loss of action 0" in run("leakage", geometric, "--loss", bad)[2]

@@ -1,0 +1,379 @@
+"""The ledger's commands: what they print, write and spend, and how they refuse."""
+
+import csv
+import io
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from postgres import fresh_database
+from running import utmost_command
+from utmost.ledger import Ledger
+
+ROOT = Path(__file__).parents[2]
+BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
+UNIT = ["--sensitivity", "1", "--cells", "1"]
+ADMITTED = [
+    "--columns",
+    "admitted",
+    "--public",
+    "department,sex",
+    "--drop",
+    "applicants",
+    *UNIT,
+    "--name",
+    "admissions",
+]
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def published(run):
+    """A ledger with one release at 1/2; its options."""
+    assert (
+        run("release", BERKELEY, *ADMITTED, "--epsilon", "1/2", "--ledger", "r.db", "--create", "--out", "half.csv")[0]
+        == 0
+    )
+    return ["--ledger", "r.db"]
+
+
+def rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def answers(text):
+    return [int(row["admitted"]) for row in rows(text)]
+
+
+def said(run, *arguments):
+    code, out, err = run(*arguments, "--json")
+    assert (code, err) == (0, ""), err
+    return json.loads(out)
+
+
+def test_publishing_writes_the_table_and_its_statement(run, published):
+    original = rows(Path(BERKELEY).read_text())
+    released = rows(Path("half.csv").read_text())
+    assert [row["department"] for row in released] == [row["department"] for row in original]
+    statement = json.loads(Path("half.csv.json").read_text())
+    assert (statement["epsilon"], statement["name"], statement["data_version"]) == ("1/2", "admissions", 1)
+    assert statement["released"] == ["admitted"]
+    assert statement["radius"] == 6
+    assert oct(Path("r.db.key").stat().st_mode)[-3:] == "600"
+
+
+def test_the_statement_is_one_that_read_takes(run, published):
+    code, out, _ = run("read", "--releases", "half.csv", "--column", "admitted", "--n", "900", "--prior", "uniform")
+    assert code == 0
+    assert rows(out)[0]["answer"] == rows(Path("half.csv").read_text())[0]["admitted"]
+
+
+def test_relaxing_and_viewing(run, published):
+    code, out, err = run("relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "100", "--yes")
+    assert code == 0
+    assert answers(out) == [int(row["admitted"]) for row in rows(Path(BERKELEY).read_text())]
+    assert "epsilon = 100, whatever answers are put together" in err
+    code, seen, _ = run("view", *published, "--name", "admissions", "--level", "1/2")
+    assert answers(seen) == answers(Path("half.csv").read_text())
+    between = said(run, "view", *published, "--name", "admissions", "--alpha", "1/3")
+    again = said(run, "view", *published, "--name", "admissions", "--alpha", "1/3")
+    assert between["table"] == again["table"]
+    assert between["statement"]["levels"] == ["1/2", "-log(1/3)", "100"]
+    assert between["statement"]["together"]["epsilon"] == "100"
+
+
+def test_a_view_is_written_with_its_statement(run, published):
+    code, out, err = run("view", *published, "--name", "admissions", "--epsilon", "1/4", "--out", "quarter.csv")
+    assert (code, err) == (0, "")
+    assert json.loads(Path("quarter.csv.json").read_text())["public"] == []
+    assert "answered at" in out
+    assert len(answers(Path("quarter.csv").read_text())) == 12
+    assert run("view", *published, "--name", "admissions", "--epsilon", "1/4", "--out", "quarter.csv")[0] == 2
+
+
+def test_parquet_goes_in_and_out(run):
+    table = pa.table({"who": ["a", "b"], "n": pa.array([3, 5], pa.int64())})
+    pq.write_table(table, "t.parquet")
+    where = ["--ledger", "r.db", "--name", "p"]
+    assert (
+        run(
+            "release",
+            "t.parquet",
+            "--columns",
+            "n",
+            "--public",
+            "who",
+            *UNIT,
+            *where,
+            "--create",
+            "--epsilon",
+            "1",
+            "--out",
+            "o.parquet",
+        )[0]
+        == 0
+    )
+    assert run("relax", "t.parquet", *where, "--epsilon", "90", "--yes", "--out", "r.parquet")[0] == 0
+    assert pq.read_table("r.parquet").to_pydict() == table.to_pydict()
+    code, out, _ = run("view", *where, "--epsilon", "90")
+    assert (code, [row["n"] for row in rows(out)]) == (0, ["3", "5"])
+
+
+def test_dry_runs_draw_write_and_spend_nothing(run, published, tmp_path):
+    """Each call that spends can be rehearsed: the budget after it is shown, and every file stays as it is."""
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    code, out, err = run("relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "2", "--dry-run")
+    assert (code, err) == (0, "")
+    assert "Nothing was drawn" in out
+    assert "epsilon = 2" in out
+    more = ["release", BERKELEY, "--columns", "applicants", "--drop", "department,sex,admitted", *UNIT]
+    more += ["--name", "b", "--dataset", "admissions"]
+    report = said(run, *more, "--epsilon", "1", *published, "--dry-run")
+    assert report["after"] == {"dataset": "admissions", "limit": None, "spent": "3/2", "remaining": None}
+    report = said(run, *more, "--epsilon", "1", "--ledger", "new.db", "--create", "--dry-run")
+    assert (report["new_ledger"], report["after"]["spent"]) == (True, "1")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_rehearsal_finds_what_a_release_would_find(run, published):
+    Path("bad.csv").write_text("n\n1\nx\n")
+    release = ["release", "bad.csv", "--columns", "n", *UNIT, "--epsilon", "1", "--name", "bad", *published]
+    for more in ([], ["--dry-run"]):
+        code, out, err = run(*release, *more)
+        assert (code, out) == (1, "")
+        assert "line 3" in err
+    run("ledger", "budget", *published, "--dataset", "admissions", "--limit", "1")
+    for more in ([], ["--dry-run"]):
+        code, _, err = run("relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "2", *more)
+        assert code == 1
+        assert "must stay within epsilon=1" in err
+    assert said(run, "ledger", "status", *published)["releases"][0]["levels"] == ["1/2"]
+
+
+def test_the_same_data_under_another_name_are_told(run, published):
+    """Refused with the mend, on one line; confirmed by --independent."""
+    again = ["release", BERKELEY, *ADMITTED, "--epsilon", "1", "--name", "copy", *published]
+    code, out, err = run(*again)
+    assert (code, out) == (1, "")
+    assert "holds the values of 'admitted' in 'admissions', version 1" in err
+    assert "Pass dataset='admissions'" in err
+    assert run(*again, "--independent", "--out", "copy.csv")[0] == 0
+    assert run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--independent")[0] == 2
+
+
+def test_a_limit_that_no_release_spends_is_told(run, published):
+    """When it is set, and to the release that forgets it, rehearsed or not."""
+    code, _, err = run("ledger", "budget", *published, "--dataset", "admisions", "--limit", "3")
+    assert code == 0
+    assert err == (
+        "utmost: warning: no release names dataset 'admisions' yet; those of this ledger name 'admissions'\n"
+    )
+    Path("t.csv").write_text("n\n1\n2\n")
+    release = ["release", "t.csv", "--columns", "n", *UNIT, "--epsilon", "1", "--name", "t", *published]
+    for more in ([], ["--dry-run"]):
+        code, _, err = run(*release, *more)
+        assert code == 2
+        assert "no release names 'admisions' yet" in err
+    assert run(*release, "--dry-run", "--independent")[0] == 0
+    assert run(*release, "--largest", "1", "--independent")[0] == 1
+    assert run(*release, "--largest", "2", "--dataset", "admisions", "--out", "u.csv")[0] == 0
+
+
+def test_budgets(run, published):
+    assert said(run, "ledger", "budget", *published, "--dataset", "admissions") == {
+        "dataset": "admissions", "limit": None, "spent": "1/2", "remaining": None,
+    }  # fmt: skip
+    report = said(run, "ledger", "budget", *published, "--dataset", "admissions", "--limit", "3")
+    assert (report["limit"], report["remaining"]) == ("3", "5/2")
+    code, out, _ = run("ledger", "budget", *published, "--dataset", "admissions")
+    assert code == 0
+    assert "epsilon = 5/2" in out
+
+
+def test_status_verify_and_history(run, published):
+    report = said(run, "ledger", "status", *published)
+    (release,) = report["releases"]
+    assert (report["quarantine"], release["columns"], release["rows"]) == (None, ["admitted"], 12)
+    assert said(run, "ledger", "verify", *published) == {
+        "events": 2, "responses": 1, "cells": 12, "spent": {"admissions": "1/2"}, "quarantine": None,
+    }  # fmt: skip
+    kinds = [event["kind"] for event in said(run, "ledger", "history", *published, "--name", "admissions")]
+    assert kinds == ["published"]
+    for command, shown in (("status", "admissions"), ("verify", "as it was written"), ("history", "published")):
+        code, out, err = run("ledger", command, *published)
+        assert (code, err) == (0, "")
+        assert shown in out
+
+
+def test_a_damaged_ledger_is_told_with_code_1(run, published):
+    content = bytearray(Path("r.db").read_bytes())
+    at = content.index(b'"published"')
+    content[at + 3] ^= 1
+    Path("r.db").write_bytes(content)
+    code, out, err = run("ledger", "verify", *published)
+    assert (code, out) == (1, "")
+    assert err.startswith("utmost: ")
+
+
+def test_backups_and_quarantine(run, published):
+    report = said(run, "ledger", "backup", "copy.db", *published)
+    assert report["receipt"].startswith("utmost-receipt:")
+    assert run("ledger", "backup", "copy.db", *published)[0] == 2
+    run("relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "2")
+    new = ["--ledger", "new.db", "--key-file", "r.db.key"]
+    report = said(run, "ledger", "restore", "copy.db", *new)
+    assert "backup" in report["quarantine"]
+    code, _, err = run("relax", BERKELEY, *new, "--name", "admissions", "--epsilon", "2")
+    assert code == 1
+    assert "quarantine" in err
+    assert run("ledger", "resume", *new, "--reason", "the disk died", "--missing", "admissions")[0] == 2
+    report = said(run, "ledger", "resume", *new, "--reason", "the disk died", "--missing", "admissions=3/2")
+    assert report["quarantine"] is None
+    assert report["datasets"][0]["spent"] == "2"
+    assert run("ledger", "restore", "copy.db", *published)[0] == 2
+
+
+def test_receipts(run, published):
+    receipt = run("ledger", "receipt", *published)[1].strip()
+    shutil.copy("r.db", "old.db")
+    run("relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "2")
+    newer = run("ledger", "receipt", *published)[1].strip()
+    assert run("ledger", "receipt", *published, "--check", receipt)[0] == 0
+    shutil.copy("old.db", "r.db")
+    Path("r.db.witness").unlink()
+    assert run("ledger", "receipt", *published, "--check", newer)[0] == 1
+    assert said(run, "ledger", "status", *published)["quarantine"]
+    code, out, _ = run("ledger", "verify", *published)
+    assert (code, "as it was written" in out) == (1, True), "an older ledger is whole, and is not to be used"
+
+
+def test_new_versions_of_the_data_add_up(run, published):
+    changed = Path("changed.csv")
+    changed.write_text(Path(BERKELEY).read_text().replace("825,512", "826,513"))
+    code, _, err = run("relax", changed, *published, "--name", "admissions", "--epsilon", "1")
+    assert code == 1
+    assert "version" in err
+    release = ["release", changed, *ADMITTED, *published, "--epsilon", "1", "--data-version", "2"]
+    assert said(run, *release)["statement"]["together"]["epsilon"] == "3/2"
+
+
+def test_half_steps(run):
+    release = ["release", BERKELEY, "--columns", "admitted", "--drop", "department,sex,applicants", "--half-step"]
+    release += ["--sensitivity", "5", "--cells", "1"]
+    found = said(run, *release, "--ledger", "r.db", "--create", "--name", "h", "--epsilon", "1")["statement"]
+    assert (found["law"], found["parameters"]["step"]) == ("DiscreteStaircase", 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["release", BERKELEY, *ADMITTED, "--epsilon", "1"], 2, "--name needs --ledger"),
+        (["release", BERKELEY, *ADMITTED[:-2], "--epsilon", "1", "--ledger", "r.db"], 2, "--name"),
+        (["release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", "r.db", "--cost", "squared"], 2, "--cost"),
+        (["release", BERKELEY, *ADMITTED, "--epsilon", "0", "--ledger", "r.db"], 2, "epsilon"),
+        (["release", BERKELEY, *ADMITTED, "--ledger", "r.db"], 2, "epsilon"),
+        (["relax", BERKELEY, "--ledger", "none.db", "--name", "a", "--epsilon", "1"], 1, "there must be a ledger"),
+        (["view", "--ledger", "none.db", "--name", "a", "--epsilon", "1"], 1, "there must be a ledger"),
+        (["ledger", "status", "--ledger", "none.db"], 1, "there must be a ledger"),
+        (["ledger", "status", "--ledger", "sqlite:///none.db"], 1, "there must be a ledger"),
+        (["view", "--name", "a", "--epsilon", "1"], 2, "--ledger"),
+        (["ledger", "restore", BERKELEY, "--ledger", "new.db"], 1, "key"),
+        (["ledger", "nonsense"], 2, "nonsense"),
+    ],
+)
+def test_refusals(run, tmp_path, arguments, code, told):
+    ended, out, err = run(*arguments)
+    assert (ended, out) == (code, "")
+    assert told in err
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_refusals_in_a_ledger(run, published):
+    events = len(said(run, "ledger", "history", *published))
+    for arguments, told in (
+        (["relax", BERKELEY, "--name", "nothing", "--epsilon", "1"], "admissions"),
+        (["view", "--name", "admissions", "--epsilon", "3"], "relax"),
+        (["view", "--name", "admissions", "--epsilon", "1/2", "--data-version", "2"], "version"),
+        (["release", BERKELEY, *ADMITTED, "--epsilon", "3"], "admissions"),
+    ):
+        code, out, err = run(*arguments, *published)
+        assert (code, out) == (1, "")
+        assert told in err
+    assert len(said(run, "ledger", "history", *published)) == events
+
+
+def test_a_key_of_another_ledger_is_refused(run, published, monkeypatch):
+    Path("other.key").write_text("ab" * 32)
+    os.chmod("other.key", 0o600)
+    code, _, err = run("ledger", "status", *published, "--key-file", "other.key")
+    assert code == 1
+    assert "key" in err
+    os.chmod("other.key", 0o644)
+    code, _, err = run("ledger", "status", *published, "--key-file", "other.key")
+    assert "chmod 600" in err
+    monkeypatch.setenv("UTMOST_LEDGER_KEY", Path("r.db.key").read_text().strip())
+    assert run("ledger", "status", *published)[0] == 0
+
+
+def test_a_ledger_is_made_only_where_one_is_asked_for(run):
+    """A misspelt place is no second ledger, also in a rehearsal."""
+    for more in ([], ["--dry-run"]):
+        code, _, err = run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", "mispelt.db", *more)
+        assert code == 1
+        assert "--create" in err
+    assert list(Path().iterdir()) == []
+
+
+def test_a_ledger_on_a_server(run, monkeypatch):
+    """Its key is in a file, and its witness beside the key."""
+    Path("curator.key").write_text("cd" * 32)
+    Path("curator.key").chmod(0o600)
+    monkeypatch.setenv("UTMOST_LEDGER_KEY_FILE", "curator.key")
+    monkeypatch.setenv("UTMOST_LEDGER", fresh_database())
+    assert run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--out", "one.csv")[0] == 2, "--ledger must be said"
+    where = os.environ["UTMOST_LEDGER"]
+    assert (
+        run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", where, "--create", "--out", "one.csv")[0] == 0
+    )
+    assert run("relax", BERKELEY, "--name", "admissions", "--epsilon", "2", "--out", "two.csv")[0] == 0
+    assert answers(run("view", "--name", "admissions", "--level", "1")[1]) == answers(Path("one.csv").read_text())
+    assert said(run, "ledger", "verify")["responses"] == 2
+    assert len(list(Path().glob("curator.key.*.witness"))) == 1
+
+
+def test_the_bar_of_a_large_table(run, monkeypatch):
+    """On a terminal long work shows how far it is; a pipe sees nothing of it."""
+    from importlib import import_module
+
+    from rich.console import Console
+
+    progress = import_module("utmost.cli.screen")
+    text = io.StringIO()
+    console = Console(file=text, force_terminal=True, width=80)
+    monkeypatch.setattr(progress, "screen", lambda stderr: console)
+    np.savetxt("big.csv", np.arange(200_000), fmt="%d", header="n", comments="")
+    where = ["--ledger", "r.db", "--name", "big", "--out", "o.csv"]
+    assert run("release", "big.csv", "--columns", "n", *UNIT, "--epsilon", "1", *where, "--create")[0] == 0
+    assert "Publishing" in text.getvalue()
+
+
+def test_commands_start_quickly_and_work_in_a_process_of_their_own(tmp_path):
+    ended = utmost_command(
+        "release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", "r.db", "--create", cwd=tmp_path
+    )
+    assert ended.returncode == 0, ended.stderr
+    ended = utmost_command("ledger", "verify", "--ledger", "r.db", "--json", cwd=tmp_path)
+    assert json.loads(ended.stdout)["responses"] == 1
+    with Ledger.open(tmp_path / "r.db", create=True) as ledger:
+        assert ledger.verify().events == 2

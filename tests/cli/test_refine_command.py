@@ -1,0 +1,122 @@
+"""`utmost refine`: verdicts in both directions, witnesses shown and written, and what is refused."""
+
+import json
+import re
+from fractions import Fraction
+
+import pytest
+
+from running import utmost_command
+from utmost.channels import Channel, geometric_channel, randomized_response
+from utmost.documents import channel_files
+from utmost.geometry import prefers
+from utmost.spaces import Consumer
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The channels of this page as files."""
+    channels = {
+        "loose": geometric_channel(2, alpha="1/4"),
+        "strict": geometric_channel(2, alpha="1/2"),
+        "response": randomized_response(3, alpha="1/2"),
+        "swapped": Channel(geometric_channel(2, alpha="1/2").matrix[:, ::-1]),
+        "rounded": geometric_channel(2, epsilon=1),
+        "two": Channel([[1], [1]]),
+    }
+    for name, channel in channels.items():
+        with (tmp_path / f"{name}.csv").open("wb") as file:
+            channel_files.write(channel, file, tmp_path / f"{name}.csv")
+    return lambda name: tmp_path / f"{name}.csv"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "order", "relation"),
+    [
+        ("loose", "strict", "refinement", "the first is above"),
+        ("strict", "loose", "refinement", "the second is above"),
+        ("strict", "swapped", "refinement", "equal"),
+        ("strict", "response", "refinement", "incomparable"),
+        ("loose", "rounded", "refinement", "the first is above"),
+        ("loose", "strict", "max-case", "the first is above"),
+        ("strict", "response", "max-case", "incomparable"),
+        ("strict", "response", "privacy", "the first is above"),
+        ("response", "loose", "privacy", "the second is above"),
+        ("strict", "swapped", "privacy", "equal"),
+    ],
+)
+def test_relations(run, files, first, second, order, relation):
+    """Either, both or neither; the witnesses are checked before they are shown."""
+    code, out, err = run("refine", files(first), files(second), "--order", order, "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["relation"] == relation
+    assert found["second_below_first"]["verified"]
+    assert found["first_below_second"]["verified"]
+    code, out, err = run("refine", files(first), files(second), "--order", order)
+    assert (code, err) == (0, "")
+    assert re.search(r"checked\s+yes", out)
+
+
+def test_the_screen_says_who_is_better_and_shows_both_witnesses(run, files):
+    _, out, _ = run("refine", files("loose"), files("strict"))
+    assert "loose.csv is better for everyone: strict.csv is loose.csv, post-processed" in out
+    assert re.search(r"strict.csv below loose.csv\s+yes", out)
+    assert re.search(
+        r"loose.csv below strict.csv\s+no: a consumer loses \S+ with loose.csv and \S+ with strict.csv", out
+    )
+    assert re.search(r"1\s+7/27\s+13/27\s+7/27", out)
+    assert "Who prefers loose.csv to strict.csv" in out
+
+
+def test_the_remap_is_written_and_does_what_it_says(run, files, tmp_path):
+    """As CSV the remap alone, whichever direction has one; as JSON all that was found."""
+    for pair in (("loose", "strict"), ("strict", "loose")):
+        path = tmp_path / f"{pair[0]}-remap.csv"
+        code, out, _ = run("refine", files(pair[0]), files(pair[1]), "--write", path)
+        assert code == 0
+        assert "written" in out
+        remap = channel_files.read(path)
+        assert (channel_files.read(files("loose")) @ remap).same_as(channel_files.read(files("strict")))
+    path = tmp_path / "found.json"
+    run("refine", files("strict"), files("response"), "--write", path)
+    found = json.loads(path.read_text(encoding="utf-8"))
+    consumer = found["second_below_first"]["consumer"]
+    who = Consumer(consumer["prior"], consumer["loss"])
+    assert prefers(who, channel_files.read(files("response")), channel_files.read(files("strict")))
+    gap = Fraction(consumer["expected_loss_above_exact"]) - Fraction(consumer["expected_loss_below_exact"])
+    assert gap > 0
+
+
+def test_large_witnesses_are_counted_and_not_shown(run, tmp_path):
+    for name, alpha in (("a", "1/3"), ("b", "1/2")):
+        with (tmp_path / f"{name}.json").open("wb") as file:
+            channel_files.write(geometric_channel(20, alpha=alpha), file, tmp_path / f"{name}.json")
+    _, out, _ = run("refine", tmp_path / "a.json", tmp_path / "b.json")
+    assert "21 x 21 entries: --write or --json has them" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["strict", "two"], 1, "both channels must have as many secrets; got 3 in"),
+        (["strict", "loose", "--order", "best"], 2, "must be one of refinement, max-case, privacy; got best"),
+        (["strict", "loose", "--write", "out.txt"], 2, "written as .json, the remap as .csv"),
+        (["strict", "response", "--write", "out.csv"], 1, "must exist to be written"),
+        (["strict"], 2, "Missing argument"),
+        (["strict", "missing"], 2, "does not exist"),
+    ],
+)
+def test_refusals(run, files, tmp_path, monkeypatch, arguments, code, said):
+    monkeypatch.chdir(tmp_path)
+    given = [files(a) if k < 2 else a for k, a in enumerate(arguments)]
+    ended, out, err = run("refine", *given)
+    assert (ended, out) == (code, "")
+    assert said in " ".join(err.split())
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_process_of_its_own(files):
+    ended = utmost_command("refine", files("loose"), files("strict"))
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "better for everyone" in ended.stdout

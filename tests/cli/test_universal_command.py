@@ -1,0 +1,155 @@
+"""`utmost universal`: verdicts with their numbers, and proofs that are written, read back and checked again."""
+
+import json
+import re
+
+import pytest
+
+import utmost as ut
+from running import utmost_command
+from utmost.documents import verdicts
+
+
+def test_a_process_of_its_own_answers_as_the_issue_asks():
+    ended = utmost_command("universal", "--space", "discrete:3", "--loss", "binary")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "no mechanism is the best for every prior" in ended.stdout
+    assert re.search(r"least regret\s+1/24\s", ended.stdout)
+    assert re.search(r"checked\s+yes", ended.stdout)
+
+
+CASES = {
+    "discrete 3, binary": (["--discrete", 3, "--loss", "binary"], False, "1/24"),
+    "discrete 3, nib": (["--discrete", 3, "--loss", "nib"], False, "2/75"),
+    "discrete 3, absolute": (["--discrete", 3, "--loss", "absolute"], False, "1/18"),
+    "discrete 3, squared": (["--discrete", 3, "--loss", "squared"], False, "2/35"),
+    "cube of 2 bits, distance": (["--hamming", 2, "--loss", "distance"], False, "1/6"),
+    "line of 3, absolute": (["--line", 3, "--loss", "absolute"], True, "0"),
+    "line of 4, nib": (["--line", 4, "--loss", "nib", "--alpha", "2/3"], True, "0"),
+    "two secrets": (["--discrete", 2, "--loss", "squared", "--alpha", "9/10"], True, "0"),
+    "one secret": (["--line", 1, "--loss", "binary"], True, "0"),
+    "a judged one": (["--line", 3, "--loss", "squared", "--mechanism", "geometric"], True, "0"),
+    "one that fails": (["--discrete", 3, "--loss", "binary", "--mechanism", "randomized-response"], False, None),
+}
+
+
+@pytest.mark.parametrize(("asked", "verdict", "regret"), CASES.values(), ids=CASES)
+def test_a_verdict_is_written_and_proves_itself_again(run, tmp_path, asked, verdict, regret):
+    out = tmp_path / "verdict.json"
+    code, shown, err = run("universal", *asked, "--out", out)
+    assert (code, err) == (0, "")
+    assert re.search(r"checked\s+yes", shown)
+    found = verdicts.read(out)
+    assert found.verify()
+    assert found.holds == verdict
+    assert (None if found.regret is None else str(found.regret)) == regret
+    assert found.ptype.contains(found.channel)
+    code, shown, err = run("universal", "--check", out)
+    assert (code, err) == (0, "")
+    assert (re.search("verdict +(one|this) mechanism is the best", shown) is not None) == verdict
+    assert json.loads(run("universal", "--check", out, "--json")[1])["verdict"] is verdict
+    printed = json.loads(run("universal", *asked, "--json")[1])
+    assert printed["verified"] is True
+    assert printed["regret"] == regret
+
+
+def test_forged_verdicts_are_refused(run, tmp_path):
+    """A smaller regret, a changed multiplier or weight, a mechanism that keeps no promise, a verdict turned around."""
+    out = tmp_path / "verdict.json"
+    assert run("universal", "--discrete", 3, "--loss", "binary", "--out", out)[0] == 0
+    honest = json.loads(out.read_text())
+    prior, z = honest["duals"][0]
+    conflict = honest["conflict"]
+    truth = [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "1"]]
+    first, *others = conflict["mechanisms"]
+    never = conflict["priors"][0].index("0")
+    leaking = [["1", *["0"] * (len(row) - 1)] if x == never else row for x, row in enumerate(first)]
+    forgeries = [
+        {"regret": "1/25"},
+        {"regret": "0", "verdict": True},
+        {"verdict": True},
+        {"loss": [["0", "1", "2"], ["1", "0", "1"], ["2", "1", "0"]]},
+        {"epsilon": "-log(1/3)"},
+        {"mechanism": truth},
+        {"duals": [[prior, ["5", *z[1:]]], *honest["duals"][1:]]},
+        {"conflict": None},
+        {"conflict": conflict | {"multipliers": ["9", "9", "9"]}},
+        {"conflict": conflict | {"weights": ["1", "1", "1"]}},
+        {"conflict": conflict | {"mechanisms": [truth] * 3}},
+        {"conflict": conflict | {"mechanisms": [leaking, *others]}},
+        {"asked": "this mechanism"},
+    ]
+    for change in forgeries:
+        out.write_text(json.dumps(honest | change))
+        code, shown, err = run("universal", "--check", out)
+        assert (code, shown) == (1, ""), change
+        assert re.search("must prove the verdict|for every vertex of the cells", err), change
+
+
+def test_a_forged_comparison_is_refused(run, tmp_path):
+    out = tmp_path / "verdict.json"
+    asked = ["--discrete", 3, "--loss", "binary", "--mechanism", "randomized-response"]
+    assert run("universal", *asked, "--out", out)[0] == 0
+    honest = json.loads(out.read_text())
+    truth = [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "1"]]
+    for change in (
+        {"better": honest["better"] | {"mechanism": truth}},
+        {"better": honest["better"] | {"mechanism": honest["mechanism"]}},
+        {"verdict": True},
+        {"asked": "any mechanism"},
+    ):
+        out.write_text(json.dumps(honest | change))
+        assert run("universal", "--check", out)[0] == 1, change
+
+
+def test_a_file_that_is_no_verdict_is_refused(run, tmp_path):
+    out = tmp_path / "verdict.json"
+    assert run("universal", "--line", 2, "--loss", "binary", "--out", out)[0] == 0
+    honest = json.loads(out.read_text())
+    bad = [
+        "{",
+        "[]",
+        json.dumps(honest | {"kind": "utmost design"}),
+        json.dumps(honest | {"duals": honest["duals"][1:]}),
+        json.dumps(honest | {"duals": [[[1], ["1"]]]}),
+        json.dumps(honest | {"regret": "-1"}),
+        json.dumps(honest | {"loss": [["0"]]}),
+        json.dumps(honest | {"mechanism": [["1"]]}),
+        json.dumps(honest | {"space": {"kind": "torus", "sizes": [3]}}),
+        json.dumps(honest | {"better": {"prior": ["1"], "mechanism": honest["mechanism"]}}),
+        json.dumps({key: value for key, value in honest.items() if key != "loss"}),
+    ]
+    for text in bad:
+        out.write_text(text)
+        code, shown, err = run("universal", "--check", out)
+        assert (code, shown) == (1, ""), text
+        assert err.startswith("utmost: "), err
+
+
+def test_a_mechanism_and_a_loss_from_files(run, tmp_path):
+    """The geometric mechanism as decimals and fractions; a loss with a row for each secret."""
+    matrix, loss = tmp_path / "m.csv", tmp_path / "l.csv"
+    matrix.write_text("2/3,1/6,1/6\n1/3,1/3,1/3\n1/6,1/6,2/3\n")
+    loss.write_text("a,b\n0,1\n1/2,1/2\n1,0\n")
+    code, out, err = run("universal", "--line", 3, "--loss", loss, "--mechanism", matrix)
+    assert (code, err) == (0, "")
+    assert "this mechanism is the best for every prior" in out
+    assert ut.PrivacyType(ut.spaces.counts(2), alpha="1/2").contains(ut.channels.geometric_channel(2, alpha="1/2"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "said"),
+    [
+        (["--loss", "binary"], 2, "exactly one of"),
+        (["--line", 3, "--loss", "zero"], 2, "must be one of"),
+        (["--line", 3, "--epsilon", 1], 2, "irrational"),
+        (["--grid", "2x2", "--loss", "binary"], 2, "irrational"),
+        (["--line", 3, "--mechanism", "laplace"], 2, "geometric, randomized-response"),
+        (["--line", 3, "--alpha", "2/3", "--mechanism", "randomized-response"], 0, ""),
+        (["--discrete", 3, "--mechanism", "geometric"], 1, "must hold"),
+    ],
+)
+def test_misuse(run, asked, code, said):
+    ended, _, err = run("universal", *asked)
+    assert ended == code
+    assert said in err

@@ -1,0 +1,35 @@
+"""The statement as a file: read back as it was said, and without anything secret in it."""
+
+import json
+
+import pytest
+
+from utmost.documents import statement_files
+from utmost.errors import BadTable
+from utmost.release import release_table
+
+TRUE_VALUES = [123457, 765431]
+
+
+def test_a_statement_is_read_back_as_it_was_written(tmp_path):
+    made = release_table({"n": TRUE_VALUES}, columns="n", epsilon=1, sensitivity=1, cells=1)
+    path = tmp_path / "x.json"
+    with path.open("wb") as file:
+        statement_files.write(made.sidecar, file)
+    assert statement_files.read(path) == made.sidecar
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '"text"', '{"kind": "other"}'])
+def test_what_is_no_statement_is_refused(tmp_path, text):
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    with pytest.raises(BadTable, match="a statement must be"):
+        statement_files.read(path)
+
+
+def test_a_statement_holds_no_true_value_and_no_seed():
+    made = release_table({"n": TRUE_VALUES}, columns="n", epsilon=100, sensitivity=1, cells=1)
+    said = json.dumps(made.sidecar)
+    assert made.table["n"] == TRUE_VALUES
+    assert not any(str(value) in said for value in TRUE_VALUES)
+    assert "seed" not in said

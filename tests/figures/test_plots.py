@@ -1,0 +1,45 @@
+"""Plots: a curve in braille goes through its points; round numbers on the axis."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utmost.errors import OutOfRange
+from utmost.figures.canvas import _round_step, braille, check_format, figure, terminal
+
+
+@given(st.integers(1, 30), st.integers(1, 10), st.floats(0.1, 100))
+def test_a_straight_line_has_one_dot_in_each_column_of_dots(width, height, top):
+    cells = braille([0.0, 1.0], [0.0, top], top, width, height)
+    assert sum(dots.bit_count() for row in cells for dots in row) == 2 * width
+    assert cells[-1][0] & 0x40, "starts in the lower left corner"
+    assert cells[0][-1] & 0x08, "ends in the upper right corner"
+
+
+def test_every_row_of_a_picture_is_equally_wide_and_fits_a_terminal():
+    rows = terminal([0, 5, 10], {"a": [1, 2, 4], "b": [4, 2, 1]})
+    widths = {sum(len(text) for text, _ in row) for row in rows[:-2]}
+    assert len(widths) == 1
+    assert max(sum(len(text) for text, _ in row) for row in rows) < 80
+    assert {owner for row in rows for _, owner in row} == {-1, 0, 1}
+
+
+@given(st.floats(1e-6, 1e6))
+def test_a_round_step_is_the_next_of_its_kind(least):
+    step = _round_step(least)
+    assert least <= step <= 2.51 * least
+    assert f"{step:.15e}"[:3] in ("1.0", "2.0", "2.5", "5.0")
+
+
+@pytest.mark.parametrize(("kind", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_a_figure_is_of_the_kind_asked_for(kind, start):
+    file = io.BytesIO()
+    figure([0.0, 1.0], {"absolute": [1.0, 2.0]}, file, kind=kind, x="epsilon", y="gain")
+    assert file.getvalue().startswith(start)
+
+
+def test_another_ending_is_refused(tmp_path):
+    with pytest.raises(OutOfRange, match=r"must end in \.svg, \.png, \.pdf"):
+        check_format(tmp_path / "x.gif")

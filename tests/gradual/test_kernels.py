@@ -1,0 +1,261 @@
+"""Tighten, relax and bridge: THEORY in exact rationals, each formula by two routes."""
+
+import pickle
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from utmost.errors import NotANumber, OutOfRange, Unsupported
+from utmost.exact import level
+from utmost.gradual import Bridge, Relaxing, Tightening
+from utmost.noise import Geometric
+
+alphas = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(49, 50), max_denominator=50)
+integers = st.integers(-6, 6)
+
+
+def levels_of(*alphas):
+    """Levels from the strictest to the loosest."""
+    return [level(alpha=a) for a in sorted(map(Fraction, alphas), reverse=True)]
+
+
+@st.composite
+def ordered_levels(draw, count):
+    drawn = draw(st.lists(alphas, min_size=count, max_size=count, unique=True))
+    return levels_of(*drawn)
+
+
+def difference(p, b, k):
+    """(1 + b^2) p(k) - b (p(k-1) + p(k+1)), which inverts convolution with two-sided geometric noise of ratio b."""
+    return ((1 + b * b) * p(k) - b * (p(k - 1) + p(k + 1))) / (1 - b) ** 2
+
+
+@settings(deadline=None, max_examples=25)
+@given(ordered_levels(2), integers)
+def test_tightened_noise_is_geometric_again(levels, k):
+    """V_start + W has the geometric law: deconvolving that law gives W back."""
+    strict, loose = levels
+    W = Tightening(start=loose, to=strict)
+    assert W.pmf(k) == difference(Geometric(alpha=strict.alpha).pmf, loose.alpha, k)
+
+
+@settings(deadline=None, max_examples=25)
+@given(ordered_levels(2), integers, integers)
+def test_relaxing_is_bayes_rule_on_tightening(levels, x, y):
+    """P(V_to = y | V_start = x) = P(V_to = y) P(W = x - y) / P(V_start = x)."""
+    strict, loose = levels
+    joint = Geometric(alpha=loose.alpha).pmf(y) * Tightening(loose, strict).pmf(x - y)
+    assert Relaxing(strict, loose).pmf(y, x) == joint / Geometric(alpha=strict.alpha).pmf(x)
+
+
+@settings(deadline=None, max_examples=25)
+@given(ordered_levels(3), integers, integers)
+def test_the_bridge_is_bayes_rule_on_two_tightenings(levels, w, k):
+    strict, at, loose = levels
+    joint = Tightening(loose, at).pmf(k) * Tightening(at, strict).pmf(w - k)
+    assert Bridge(strict, at, loose).pmf(k, w) == joint / Tightening(loose, strict).pmf(w)
+
+
+@settings(deadline=None, max_examples=25)
+@given(ordered_levels(2), integers, integers)
+def test_relaxing_is_the_bridge_to_no_noise(levels, x, y):
+    strict, loose = levels
+    assert Bridge(strict, loose, None).pmf(y, x) == Relaxing(strict, loose).pmf(y, x)
+
+
+@settings(deadline=None, max_examples=25)
+@given(ordered_levels(3), integers)
+def test_every_mixture_sums_to_one(levels, x):
+    strict, at, loose = levels
+    assert sum(Relaxing(strict, loose).pieces(x)) == 1
+    for bridge in (Bridge(strict, at, loose), Bridge(strict, at, None)):
+        assert bridge.home.fraction() + bridge.across.fraction() + bridge.stay.fraction() + bridge.leap.fraction() == 1
+    W = Tightening(loose, strict)
+    assert W.stay.fraction() + W.change.fraction() == 1
+    assert W.cdf(x) + W.ccdf(x) == 1
+    assert W.cdf(x) - W.cdf(x - 1) == W.pmf(x)
+
+
+@settings(deadline=None, max_examples=25)
+@given(ordered_levels(3), st.integers(1, 5))
+def test_the_table_of_the_bridge_is_its_pmf(levels, w):
+    """Enumerating home, across, stay and leap (K = sG or -s(1 + J) or w + sJ) gives P(K = k | W = w)."""
+    strict, at, loose = levels
+    B = Bridge(strict, at, loose)
+    q, rho = B.rise.fraction(), B.fall.fraction()
+    for k in range(-4, w + 5):
+        if k < 0:
+            mass = B.across.fraction() * (1 - q) * q ** (-k - 1)
+        elif k < w:
+            mass = (B.stay.fraction() + B.leap.fraction()) * (1 - rho) * rho**k
+        else:
+            mass = rho**w * (B.leap.fraction() * (1 - q) * q ** (k - w) + B.stay.fraction() * (k == w))
+        assert B.pmf(k, w) == mass + B.home.fraction() * (k == 0)
+        assert B.pmf(-k, -w) == B.pmf(k, w)
+
+
+@settings(deadline=None, max_examples=25)
+@given(ordered_levels(2), integers)
+def test_the_pieces_of_relaxing_are_its_pmf(levels, x):
+    """Stay, across, inward and outward, enumerated, are the pmf; staying and coming back together are `keep`."""
+    strict, loose = levels
+    R = Relaxing(strict, loose)
+    A, B, C, D = R.pieces(x)
+    a, b, m, s = strict.alpha, loose.alpha, abs(x), -1 if x < 0 else 1
+    for k in range(-4, m + 5):
+        mass = A * (k == m)
+        if k < 0:
+            mass += B * (1 - a * b) * (a * b) ** (-k - 1)
+        elif k < m:
+            mass += C * (b / a) ** k / sum((b / a) ** i for i in range(m))
+        else:
+            mass += D * (1 - a * b) * (a * b) ** (k - m)
+        assert R.pmf(s * k, x) == mass
+    assert R.keep(x) == R.pmf(x, x)
+
+
+@settings(deadline=None, max_examples=25)
+@given(ordered_levels(2), st.integers(-40, 40))
+def test_the_mean_of_relaxing(levels, x):
+    """E[V_to | V_start = x] by its closed form and by its pieces, in rationals."""
+    strict, loose = levels
+    R = Relaxing(strict, loose)
+    A, B, C, D = R.pieces(x)
+    q, rho, m, s = strict.alpha * loose.alpha, loose.alpha / strict.alpha, abs(x), -1 if x < 0 else 1
+    inner = sum(k * rho**k for k in range(m)) / sum(rho**k for k in range(m)) if m else 0
+    assert R.mean(x) == s * (A * m - B / (1 - q) + C * inner + D * (m + q / (1 - q)))
+
+
+@settings(deadline=None, max_examples=25)
+@given(ordered_levels(2))
+def test_moments_of_the_tightening(levels):
+    """Var V_to = Var V_start + Var W; E|W| from the tails; w is the squared correlation."""
+    strict, loose = levels
+    W = Tightening(loose, strict)
+    a, b = strict.alpha, loose.alpha
+    assert 2 * b / (1 - b) ** 2 + W.variance == 2 * a / (1 - a) ** 2
+    assert W.mean_absolute == 2 * W.ccdf(0) / (1 - a)
+    assert W.stay.fraction() == (b / (1 - b) ** 2) / (a / (1 - a) ** 2)
+
+
+@settings(deadline=None, max_examples=25)
+@given(ordered_levels(3))
+def test_tightening_in_two_steps_is_tightening_in_one(levels):
+    """W(loose -> strict) = W(loose -> at) + W(at -> strict) in law, by deconvolving both of them."""
+    strict, at, loose = levels
+    w = {(1, 2): Tightening(loose, at), (0, 1): Tightening(at, strict), (0, 2): Tightening(loose, strict)}
+    for t in (0.3, 1.0, 3.0):
+        assert cf(w[0, 2], t) == pytest.approx(cf(w[0, 1], t) * cf(w[1, 2], t), rel=1e-12)
+
+
+def cf(W, t):
+    stay, a = float(W.stay.number), float(W.to.alpha)
+    return stay + (1 - stay) * (1 - a) ** 2 / (1 - 2 * a * np.cos(t) + a * a)
+
+
+@settings(deadline=None, max_examples=25)
+@given(alphas)
+def test_from_no_noise_tightening_is_the_noise_itself(a):
+    W, law = Tightening(None, level(alpha=a)), Geometric(alpha=a)
+    assert all(W.pmf(k) == law.pmf(k) for k in range(-5, 6))
+    assert W.stay.fraction() == 0
+    same = Tightening(level(alpha=a), level(alpha=a))
+    assert (same.stay.fraction(), same.pmf(0), same.pmf(1)) == (1, 1, 0)
+
+
+PAIRS = [
+    (level(epsilon="1e-6"), level(epsilon="2e-6")),
+    (level(epsilon="1/2"), level(epsilon=1)),
+    (level(epsilon=1), level(alpha="1/100")),
+    (level(alpha="1/2").scaled("1/2"), level(alpha="1/2").scaled("3/2")),
+    (level(epsilon=1).scaled("1e-9"), level(epsilon=50).scaled("1e-9")),
+    (level(epsilon=1), level(epsilon=50)),
+]
+
+
+@pytest.mark.parametrize(("strict", "loose"), PAIRS, ids=str)
+def test_floats_agree_with_rationals_near_by(strict, loose):
+    """A rational alpha within 1e-40 of an irrational one gives the same answer to a float's last digits."""
+    near = [level(alpha=one.alpha_interval(400).lower) for one in (strict, loose)]
+    assert [one.alpha for one in near] == pytest.approx([strict.alpha, loose.alpha])
+    for x in (0, 1, -3):
+        for y in (0, 1, 2, -3):
+            exact, floats = Relaxing(*near), Relaxing(strict, loose)
+            assert floats.pmf([y], x) == pytest.approx([float(exact.pmf(y, x))], rel=1e-13)
+            assert floats.mean(x) == pytest.approx(float(exact.mean(x)), rel=1e-12)
+        assert Tightening(loose, strict).pmf(x) == pytest.approx(float(Tightening(*near[::-1]).pmf(x)), rel=1e-13)
+
+
+@pytest.mark.parametrize(("strict", "loose"), PAIRS, ids=str)
+def test_bridge_in_floats_sums_to_one(strict, loose):
+    at = level(epsilon=(strict.epsilon_float + loose.epsilon_float) / 2)
+    for end in (loose, None):
+        B = Bridge(strict, at, end)
+        total = B.home.number + B.across.number + B.stay.number + B.leap.number
+        assert total == pytest.approx(1, rel=1e-13)
+        assert min(B.across.number, B.stay.number, B.leap.number) > 0
+    assert Bridge(strict, at, None).home.number == 0
+
+
+def test_number_worlds():
+    """Integers are answered in fractions, numeric arrays in floats, object arrays in fractions."""
+    strict, loose = levels_of("1/2", "1/4")
+    R = Relaxing(strict, loose)
+    assert isinstance(R.pmf(0, 1), Fraction)
+    assert R.pmf([0, 1], 1).dtype == np.float64
+    assert R.pmf(np.array([0, 1], dtype=object), 1).tolist() == [R.pmf(0, 1), R.pmf(1, 1)]
+    assert R.pmf(np.arange(3)[:, None], np.arange(2)).shape == (3, 2)
+    assert R.pmf([], 0).shape == (0,)
+    irrational = Relaxing(level(epsilon=1), level(epsilon=2))
+    assert isinstance(irrational.pmf(0, 1), float)
+    with pytest.raises(Unsupported, match="rational alpha"):
+        irrational.pmf(np.array([0, 1], dtype=object), 1)
+    with pytest.raises(NotANumber, match="integers"):
+        R.pmf(0.5, 1)
+    with pytest.raises(NotANumber):
+        Tightening(loose, strict).pmf(True)
+
+
+def test_far_away():
+    """The kernels are exact however large the noise is."""
+    strict, loose = level(epsilon=1).scaled("1e-9"), level(epsilon=2).scaled("1e-9")
+    x = 3 * 10**9
+    assert Relaxing(strict, loose).keep(x) == pytest.approx(np.exp(-3) / 2, rel=1e-6)
+    assert Tightening(loose, strict).ccdf(10**11) == pytest.approx(0.75 / 2 * np.exp(-100), rel=1e-6)
+    assert Relaxing(strict, loose).pmf(10**30, x) == 0.0
+
+
+def test_kernels_are_values():
+    strict, at, loose = levels_of("1/2", "1/3", "1/4")
+    for kernel in (Tightening(loose, strict), Relaxing(strict, loose), Bridge(strict, at, loose)):
+        assert pickle.loads(pickle.dumps(kernel)) == kernel
+        assert hash(kernel) == hash(pickle.loads(pickle.dumps(kernel)))
+
+
+@settings(deadline=None, max_examples=25)
+@given(ordered_levels(3))
+def test_the_wrong_order_is_refused(levels):
+    strict, at, loose = levels
+    for one, other in pairwise(levels):
+        with pytest.raises(OutOfRange, match="tighten"):
+            Tightening(start=one, to=other)
+        with pytest.raises(OutOfRange, match="relax"):
+            Relaxing(start=other, to=one)
+    for wrong in ((strict, strict, loose), (strict, loose, loose), (at, strict, loose), (strict, loose, at)):
+        with pytest.raises(OutOfRange, match="between"):
+            Bridge(*wrong)
+    with pytest.raises(OutOfRange, match="relax"):
+        Relaxing(strict, strict)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(alphas, min_size=2, max_size=2, unique=True), integers, integers)
+def test_the_laws_differ_from_a_fresh_draw(drawn, x, y):
+    """The kernel depends on x: a draw of fresh noise at the looser level would be independent of it."""
+    strict, loose = levels_of(*drawn)
+    assume(x != 0)
+    assert Relaxing(strict, loose).pmf(x, x) > Geometric(alpha=loose.alpha).pmf(x)

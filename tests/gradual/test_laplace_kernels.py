@@ -1,0 +1,154 @@
+"""The kernels of Laplace noise: equations (20), (25) and (28), and the limit of the kernels on the integers."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from utmost.errors import NotANumber, OutOfRange
+from utmost.exact import level
+from utmost.gradual import (
+    Bridge,
+    LaplaceBridge,
+    LaplaceRelaxing,
+    LaplaceTightening,
+    Relaxing,
+    Tightening,
+    laplace_expected_jumps,
+    laplace_jump_intensity,
+)
+
+PAIRS = [
+    (level(epsilon=1), level(epsilon=2)),
+    (level(epsilon="1/10"), level(epsilon="1/9")),
+    (level(alpha="1/2"), level(epsilon=5)),
+]
+POINTS = np.array([-3.0, -1.0, -0.25, 0.0, 0.5, 2.0])
+
+
+@pytest.mark.parametrize(("strict", "loose"), PAIRS, ids=str)
+def test_tightening_and_relaxing_are_one_joint_law(strict, loose):
+    """l_1(x) P(V_2 = y | x) = l_2(y) P(V_1 = x | y), as densities off the diagonal and as densities on it."""
+    e1, e2 = strict.epsilon_float, loose.epsilon_float
+    R, W = LaplaceRelaxing(strict, loose), LaplaceTightening(loose, strict)
+    x, y = POINTS[:, None], POINTS
+    one, two = stats.laplace(scale=1 / e1), stats.laplace(scale=1 / e2)
+    assert one.pdf(x) * R.density(y, x) == pytest.approx(two.pdf(y) * W.density(x - y))
+    assert one.pdf(POINTS) * R.pieces(POINTS).stay == pytest.approx(two.pdf(POINTS) * float(W.stay))
+
+
+@pytest.mark.parametrize(("strict", "loose"), PAIRS, ids=str)
+@pytest.mark.parametrize("x", [0.0, 1.5, -2.0])
+def test_distribution_functions_integrate_the_densities(strict, loose, x):
+    R, W = LaplaceRelaxing(strict, loose), LaplaceTightening(loose, strict)
+    assert sum(R.pieces(x)) == pytest.approx(1)
+    for y in (-2.5, -0.5, 0.0, 0.75, 3.0):
+        marks = sorted({-60 / strict.epsilon_float, *(p for p in (0.0, x) if p < y), y})
+        area = sum(integrate.quad(R.density, a, b, args=(x,), epsabs=1e-12)[0] for a, b in pairwise(marks))
+        assert R.cdf(y, x) == pytest.approx(area + R.pieces(x).stay * (y >= x), abs=1e-9)
+        assert W.cdf(y) - W.cdf(-y) == pytest.approx(
+            integrate.quad(W.density, -y, y, points=[0])[0] + float(W.stay) * ((y >= 0) - (-y >= 0)), abs=1e-9
+        )
+    assert R.cdf(x, x) - R.cdf(np.nextafter(x, -9), x) == pytest.approx(R.pieces(x).stay)
+
+
+@pytest.mark.parametrize(("strict", "loose"), PAIRS, ids=str)
+def test_tightened_noise_is_laplace_again(strict, loose):
+    """The characteristic function of W is the quotient of the two; moments follow."""
+    e1, e2 = strict.epsilon_float, loose.epsilon_float
+    W, t = LaplaceTightening(loose, strict), np.linspace(-9, 9, 7)
+    assert W.characteristic(t) * (e2**2 / (e2**2 + t**2)) == pytest.approx(e1**2 / (e1**2 + t**2))
+    assert W.mean_absolute == pytest.approx((1 - (e1 / e2) ** 2) / e1)
+    assert float(W.stay) == pytest.approx((e1 / e2) ** 2)
+
+
+@pytest.mark.parametrize("x", [0.0, 0.5, -3.0, 40.0])
+def test_the_mean_of_relaxing(x):
+    strict, loose = PAIRS[0]
+    R = LaplaceRelaxing(strict, loose)
+    marks = sorted({-60.0, 0.0, x, 100.0})
+    area = sum(integrate.quad(lambda y: y * R.density(y, x), a, b, epsabs=1e-12)[0] for a, b in pairwise(marks))
+    assert R.mean(x) == pytest.approx(area + x * R.pieces(x).stay, abs=1e-9)
+
+
+def test_the_kernels_on_a_fine_lattice_tend_to_these():
+    strict, loose = PAIRS[0]
+    unit = 10**6
+    R, W = LaplaceRelaxing(strict, loose), LaplaceTightening(loose, strict)
+    fine = [one.scaled(1 / level(epsilon=unit).epsilon) for one in (strict, loose)]
+    r, w = Relaxing(*fine), Tightening(*fine[::-1])
+    for x in (0.0, 1.5, -2.0):
+        assert list(r.pieces(round(x * unit))) == pytest.approx(list(R.pieces(x)), rel=1e-5, abs=1e-6)
+        assert r.pmf(unit // 2, round(x * unit)) * unit == pytest.approx(R.density(0.5, x), rel=1e-5)
+        assert w.cdf(round(x * unit)) == pytest.approx(W.cdf(x), rel=1e-5)
+        assert r.mean(round(x * unit)) / unit == pytest.approx(R.mean(x), abs=1e-5)
+
+
+def test_jumps():
+    """2/epsilon d epsilon integrates to 2 ln(e_2/e_1), and no jump has the chance (e_1/e_2)^2 of the atom."""
+    one, three = level(epsilon=1), level(epsilon=3)
+    assert laplace_jump_intensity(one) == 2
+    area = integrate.quad(lambda e: laplace_jump_intensity(level(epsilon=e)), 1, 3)[0]
+    assert laplace_expected_jumps(one, three) == pytest.approx(area)
+    assert math.exp(-laplace_expected_jumps(one, three)) == pytest.approx(float(LaplaceTightening(three, one).stay))
+    assert laplace_jump_intensity(level(alpha="1/2")) == pytest.approx(2 / math.log(2))
+
+
+def test_refusals():
+    one, three = level(epsilon=1), level(epsilon=3)
+    with pytest.raises(OutOfRange, match="tighten"):
+        LaplaceTightening(start=one, to=three)
+    for start, to in ((three, one), (one, one)):
+        with pytest.raises(OutOfRange, match="relax"):
+            LaplaceRelaxing(start=start, to=to)
+    with pytest.raises(OutOfRange, match="looser"):
+        laplace_expected_jumps(three, one)
+    for bad in (math.nan, "1", True):
+        with pytest.raises(NotANumber):
+            LaplaceTightening(start=three, to=one).density(bad)
+
+
+TRIPLES = [("1", "2", "3"), ("1/10", "1/9", "5"), ("1/2", "3", "4")]
+
+
+@pytest.mark.parametrize("epsilons", TRIPLES, ids="-".join)
+@pytest.mark.parametrize("w", [0.7, -2.0])
+def test_the_bridge_is_bayes_rule_on_two_tightenings(epsilons, w):
+    """Its atoms and its density are those of W' given W' + W'' = w, for the two tighten kernels."""
+    strict, at, loose = map(level, epsilons)
+    bridge, whole = LaplaceBridge(strict, at, loose), LaplaceTightening(loose, strict)
+    near, far = LaplaceTightening(loose, at), LaplaceTightening(at, strict)
+    assert bridge.home == pytest.approx(float(near.stay) * far.density(w) / whole.density(w))
+    assert bridge.home == pytest.approx(float((at.power**2 - strict.power**2) / (loose.power**2 - strict.power**2)))
+    assert bridge.stay(w) == pytest.approx(near.density(w) * float(far.stay) / whole.density(w))
+    k = POINTS
+    assert bridge.density(k, w) == pytest.approx(near.density(k) * far.density(w - k) / whole.density(w))
+    smooth = integrate.quad(lambda x: bridge.density(x, w), -150, 150, points=[0, w], limit=200)[0]
+    assert bridge.home + bridge.stay(w) + smooth == pytest.approx(1, abs=1e-7)
+    below = integrate.quad(lambda x: bridge.density(x, w), -150, 0.3, points=sorted({0, min(w, 0.2)}), limit=200)[0]
+    assert bridge.cdf(0.3, w) == pytest.approx(below + bridge.home + bridge.stay(w) * (w <= 0.3), abs=1e-7)
+
+
+def test_where_nothing_moved_the_bridge_moves_nothing():
+    bridge = LaplaceBridge(*map(level, (1, 2, 3)))
+    assert (bridge.stay(0), bridge.density(1.0, 0.0)) == (1, 0)
+    assert bridge.cdf([-1.0, 0.0, 1.0], 0.0).tolist() == [0, 1, 1]
+
+
+def test_the_bridge_on_a_fine_lattice_tends_to_this():
+    fine = 4000
+    levels = [level(e).scaled(f"1/{fine}") for e in (1, 2, 3)]
+    lattice, reals = Bridge(*levels), LaplaceBridge(*map(level, (1, 2, 3)))
+    w = 1.5
+    steps = np.arange(-20 * fine, 20 * fine)
+    masses = lattice.pmf(steps, np.full(steps.shape, int(w * fine)))
+    for k in (-0.75, 0.25, 1.25, 2.0):
+        assert masses[steps <= k * fine].sum() == pytest.approx(reals.cdf(k, w), abs=2e-3)
+
+
+@pytest.mark.parametrize("epsilons", [(1, 1, 2), (1, 3, 2), (2, 1, 3)])
+def test_a_bridge_lies_between(epsilons):
+    with pytest.raises(OutOfRange, match="strictly between"):
+        LaplaceBridge(*map(level, epsilons))

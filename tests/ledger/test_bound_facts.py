@@ -1,0 +1,228 @@
+"""R18 for sealed copies: whoever changes a public fact without the key gets the change refused, never vouched for."""
+
+import json
+import shutil
+import sqlite3
+
+import numpy as np
+import pytest
+
+from utmost.errors import KeyRefused, UtmostError, WrongKind
+from utmost.ledger import Ledger, read_sealed, responses
+
+KEY = bytes(range(32))
+TABLE = {"who": ["a", "b", "c"], "income": [10.5, 20.25, 30.0], "rent": [1.0, 2.0, 3.0]}
+
+
+def made(folder, form=2):
+    """A sealed ledger with two levels of two versions; the keys and what they read, by version and level."""
+    with Ledger.open(folder / "l.db", create=True, key=KEY, witness=False) as ledger:
+        for version in (1, 2):
+            ledger.publish(
+                "r",
+                TABLE,
+                columns=["income", "rent"],
+                public="who",
+                sensitivity=1,
+                cells=2,
+                domain="reals",
+                grid="1/1024",
+                epsilon="1/2",
+                dataset="d",
+                version=version,
+                request=f"q{version}",
+            )
+        ledger.relax("r", TABLE, epsilon=3)
+        found = {}
+        for version, epsilon in ((1, "1/2"), (2, "1/2"), (2, 3)):
+            key = ledger.level_key("r", epsilon=epsilon, version=version)
+            assert len(key) == (32 if form == 2 else 64)
+            found[version, epsilon] = key, ledger.view("r", epsilon=epsilon, version=version)
+        assert ledger.verify()
+    return folder / "l.db", found
+
+
+@pytest.fixture(params=[1, 2], ids=["format 1", "format 2"])
+def sealed(request, tmp_path, monkeypatch):
+    """Responses as the first format sealed them are read with keys that carry the facts."""
+    monkeypatch.setattr(responses, "_FORM", request.param)
+    return made(tmp_path, request.param)
+
+
+def changes(value, path=()):
+    """Every leaf of a document changed in turn, with its path; lists are turned round and cut, too."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from ((where, value | {name: other}) for where, other in changes(part, (*path, name)))
+            yield (*path, name, "dropped"), {key: one for key, one in value.items() if key != name}
+    elif isinstance(value, list):
+        yield (*path, "turned"), value[::-1]
+        yield (*path, "cut"), value[:-1]
+        for at, part in enumerate(value):
+            yield from ((where, [*value[:at], other, *value[at + 1 :]]) for where, other in changes(part, (*path, at)))
+    else:
+        yield from ((path, other) for other in others(value) if other != value or type(other) is not type(value))
+
+
+def others(value):
+    """What may stand in place of a leaf."""
+    if isinstance(value, str):
+        known = [
+            "r",
+            "s",
+            "d",
+            "income",
+            "rent",
+            "1/2",
+            "3",
+            "1",
+            "1/1048576",
+            "columns:aa",
+            "fresh",
+            "relax",
+            "9" * 30,
+        ]
+        return [*known, value + "x", "", value[::-1], None, 7]
+    if isinstance(value, bool):
+        return [not value, None]
+    if isinstance(value, int):
+        return [value + 1, value - 1, 0, -1, 1 << 70, str(value), None, float(value)]
+    return ["x", 0, True, "1/8"]
+
+
+def same(one, other):
+    return list(one) == list(other) and all(
+        type(one[n]) is type(other[n]) and np.array_equal(one[n], other[n]) for n in one
+    )
+
+
+def with_bodies(place, copy, bodies):
+    """A copy of the ledger with other events."""
+    shutil.copy(place, copy)
+    with sqlite3.connect(copy) as connection:
+        for number, body in bodies.items():
+            connection.execute("UPDATE utmost_events SET body = ? WHERE number = ?", (body, number))
+    connection.close()
+    return copy
+
+
+def bodies_of(place):
+    with sqlite3.connect(place) as connection:
+        rows = connection.execute("SELECT number, body FROM utmost_events").fetchall()
+    connection.close()
+    return {number: json.loads(body) for number, body in rows}
+
+
+# What a reader of version and level may not notice in the events of its own response: facts that it is not told.
+UNTOLD = {"time", "format", "request", "values", "how", "key", "sealed", "derived"}
+OF_ANOTHER_LEVEL = {"level", "parts", "root", "seal"}
+OWN = {(1, "1/2"): (1, 2), (2, "1/2"): (1, 3), (2, 3): (1, 3, 4)}
+
+
+@pytest.mark.parametrize("dose", [40, pytest.param(1, marks=pytest.mark.slow)])
+def test_every_leaf_that_is_changed_is_refused_or_irrelevant(sealed, tmp_path, dose):
+    """Without the key every leaf of every event is changed; a recipient then reads what was said, or nothing."""
+    place, found = sealed
+    told, count = 0, 0
+    for number, event in bodies_of(place).items():
+        for path, changed in changes(event):
+            count += 1
+            if (count + number) % dose:
+                continue
+            copy = with_bodies(place, tmp_path / "copy.db", {number: json.dumps(changed).encode()})
+            for (version, level), (key, said) in found.items():
+                try:
+                    read = read_sealed(copy, "r", key, version=version)
+                except UtmostError:
+                    told += 1
+                else:
+                    assert same(read, said), (number, path)
+                    untold = UNTOLD | (OF_ANOTHER_LEVEL if (level, number) == (3, 3) else set())
+                    assert number not in OWN[version, level] or untold & set(path[:2]), (number, path)
+    assert told > 1000 // dose
+
+
+BOUND = {
+    "columns swapped": lambda facts: facts["columns"].reverse(),
+    "a column renamed": lambda facts: facts["columns"].__setitem__(0, "wages"),
+    "a grid scaled by 1024": lambda facts: facts["promise"].__setitem__("grid", "1/1048576"),
+    "a sensitivity": lambda facts: facts["promise"].__setitem__("sensitivity", "9"),
+    "cells": lambda facts: facts["promise"].__setitem__("cells", 1),
+    "neighbours": lambda facts: facts["promise"].__setitem__("neighbours", "change-one"),
+    "a bound": lambda facts: facts["promise"].__setitem__("largest", "7"),
+    "another level": lambda facts: facts.__setitem__("level", "1/100"),
+    "another name": lambda facts: facts.__setitem__("name", "s"),
+    "a dataset": lambda facts: facts.__setitem__("dataset", "e"),
+    "fewer rows": lambda facts: facts.__setitem__("rows", 2),
+    "an identifier": lambda facts: facts.__setitem__("id_column", "who"),
+    "another kind": lambda facts: facts.__setitem__("kind", "csv"),
+    "a commitment": lambda facts: facts.__setitem__("commitment", "0" * 64),
+}
+
+
+@pytest.mark.parametrize("change", BOUND)
+def test_a_bound_fact_that_is_changed_is_refused(sealed, tmp_path, change):
+    """As of issue 10: swapped columns, a scaled grid, a relabelled level were all believed."""
+    place, found = sealed
+    bodies = bodies_of(place)
+    event = bodies[2]
+    BOUND[change](event["facts"])
+    copy = with_bodies(place, tmp_path / "copy.db", {2: json.dumps(event).encode()})
+    with pytest.raises((KeyRefused, UtmostError)):
+        read_sealed(copy, event["facts"]["name"], found[1, "1/2"][0], version=1)
+
+
+def test_an_answers_level_and_the_ledgers_identity_are_bound(sealed, tmp_path):
+    place, found = sealed
+    bodies = bodies_of(place)
+    for number, name, other in ((4, "level", "2"), (1, "identity", "0" * 32)):
+        event = json.loads(json.dumps(bodies[number]))
+        event["facts"][name] = other
+        copy = with_bodies(place, tmp_path / "copy.db", {number: json.dumps(event).encode()})
+        with pytest.raises(KeyRefused, match="as it was published"):
+            read_sealed(copy, "r", found[2, 3][0], version=2)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE utmost_parts SET part = CASE part WHEN 1 THEN 2 ELSE 1 END WHERE event = 2 AND part > 0",
+        "UPDATE utmost_parts SET content = (SELECT content FROM utmost_parts WHERE event = 3 AND part = 1) "
+        "WHERE event = 2 AND part = 1",
+        "DELETE FROM utmost_parts WHERE event = 2 AND part = 2",
+        "UPDATE utmost_parts SET content = x'00' WHERE event = 2 AND part = 1",
+    ],
+    ids=["swapped", "of another version", "dropped", "emptied"],
+)
+def test_blocks_are_bound_to_their_place(sealed, statement):
+    place, found = sealed
+    with sqlite3.connect(place) as connection:
+        if "CASE" in statement:
+            connection.execute("UPDATE utmost_parts SET part = part + 100 WHERE event = 2 AND part > 0")
+            statement = (
+                "UPDATE utmost_parts SET part = CASE part WHEN 101 THEN 2 ELSE 1 END WHERE event = 2 AND part > 9"
+            )
+        connection.execute(statement)
+    connection.close()
+    with pytest.raises(KeyRefused):
+        read_sealed(place, "r", found[1, "1/2"][0], version=1)
+
+
+def test_a_key_of_the_first_format_comes_with_its_facts(tmp_path, monkeypatch):
+    """The bare key that a first version handed out binds nothing, and is sent back for a new one."""
+    monkeypatch.setattr(responses, "_FORM", 1)
+    place, found = made(tmp_path, 1)
+    key, said = found[1, "1/2"]
+    assert same(read_sealed(place, "r", key, version=1), said)
+    for wrong in (key[:32], key[:32] + bytes(32), key + b"x", b"", "text"):
+        with pytest.raises((KeyRefused, WrongKind)):
+            read_sealed(place, "r", wrong, version=1)
+
+
+def test_ledgers_under_one_key_do_not_share_the_keys_of_levels(tmp_path):
+    """A block of one ledger is none of another, though name, version, level and key are the same."""
+    keys = []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        keys.append(made(tmp_path / folder)[1][1, "1/2"][0])
+    assert keys[0] != keys[1]

@@ -1,0 +1,184 @@
+"""Whatever is changed behind the ledger's back is found by verify, and nothing changed is ever given out."""
+
+import random
+import shutil
+import sqlite3
+
+import psycopg
+import pytest
+
+from utmost.errors import LedgerDamaged, LedgerError, Unsupported
+from utmost.ledger import Ledger
+
+KEY = bytes(range(32))
+TABLE = {"n": list(range(100, 1100))}
+PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+
+CHANGES = {
+    "an event's text": "UPDATE utmost_events SET body = ? WHERE number = 3",
+    "an event dropped": "DELETE FROM utmost_events WHERE number = 3",
+    "the last event dropped": "DELETE FROM utmost_events WHERE number = (SELECT max(number) FROM utmost_events)",
+    "two events swapped": "UPDATE utmost_events SET number = -number WHERE number IN (3, 4);"
+    "UPDATE utmost_events SET number = 7 + number WHERE number < 0",
+    "an event's mac": "UPDATE utmost_events SET mac = ? WHERE number = 2",
+    "an event repeated": "INSERT INTO utmost_events SELECT number + 4, body, mac FROM utmost_events WHERE number = 5",
+    "the head's number": "UPDATE utmost_head SET number = number - 1",
+    "the head's seal": "UPDATE utmost_head SET seal = ?",
+    "no head": "DELETE FROM utmost_head",
+    "two heads": "INSERT INTO utmost_head SELECT number, seal FROM utmost_head",
+    "a response's bytes": "UPDATE utmost_parts SET content = ? WHERE event = 4",
+    "a response dropped": "DELETE FROM utmost_parts WHERE event = 4",
+    "a commitment changed": "UPDATE utmost_parts SET content = ? WHERE event = 3 AND part = 0",
+    "responses swapped": "UPDATE utmost_parts SET event = -event WHERE event IN (4, 5);"
+    "UPDATE utmost_parts SET event = 9 + event WHERE event < 0",
+    "a part too many": "INSERT INTO utmost_parts VALUES (4, 7, ?)",
+    "a part moved": "UPDATE utmost_parts SET part = 5 WHERE event = 4",
+    "tables of no version": "DELETE FROM utmost_schema",
+    "tables of an older version": "UPDATE utmost_schema SET version = 0",
+}
+
+
+def changed(place, statements):
+    """Run statements behind the ledger's back."""
+    is_server = str(place).startswith("postgresql")
+    with psycopg.connect(place) if is_server else sqlite3.connect(place) as connection:
+        for statement in statements.split(";"):
+            values = (b"x" * 32,) * statement.count("?")
+            connection.execute(statement.replace("?", "%s") if is_server else statement, values)
+    connection.close()
+
+
+def filled(ledger):
+    """Five events: opened, budget, published, relaxed, viewed."""
+    ledger.budget("r", limit=5)
+    ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+    ledger.relax("r", TABLE, epsilon=2)
+    ledger.view("r", epsilon=1)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_in_the_database_is_found(place, reopened, change):
+    """By the ledger that is open, and by one that is opened afterwards."""
+    first = reopened()
+    filled(first)
+    assert first.verify()
+    changed(place, CHANGES[change])
+    with pytest.raises(LedgerError):
+        first.verify()
+    with pytest.raises(LedgerDamaged):
+        reopened().verify()
+
+
+def test_what_was_changed_is_not_given_out(place, reopened):
+    """A view checks what it reads, whether or not anybody verifies."""
+    first = reopened(sealed=False)
+    filled(first)
+    changed(
+        place, "UPDATE utmost_parts SET content = (SELECT content FROM utmost_parts WHERE event = 5) WHERE event = 4"
+    )
+    for call in (lambda: first.view("r", epsilon=2), lambda: first.view("r", epsilon="3/2")):
+        with pytest.raises(LedgerDamaged, match="event 4"):
+            call()
+    assert first.view("r", epsilon=1)
+
+
+def logical(path):
+    """All that a ledger reads of its file."""
+    connection = sqlite3.connect(path)
+    try:
+        return [
+            connection.execute(f"SELECT * FROM utmost_{name} ORDER BY 1, 2").fetchall()
+            for name in ("events", "parts", "head")
+        ]
+    finally:
+        connection.close()
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A ledger of some sixty kilobytes."""
+    path = tmp_path_factory.mktemp("damage") / "l.db"
+    with Ledger.open(path, create=True, key=KEY, witness=False) as ledger:
+        filled(ledger)
+    return path
+
+
+def damaged(original, tmp_path, content):
+    """Whether verify finds that this is not what was written; nothing but a typed error may come."""
+    path = tmp_path / "x.db"
+    shutil.copy(f"{original}", path)
+    path.write_bytes(content)
+    try:
+        with Ledger.open(path, create=True, key=KEY, witness=False) as ledger:
+            ledger.verify()
+    except LedgerError:
+        return True
+    except Unsupported as error:
+        return "version" in str(error)
+    return False
+
+
+def test_every_flipped_bit_is_found_or_lies_where_nothing_is_read(original, tmp_path):
+    """A flip that verify does not see is in bytes that SQLite leaves unused: all that is read is as it was."""
+    raw, before, source = original.read_bytes(), logical(original), random.Random(1)
+    found = 0
+    for _ in range(120):
+        content = bytearray(raw)
+        content[source.randrange(len(content))] ^= 1 << source.randrange(8)
+        if damaged(original, tmp_path, content):
+            found += 1
+        else:
+            assert logical(tmp_path / "x.db") == before
+    assert found > 30
+
+
+def test_every_truncation_is_found(original, tmp_path):
+    """At page boundaries and elsewhere."""
+    raw, source = original.read_bytes(), random.Random(2)
+    cuts = [*range(4096, len(raw), 4096), *(source.randrange(1, len(raw)) for _ in range(15))]
+    assert all(damaged(original, tmp_path, raw[:cut]) for cut in cuts)
+
+
+def test_every_pair_of_swapped_pages_is_found(original, tmp_path):
+    raw, source = original.read_bytes(), random.Random(3)
+    pages = [raw[at : at + 4096] for at in range(0, len(raw), 4096)]
+    for _ in range(25):
+        one, other = source.sample(range(len(pages)), 2)
+        if pages[one] != pages[other]:
+            swapped = list(pages)
+            swapped[one], swapped[other] = pages[other], pages[one]
+            assert damaged(original, tmp_path, b"".join(swapped))
+
+
+def test_a_file_that_is_no_ledger_is_refused(tmp_path):
+    (tmp_path / "x.db").write_text("department,admitted\nA,601\n" * 100)
+    with pytest.raises(LedgerDamaged, match="SQLite"):
+        Ledger.open(tmp_path / "x.db", create=True, key=KEY)
+    with pytest.raises(LedgerError):
+        Ledger.open(tmp_path / "nowhere" / "x.db", create=True, key=KEY)
+
+
+def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
+    """Under the right key: spending beyond a limit, and a response that was not drawn from the law it should be."""
+    from utmost.ledger import publishing
+
+    with Ledger.open(tmp_path / "a.db", create=True, key=KEY) as ledger:
+        ledger.budget("r", limit=1)
+        with monkeypatch.context() as patched:
+            patched.setattr(publishing, "check_budget", lambda state, dataset, after: None)
+            ledger.publish("r", TABLE, epsilon=2, **PROMISE)
+        with pytest.raises(LedgerDamaged, match="budget must not be exceeded"):
+            ledger.verify()
+    real = publishing.new_response
+
+    def as_a_view(*arguments, **options):
+        drawn, facts = real(*arguments, **options)
+        return drawn, facts | {"how": "tighten"}
+
+    with Ledger.open(tmp_path / "b.db", create=True, key=KEY) as ledger:
+        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        with monkeypatch.context() as patched:
+            patched.setattr(publishing, "new_response", as_a_view)
+            ledger.relax("r", TABLE, epsilon=2)
+        with pytest.raises(LedgerDamaged, match="follow from those before it"):
+            ledger.verify()

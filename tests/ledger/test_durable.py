@@ -1,0 +1,27 @@
+"""Names that last through a power cut."""
+
+import os
+
+import pytest
+
+from utmost.ledger import Ledger
+from utmost.ledger.key import sync_directory
+
+
+@pytest.mark.skipif(os.name != "posix", reason="directories cannot be synced here")
+def test_a_new_name_is_synced_with_its_directory(tmp_path, monkeypatch):
+    """By itself, and after the key and a backup have got their names: the directory, not only the file."""
+    real, synced = os.fsync, []
+
+    def noting(file):
+        synced.append(os.fstat(file).st_ino)
+        real(file)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    here = tmp_path.stat().st_ino
+    sync_directory(tmp_path)
+    assert synced == [here]
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        assert synced.count(here) == 2
+        ledger.backup(tmp_path / "backup")
+        assert synced.count(here) == 3

@@ -1,0 +1,142 @@
+"""The key: found, private, never shown; one level's key opens that level alone."""
+
+import logging
+import os
+import pickle
+import sys
+import traceback
+
+import pytest
+
+from utmost.errors import KeyRefused, LedgerError, UnknownRelease, Unsupported, WrongKind
+from utmost.ledger import Ledger, read_sealed
+from utmost.ledger.key import Key, found_key
+
+KEY = bytes(range(32))
+TABLE = {"n": [10, 20, 30]}
+PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+
+
+def test_a_new_ledger_makes_a_key_file_that_is_its_owners_alone(tmp_path):
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        first = ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+    assert (tmp_path / "l.db.key").stat().st_mode & 0o777 == 0o600
+    with Ledger.open(f"sqlite:///{tmp_path}/l.db", create=True) as ledger:
+        assert ledger.publish("r", TABLE, epsilon=1, **PROMISE) == first
+
+
+def test_without_its_key_a_ledger_is_not_opened(tmp_path):
+    """Nor is a key made for it: a new key would be another ledger's."""
+    Ledger.open(tmp_path / "l.db", create=True).close()
+    (tmp_path / "l.db.key").rename(tmp_path / "kept")
+    with pytest.raises(KeyRefused, match="must be there"):
+        Ledger.open(tmp_path / "l.db")
+    assert not (tmp_path / "l.db.key").exists()
+    Ledger.open(tmp_path / "l.db", key=tmp_path / "kept").close()
+    with pytest.raises(KeyRefused, match="this ledger's"):
+        Ledger.open(tmp_path / "l.db", key=KEY)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="access is not told by mode bits")
+def test_a_key_file_that_others_can_read_is_refused(tmp_path):
+    Ledger.open(tmp_path / "l.db", create=True).close()
+    (tmp_path / "l.db.key").chmod(0o640)
+    with pytest.raises(KeyRefused, match="chmod 600"):
+        Ledger.open(tmp_path / "l.db")
+
+
+def test_the_environment_gives_the_key(tmp_path, monkeypatch):
+    monkeypatch.setenv("UTMOST_LEDGER_KEY", KEY.hex())
+    Ledger.open(tmp_path / "l.db", create=True).close()
+    assert not (tmp_path / "l.db.key").exists()
+    monkeypatch.delenv("UTMOST_LEDGER_KEY")
+    (tmp_path / "k").write_text(KEY.hex())
+    (tmp_path / "k").chmod(0o600)
+    monkeypatch.setenv("UTMOST_LEDGER_KEY_FILE", str(tmp_path / "k"))
+    Ledger.open(tmp_path / "l.db").close()
+
+
+@pytest.mark.parametrize("key", [b"short", 7, "no/such/file", "", b""])
+def test_what_is_no_key_is_refused(tmp_path, key):
+    with pytest.raises((KeyRefused, WrongKind)):
+        Ledger.open(tmp_path / "l.db", create=True, key=key)
+    assert not (tmp_path / "l.db.key").exists()
+
+
+def test_a_key_file_must_be_hexadecimal_and_long(tmp_path):
+    for text in ("words", "ab" * 31):
+        (tmp_path / "k").write_text(text)
+        (tmp_path / "k").chmod(0o600)
+        with pytest.raises(KeyRefused) as caught:
+            Ledger.open(tmp_path / "l.db", create=True, key=tmp_path / "k")
+        assert text not in str(caught.value)
+
+
+def test_a_server_needs_a_key_that_is_given(monkeypatch):
+    monkeypatch.delenv("UTMOST_LEDGER_KEY", raising=False)
+    monkeypatch.delenv("UTMOST_LEDGER_KEY_FILE", raising=False)
+    with pytest.raises(KeyRefused, match="UTMOST_LEDGER_KEY"):
+        found_key(None, None, fresh=True)
+
+
+def test_the_key_is_shown_nowhere(tmp_path, caplog):
+    """Not in reprs, errors, logs, tracebacks with locals, pickles, nor in the files of the ledger."""
+    caplog.set_level(logging.DEBUG)
+    with Ledger.open(tmp_path / "l.db", create=True, witness=tmp_path / "w") as ledger:
+        ledger.publish("r", {"n": [987654321]}, epsilon=1, **PROMISE)
+        ledger.backup(tmp_path / "b.db")
+        shown = [repr(ledger), repr(ledger._book.key), repr(ledger.status()), repr(ledger.history()), ledger.receipt()]
+        try:
+            ledger.relax("r", {"n": [987654322]}, epsilon=2)
+        except LedgerError:
+            kind, error, trace = sys.exc_info()
+            frames = traceback.TracebackException(kind, error, trace, capture_locals=True)
+            shown.append("".join(frames.format()))
+        with pytest.raises(Unsupported):
+            pickle.dumps(ledger._book.key)
+    text = "\n".join([*shown, caplog.text])
+    secret = bytes.fromhex((tmp_path / "l.db.key").read_text())
+    for form in (secret.hex(), repr(secret)[2:-1]):
+        assert form not in text
+    for path in ("l.db", "w", "b.db"):
+        assert secret not in (tmp_path / path).read_bytes()
+        assert b"987654321" not in (tmp_path / path).read_bytes()
+
+
+def test_derived_keys_tell_nothing_of_each_other():
+    """Purposes are read apart, also where one continues another."""
+    key = Key(KEY)
+    made = {key.derived(*purpose) for purpose in [("a",), ("a", ""), ("", "a"), ("ab",), ("a", "b"), ("b",)]}
+    assert len(made) == 6
+
+
+def test_a_levels_key_opens_that_level_alone(tmp_path):
+    """And reads, from a backup, what the ledger says at that level."""
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+        ledger.relax("r", TABLE, epsilon=2)
+        ledger.publish("r", {"n": [1]}, version=2, epsilon=1, **PROMISE)
+        keys = {epsilon: ledger.level_key("r", epsilon=epsilon, version=1) for epsilon in ("1/2", 2)}
+        said = {epsilon: ledger.view("r", epsilon=epsilon, version=1) for epsilon in keys}
+        ledger.backup(tmp_path / "b.db")
+        with pytest.raises(Unsupported, match="stored and sealed"):
+            ledger.level_key("r", epsilon=1, version=1)
+    for epsilon, key in keys.items():
+        assert read_sealed(tmp_path / "b.db", "r", key, version=1) == said[epsilon]
+    with pytest.raises(KeyRefused, match="open a level"):
+        read_sealed(tmp_path / "b.db", "r", bytes(32), version=1)
+    with pytest.raises(KeyRefused):
+        read_sealed(tmp_path / "b.db", "r", keys[2], version=2)
+    with pytest.raises(UnknownRelease):
+        read_sealed(tmp_path / "b.db", "s", keys[2])
+    with pytest.raises(UnknownRelease):
+        read_sealed(tmp_path / "none.db", "r", keys[2])
+
+
+def test_an_open_ledger_can_be_read_without_a_key_and_not_written(tmp_path):
+    """Responses are in the clear, and still bound by the chain."""
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY, sealed=False) as ledger:
+        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        with pytest.raises(Unsupported):
+            ledger.level_key("r", epsilon=1)
+        assert not ledger.status().sealed

@@ -1,0 +1,201 @@
+"""The law of the ledger's responses: exactly the joint law, for every order of requests."""
+
+from fractions import Fraction
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from utmost.errors import Unsupported
+from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.ledger import Ledger
+from utmost.ledger.promise import promised
+from utmost.noise import DiscreteStaircase
+from utmost.release.level_steps import Step
+from utmost.release.statements import level_of_text
+from utmost.testing import seeded_ledger
+
+KEY = bytes(range(32))
+LEVELS = tuple(level(alpha=alpha) for alpha in ("1/2", "1/3", "1/5"))
+UNIT = promised(sensitivity=1, cells=1).lattice
+N = 20_000
+
+
+def answered(ledger, order, values, **promise):
+    """Ask for levels in an order, as a curator does: relax beyond the loosest level, view below it."""
+    table = {"n": values}
+    promise = {"columns": "n", "sensitivity": 1, "cells": 1} | promise
+    ledger.publish("r", table, epsilon=order[0], **promise)
+    for one in order[1:]:
+        loosest = max(ledger.levels("r"))
+        ledger.relax("r", table, epsilon=one) if loosest < one else ledger.view("r", epsilon=one)
+    return {one: np.asarray(ledger.view("r", epsilon=one)["n"]) for one in order}
+
+
+def conditional(step, noise):
+    """P(noise at the new level | noise at its neighbours), by the law that the ledger says it drew from."""
+    law, here = step.law(UNIT), noise[step.to]
+    if step.how == "fresh":
+        return law.pmf(here)
+    if step.how == "relax":
+        return law.pmf(here, noise[step.strict])
+    if step.how == "tighten":
+        return law.pmf(here - noise[step.loose])
+    return law.pmf(here - noise[step.loose], noise[step.strict] - noise[step.loose])
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+def test_every_order_has_the_joint_law_in_rationals(tmp_path, order):
+    """The product of the laws that the history records is the joint law: equal as rationals for each of 5^3 noises."""
+    asked = [LEVELS[at] for at in order]
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        answered(ledger, asked, [5, 7])
+        known, steps = [], []
+        for event in ledger.history("r"):
+            to = level_of_text(event.facts["level"])
+            steps.append(Step.from_known(known, to))
+            assert steps[-1].how == event.facts["how"]
+            known.append(to)
+    assert known == asked
+    for triple in product(range(-2, 3), repeat=3):
+        noise = dict(zip(LEVELS, triple, strict=True))
+        chance = Fraction(1)
+        for step in steps:
+            chance *= conditional(step, noise)
+        assert chance == joint_pmf(list(triple), list(LEVELS))
+
+
+def test_one_individual_changes_the_joint_chance_by_the_largest_level_exactly():
+    """sup over outcomes of P(responses | x) / P(responses | x + 1) is exp(epsilon_max) = 5, for all orders at once."""
+    ratios = set()
+    for triple in product(range(-2, 3), repeat=3):
+        here, there = (joint_pmf([v + shift for v in triple], list(LEVELS)) for shift in (0, 1))
+        ratios.add(here / there)
+    assert max(ratios) == 5
+    assert min(ratios) == Fraction(1, 5)
+
+
+def fits(noise, levels, reach=2):
+    """Chi-square of triples of noise against the joint law, everything far pooled."""
+    width = 2 * reach + 1
+    near = (np.abs(noise) <= reach).all(axis=0)
+    index = sum((row + reach) * width**i for i, row in enumerate(noise))
+    observed = np.bincount(np.where(near, index, width ** len(noise)), minlength=width ** len(noise) + 1)
+    grids = np.meshgrid(*[np.arange(-reach, reach + 1)] * len(levels), indexing="ij")
+    expected = np.zeros(observed.size)
+    where = sum((g + reach) * width**i for i, g in enumerate(grids))
+    expected[where.ravel()] = joint_pmf(grids, levels).astype(float).ravel()
+    expected[-1] = 1 - expected.sum()
+    often = expected * noise.shape[1] >= 8
+    e, o = expected[often] * noise.shape[1], observed[often]
+    e, o = np.append(e, noise.shape[1] - e.sum()), np.append(o, noise.shape[1] - o.sum())
+    return stats.chisquare(o[e > 0], e[e > 0]).pvalue > 1e-6
+
+
+ORDERS = [(order, False) for order in permutations(range(3))] + [((2, 0, 1), True), ((0, 1, 2), True)]
+
+
+@pytest.mark.parametrize(("order", "derived"), ORDERS, ids=str)
+def test_stored_responses_have_the_joint_law(tmp_path, order, derived):
+    """What comes out of the store, minus the values, has the joint law; also where noise is derived from the key."""
+    levels = [level("1/2"), level(alpha="1/2"), level(2)]
+    values = np.arange(N) % 100
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY, derived=derived) as ledger:
+        made = answered(ledger, [levels[at] for at in order], values)
+    assert fits(np.array([made[one] - values for one in levels]), levels)
+
+
+def test_derived_noise_does_not_hang_on_the_order(tmp_path):
+    """A function of key, release, values and level: any order gives the same responses, bit for bit."""
+    levels = [level("1/3"), level(alpha="1/2"), level(3), level("5/4")]
+    values = np.arange(60)
+    outcomes = []
+    for number, order in enumerate(permutations(range(4))):
+        if number % 8 == 0:
+            with Ledger.open(tmp_path / f"{number}.db", create=True, key=KEY, derived=True) as ledger:
+                outcomes.append(answered(ledger, [levels[at] for at in order], values))
+    for other in outcomes[1:]:
+        assert all((other[one] == outcomes[0][one]).all() for one in levels)
+
+
+def test_derived_noise_hangs_on_key_name_values_and_version(tmp_path):
+    """One change, and the noise is another's."""
+    values = np.arange(200)
+    promise = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": "1/4"}
+    with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
+        noise = ledger.publish("r", {"n": values}, **promise)["n"] - values
+        others = [
+            ledger.publish("s", {"n": values}, dataset="r", **promise)["n"] - values,
+            ledger.publish("r", {"n": values}, version=2, **promise)["n"] - values,
+        ]
+    for number, (key, changed) in enumerate([(bytes(32), values), (KEY, values + (values == 3))]):
+        with Ledger.open(tmp_path / f"{number}.db", create=True, key=key, derived=True) as ledger:
+            others.append(ledger.publish("r", {"n": changed}, **promise)["n"] - changed)
+    assert all(np.mean(noise == other) < 0.5 for other in others)
+
+
+def test_derived_noise_refuses_what_it_cannot_answer(tmp_path):
+    """Two levels in one last cell of the tree, and levels beyond its root."""
+    with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
+        ledger.publish("r", {"n": [1]}, columns="n", sensitivity=1, cells=1, epsilon="1/3")
+        with pytest.raises(Unsupported, match="close"):
+            ledger.relax("r", {"n": [1]}, epsilon=Fraction(1, 3) + Fraction(1, 10**6))
+        with pytest.raises(Unsupported, match="up to epsilon=1024"):
+            ledger.relax("r", {"n": [1]}, epsilon=1025)
+        assert ledger.relax("r", {"n": [1]}, epsilon=1024) == {"n": [1]}
+
+
+def test_derived_noise_is_the_same_in_every_version_of_the_library(tmp_path):
+    """Derived once and for all: were the draws to change, a relaxed release would no longer have the joint law."""
+    with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
+        made = answered(ledger, [level("1/10"), level("1/3"), level(alpha="1/2")], [0] * 12)
+    assert [one.tolist() for one in made.values()] == FROZEN
+
+
+FROZEN = [
+    [8, 0, -1, -4, -11, -8, 26, 1, 6, 5, 4, 19],
+    [2, 5, 1, 2, -5, -10, 1, 4, -6, 6, 4, -1],
+    [0, 5, -2, 1, 0, -1, 0, -1, -6, -1, 0, -3],
+]
+
+
+@pytest.mark.parametrize("half_step", [False, True], ids=["geometric", "half-step"])
+def test_larger_sensitivities_keep_their_law(tmp_path, half_step):
+    """Sensitivity 5: geometric noise of ratio exp(-e/5), or the half-step staircase, at every level."""
+    values = np.arange(N) * 10**12
+    levels = [level("1/2"), level(2), level(1)]
+    with seeded_ledger(tmp_path / "l.db", 3) as ledger:
+        made = answered(ledger, levels, values, sensitivity=5, half_step=half_step)
+    for one in levels:
+        noise = made[one] - values
+        if half_step:
+            law = DiscreteStaircase.half_step(one, 5)
+            x = np.arange(-12, 13)
+            observed = np.array([(noise == at).sum() for at in x])
+            expected = law.pmf(x).astype(float) * N
+        else:
+            x = np.arange(-12, 13)
+            observed = np.array([(noise == at).sum() for at in x])
+            expected = joint_pmf([x], [one.scaled("1/5")]).astype(float) * N
+        assert stats.chisquare([*observed, N - observed.sum()], [*expected, N - expected.sum()]).pvalue > 1e-6
+
+
+def test_reals_live_on_a_declared_grid(tmp_path):
+    """Released reals are multiples of the grid at every level, and near the values where epsilon is large."""
+    values = [0.3, -7.25, 1e6]
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        made = answered(ledger, [level(1), level(40), level(2)], values, sensitivity="5/2", domain="reals", grid="1/8")
+        assert ledger.radius("r", epsilon=40, confidence="0.999") < 1
+        assert all((one * 8 == np.floor(one * 8)).all() for one in made.values())
+        assert np.abs(made[level(40)] - values).max() < 2
+
+
+def test_integers_of_any_size(tmp_path):
+    """Beyond 64 bits nothing wraps, at any level and in any order."""
+    values = [10**30, -(10**25), 3, 2**63 - 1, -(2**63)]
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        made = answered(ledger, [level(2), level("1/100"), level(60), level(1)], values)
+    assert [int(one) for one in made[level(60)]] == values
+    assert all(abs(int(a) - b) < 10**4 for one in made.values() for a, b in zip(one, values, strict=True))

@@ -1,0 +1,126 @@
+"""Many clients at once: threads, processes, forks; every item and level has one response, whoever asks first."""
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from running import python
+from utmost.errors import LedgerUnavailable, Unsupported
+from utmost.exact import level
+from utmost.ledger import Ledger
+
+KEY = bytes(range(32))
+PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+TABLE = {"n": [10, 20, 30]}
+
+
+def test_threads_get_one_answer(ledger, reopened):
+    """Sixteen threads on two ledger objects ask for the same levels in different orders: no level has two answers."""
+    other = reopened()
+    ledger.publish("r", TABLE, epsilon="1/8", **PROMISE)
+    start = threading.Barrier(16)
+
+    def client(number):
+        mine = (ledger, other)[number % 2]
+        start.wait()
+        levels = ["1/2", 1, 2, "3/2"][number % 4 :] + ["1/2", 1, 2, "3/2"][: number % 4]
+        answers = {str(one): mine.relax("r", TABLE, epsilon=one)["n"] for one in levels}
+        return answers
+
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(client, range(16)))
+    assert all(answer == answers[0] for answer in answers)
+    assert len(ledger.history("r")) == 5
+    assert ledger.verify()
+
+
+CLIENT = """
+import sys
+from utmost.ledger import Ledger
+place, witness, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
+with Ledger.open(place, create=True, key=bytes(range(32)), witness=witness) as ledger:
+    for name in sorted("abcdef", key=lambda name: hash((name, number))):
+        table = {"n": [1, 2, 3]}
+        ledger.publish(name, table, columns="n", sensitivity=1, cells=1, epsilon=1, dataset="d")
+        print(name, ledger.view(name, epsilon=1)["n"], ledger.view(name, epsilon="1/2")["n"])
+"""
+
+
+def test_processes_get_one_answer(place, tmp_path):
+    """Processes that open, publish and view the same six releases at once, from the making of the ledger on."""
+    with ThreadPoolExecutor(3) as pool:
+        runs = [pool.submit(python, "-c", CLIENT, place, tmp_path / "witness", number) for number in range(3)]
+        lines = [sorted(run.result().stdout.splitlines()) for run in runs]
+    assert len(lines[0]) == 6
+    assert all(one == lines[0] for one in lines)
+    with Ledger.open(place, create=True, key=KEY, witness=tmp_path / "witness") as ledger:
+        assert ledger.spent(dataset="d") == level(6)
+        assert ledger.status().quarantine is None
+        assert ledger.verify().responses == 12
+
+
+FORKED = """
+import os, sys
+from utmost.ledger import Ledger
+place, witness = sys.argv[1], sys.argv[2]
+say = lambda noise: os.write(1, f"{noise}\\n".encode())
+ledger = Ledger.open(place, key=bytes(range(32)), witness=witness, create=True)
+table = {"n": [0] * 40}
+ledger.publish("r", table, columns="n", sensitivity=1, cells=1, epsilon="1/10")
+children = []
+for number in range(3):
+    child = os.fork()
+    if child == 0:
+        ledger.publish(f"child{number}", table, columns="n", sensitivity=1, cells=1, epsilon="1/10")
+        say(ledger.relax("r", table, epsilon=1)["n"])
+        os._exit(0)
+    children.append(child)
+say(ledger.relax("r", table, epsilon=1)["n"])
+assert all(os.waitpid(child, 0)[1] == 0 for child in children)
+noises = [tuple(ledger.view(f"child{number}", epsilon="1/10")["n"]) for number in range(3)]
+assert len(set(noises)) == 3
+assert ledger.verify().responses == 5
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_forked_children_use_the_ledger_of_their_parent(place, tmp_path):
+    """Each child takes a connection and random bits of its own, and the parent's session lives on."""
+    lines = python("-W", "ignore::DeprecationWarning", "-c", FORKED, place, tmp_path / "witness").stdout.splitlines()
+    assert len(lines) == 4
+    assert len(set(lines)) == 1
+
+
+def test_a_locked_ledger_says_so(tmp_path):
+    """A writer that holds on is waited for, and then named; the same call succeeds once it is gone."""
+    import sqlite3
+
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY, timeout=0.05) as ledger:
+        holder = sqlite3.connect(tmp_path / "l.db", isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerUnavailable, match="locked"):
+            ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        holder.execute("ROLLBACK")
+        holder.close()
+        assert ledger.spent(dataset="r") is None
+        assert ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+
+
+def test_a_server_out_of_reach_says_so(tmp_path):
+    """The message names no password."""
+    with pytest.raises(LedgerUnavailable) as caught:
+        Ledger.open("postgresql://me:hushhush@localhost:1/none", create=True, key=KEY, timeout=0.1)
+    assert "hushhush" not in str(caught.value)
+    assert "hushhush" not in repr(caught.value.__cause__)
+
+
+def test_a_ledger_is_not_copied(tmp_path):
+    import copy
+    import pickle
+
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        for call in (lambda: pickle.dumps(ledger), lambda: copy.copy(ledger), lambda: copy.deepcopy(ledger)):
+            with pytest.raises(Unsupported, match="copied"):
+                call()

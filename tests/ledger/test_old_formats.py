@@ -1,0 +1,73 @@
+"""R14: a ledger of each format that was ever written opens, says what it said, and goes on. The files stay for ever."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from utmost.errors import KeyRefused
+from utmost.ledger import Ledger, read_sealed
+
+FORMATS = Path(__file__).parent / "formats"
+VISITS = {"person": ["p", "q", "r"], "visits": [10, 200, 3000]}
+
+
+@pytest.fixture(params=["format-1-sealed", "format-1-open", "format-1-derived"])
+def kept(request, tmp_path):
+    """A copy of a ledger with its key and its witness, and what it said when it was written."""
+    for ending in ("", ".key", ".witness"):
+        shutil.copy(FORMATS / f"{request.param}.db{ending}", tmp_path / f"l.db{ending}")
+        (tmp_path / f"l.db{ending}").chmod(0o600)
+    return tmp_path / "l.db", json.loads((FORMATS / f"{request.param}.json").read_text())
+
+
+def viewed(ledger, said):
+    """The stored responses, asked for again."""
+    asked = [key.split("@") for key in said if "@" in key and " " not in key]
+    return {f"{name}@{at}": {c: list(v) for c, v in ledger.view(name, epsilon=at).items()} for name, at in asked}
+
+
+def test_an_old_ledger_says_what_it_said_and_goes_on(kept):
+    place, said = kept
+    answers = {key: value for key, value in said.items() if "@" in key and " " not in key}
+    with Ledger.open(place) as ledger:
+        assert ledger.status().quarantine is None
+        assert viewed(ledger, said) == answers
+        ledger.check(said["receipt"])
+        assert ledger.verify().responses == len(answers)
+        ledger.relax("visits", VISITS, epsilon=2)
+        ledger.publish("new", {"n": [1]}, columns="n", epsilon=1, sensitivity=1, cells=1)
+    with Ledger.open(place) as ledger:
+        assert viewed(ledger, said) == answers
+        assert ledger.verify().responses == len(answers) + 2
+        assert ledger.status().quarantine is None
+        assert str(ledger.budget("study").spent) == "5/2"
+
+
+def test_a_sealed_copy_of_an_old_ledger_is_read_with_a_level_key_that_carries_the_facts(kept):
+    """A bare key of the first format binds no fact, and is refused; the ledger gives out the longer one."""
+    place, said = kept
+    for name, key in said.items():
+        if name.startswith("level_key "):
+            asked = name.removeprefix("level_key ")
+            release, _, at = asked.partition("@")
+            with pytest.raises(KeyRefused, match="of another level, version or ledger"):
+                read_sealed(place, release, bytes.fromhex(key))
+            with Ledger.open(place) as ledger:
+                key_with_facts = ledger.level_key(release, epsilon=at)
+            read = read_sealed(place, release, key_with_facts)
+            assert {column: list(values) for column, values in read.items()} == said[asked]
+
+
+def test_an_old_ledger_that_was_put_back_is_found_out(kept):
+    """Its witness, of the old format too, is as good as it was."""
+    place, _ = kept
+    shutil.copy(place, f"{place}.old")
+    with Ledger.open(place) as ledger:
+        ledger.relax("visits", VISITS, epsilon=2)
+    shutil.copy(f"{place}.old", place)
+    with Ledger.open(place) as ledger:
+        assert "witness has seen" in ledger.status().quarantine
+        ledger.resume("put back")
+        assert str(ledger.budget("study").spent) == "5/2"

@@ -1,0 +1,307 @@
+"""Opening: what may be named, and what is refused before anything is made."""
+
+import os
+import sqlite3
+
+import pytest
+
+from postgres import fresh_database
+from utmost.errors import (
+    AlreadyPublished,
+    BudgetExceeded,
+    LedgerUnavailable,
+    NotANumber,
+    OutOfRange,
+    Unsupported,
+    WrongKind,
+)
+from utmost.exact import level
+from utmost.ledger import Ledger, sqlite_store, witness
+from utmost.ledger.opening import store_at
+from utmost.ledger.response_noise import KeyedRandomness
+from utmost.ledger.state import State
+from utmost.ledger.store import Rows
+from utmost.ledger.witness import Witness, rollback_loss
+
+KEY = bytes(range(32))
+TABLE = {"n": [10, 20, 30]}
+PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+
+
+@pytest.mark.parametrize("place", ["", 7, None, "mysql://host/db", "http://host"])
+def test_a_place_must_be_a_path_or_an_address(place):
+    with pytest.raises((OutOfRange, WrongKind)):
+        Ledger.open(place, create=True, key=KEY)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"sealed": 1}, {"derived": "yes"}]
+    + [{"timeout": wrong} for wrong in (-1, True, float("nan"), "soon")]
+    + [{"witness": wrong} for wrong in (True, "", 3)],
+    ids=str,
+)
+def test_options_are_read_strictly(tmp_path, wrong):
+    with pytest.raises((OutOfRange, NotANumber, WrongKind)):
+        Ledger.open(tmp_path / "l.db", create=True, key=KEY, **wrong)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_psycopg_the_extra_is_named(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(Unsupported, match=r"utmost\[postgres\]"):
+        Ledger.open("postgresql://host/db", create=True, key=KEY)
+
+
+def test_every_way_to_name_a_file_is_the_same_ledger(tmp_path):
+    for place in (tmp_path / "l.db", f"{tmp_path}/l.db", f"sqlite:///{tmp_path}/l.db"):
+        with Ledger.open(place, create=True, key=KEY) as ledger:
+            ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+            assert len(ledger.releases) == 1
+            assert ledger.status().place == str(tmp_path / "l.db")
+    assert store_at("postgres://me:secret@host/db", 1).place == "postgresql://host/db"
+
+
+def test_a_file_name_with_odd_characters_is_that_file(tmp_path):
+    with Ledger.open(tmp_path / "a?b #1%.db", create=True, key=KEY) as ledger:
+        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+    assert (tmp_path / "a?b #1%.db").exists()
+
+
+def test_how_a_ledger_was_made_stays(tmp_path):
+    """Options for a new ledger do not change one that is there."""
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY, sealed=False, derived=True) as ledger:
+        assert (ledger.status().sealed, ledger.status().derived) == (False, True)
+    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
+        assert (ledger.status().sealed, ledger.status().derived) == (False, True)
+
+
+def test_a_file_that_cannot_be_written_is_a_typed_error(tmp_path):
+    with pytest.raises(LedgerUnavailable):
+        Ledger.open(tmp_path, create=True, key=KEY)
+
+
+def test_spent_is_asked_of_one_thing(tmp_path):
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        for wrong in ({}, {"name": "r", "dataset": "r"}):
+            with pytest.raises(OutOfRange, match="exactly one"):
+                ledger.spent(**wrong)
+
+
+def test_history_is_told_by_release_and_by_dataset(tmp_path):
+    """A dataset's history holds its releases, its limits and its losses."""
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        ledger.budget("d", limit=9)
+        ledger.publish("r", TABLE, epsilon=1, dataset="d", **PROMISE)
+        ledger.relax("r", TABLE, epsilon=2)
+        ledger.publish("s", TABLE, epsilon=1, independent=True, **PROMISE)
+        assert [event.kind for event in ledger.history(dataset="d")] == ["budgeted", "published", "answered"]
+        assert [event.number for event in ledger.history("r", dataset="d")] == [3, 4]
+        assert [event.kind for event in ledger.history("s")] == ["published"]
+        assert ledger.history("r", dataset="s") == ()
+
+
+def test_a_version_stays_in_its_dataset(tmp_path):
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        with pytest.raises(OutOfRange, match="stay in its dataset"):
+            ledger.publish("r", TABLE, epsilon=1, version=2, dataset="d", **PROMISE)
+        with pytest.raises(AlreadyPublished):
+            ledger.publish("r", {**TABLE, "who": ["a", "b", "c"]}, epsilon=1, id_column="who", drop="who", **PROMISE)
+
+
+def test_a_loss_between_levels_of_other_bases_is_rounded_up(tmp_path):
+    """From alpha = 1/2 to epsilon = 1: 1 - ln 2, and not less."""
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        ledger.publish("r", TABLE, alpha="1/2", **PROMISE)
+        common = ledger._book.read(lambda page: page.state)
+        ledger.relax("r", TABLE, epsilon=1)
+        witness = ledger._book.read(lambda page: page.state)
+    missing = rollback_loss(common, witness, common).missing["r"]
+    assert len(missing) == 1
+    assert 0.30685281944005469 <= float(missing[0].epsilon) < 0.3068528194400548
+    assert rollback_loss(common, common, common).missing == {}
+    assert rollback_loss(State(0, bytes(32)), witness, State(0, bytes(32))).missing == {"r": (level(1),)}
+
+
+def test_derived_noise_with_half_steps_and_its_check(tmp_path):
+    """The place in the block is derived, too; stored noise that the key does not give is refused."""
+    options = {"columns": "n", "sensitivity": 5, "cells": 1, "half_step": True}
+    with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
+        one = ledger.publish("r", TABLE, epsilon=1, **options)
+        far = ledger.relax("r", TABLE, epsilon=300)
+        assert ledger.view("r", epsilon=2)
+    with Ledger.open(tmp_path / "b.db", create=True, key=KEY, derived=True) as ledger:
+        assert ledger.publish("r", TABLE, epsilon=300, **options) == far
+        assert ledger.view("r", epsilon=1) == one
+
+
+def test_derived_noise_that_drifted_is_refused(tmp_path, monkeypatch):
+    """Were the draws of a later version others, relaxing would not have the joint law."""
+    from utmost.ledger import response_noise
+
+    real = response_noise.KeyedRandomness
+    with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
+        ledger.publish("r", {"n": list(range(50))}, epsilon="1/4", **PROMISE)
+        monkeypatch.setattr(response_noise, "KeyedRandomness", lambda key: real(key[::-1]))
+        with pytest.raises(Unsupported, match="the key gives"):
+            ledger.relax("r", {"n": list(range(50))}, epsilon=1)
+
+
+def test_keyed_randomness_is_a_source_for_derived_noise_alone():
+    source = KeyedRandomness(KEY)
+    assert source.is_secure is False
+    assert source.ahead == {}
+    assert 0 <= source.word() < 1 << 64
+    with pytest.raises(Unsupported):
+        source.__reduce__()
+
+
+def test_a_ledger_is_made_only_where_one_is_asked_for(place):
+    """A misspelt place is an error with its mend, and nothing is made there."""
+    options = {"key": KEY, "witness": False}
+    with pytest.raises(LedgerUnavailable, match="create=True"):
+        Ledger.open(place, **options)
+    with Ledger.open(place, create=True, **options) as ledger:
+        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+    with Ledger.open(place, **options) as ledger, Ledger.open(place, create=True, **options) as other:
+        assert ledger.levels("r") == other.levels("r") == (level(1),)
+
+
+def test_nothing_is_left_of_a_ledger_that_was_not_made(tmp_path):
+    with pytest.raises(LedgerUnavailable):
+        Ledger.open(tmp_path / "l.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_whether_a_witness_is_kept_is_settled_when_the_ledger_is_made(tmp_path):
+    """In the first event, under the chain: who leaves the witness out later is refused."""
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        assert ledger.history()[0].facts["witness"] is True
+    with pytest.raises(OutOfRange, match="keeps a witness"):
+        Ledger.open(tmp_path / "l.db", witness=False)
+    with Ledger.open(tmp_path / "m.db", create=True, witness=False) as ledger:
+        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        assert ledger.history()[0].facts["witness"] is False
+    with Ledger.open(tmp_path / "m.db") as ledger:
+        assert ledger.status().quarantine is None
+    assert not (tmp_path / "m.db.witness").exists()
+
+
+def test_a_ledger_on_a_server_keeps_its_witness_beside_its_key(tmp_path):
+    """One key may serve several ledgers; a key that is in no file needs a path, or a plain word that there is none."""
+    (tmp_path / "k").write_text("ab" * 32)
+    (tmp_path / "k").chmod(0o600)
+    places = fresh_database(), fresh_database()
+    for at in places:
+        with Ledger.open(at, create=True, key=tmp_path / "k") as ledger:
+            ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+    assert len(list(tmp_path.glob("k.*.witness"))) == 2
+    with Ledger.open(places[0], key=tmp_path / "k") as ledger:
+        assert ledger.status().quarantine is None
+    for call in (
+        lambda: Ledger.open(places[0], key=bytes.fromhex("ab" * 32)),
+        lambda: Ledger.open(fresh_database(), create=True, key=KEY),
+    ):
+        with pytest.raises(OutOfRange, match="witness=PATH"):
+            call()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no modes here")
+@pytest.mark.parametrize("umask", [0, 0o022, 0o277])
+def test_the_files_of_a_ledger_are_their_owners_alone(tmp_path, umask):
+    """From their creation on: ledger, witness, key, backup, and the journals while a transaction is under way."""
+    old, modes = os.umask(umask), {}
+
+    def note(*_):
+        for path in tmp_path.iterdir():
+            modes.setdefault(path.name, set()).add(path.stat().st_mode & 0o777)
+
+    try:
+        with Ledger.open(tmp_path / "l.db", create=True, sealed=False) as ledger:
+            ledger.publish("r", TABLE, epsilon=1, progress=note, **PROMISE)
+            with pytest.MonkeyPatch.context() as patched:
+                for owner, name in ((Rows, "write"), (Rows, "head"), (Witness, "settle")):
+                    patched.setattr(owner, name, noted(getattr(owner, name), note))
+                patched.setattr(sqlite_store, "_schema", noted(sqlite_store._schema, note))
+                patched.setattr(witness, "_write", noted(witness._write, note))
+                ledger.relax("r", TABLE, epsilon=2)
+                ledger.backup(tmp_path / "backup")
+            note()
+    finally:
+        os.umask(old)
+    assert {"l.db", "l.db.key", "l.db.witness", "l.db-journal", "l.db.witness-journal", "backup"} <= set(modes)
+    assert set.union(*modes.values()) == {0o600}
+
+
+def noted(real, note):
+    """The same function, and a look at the files before and after."""
+
+    def call(*arguments):
+        note()
+        made = real(*arguments)
+        note()
+        return made
+
+    return call
+
+
+@pytest.mark.parametrize("cause", ["locked", "a folder", "a full disk"])
+def test_where_the_witness_cannot_be_written_nothing_is_spent(tmp_path, monkeypatch, cause):
+    """The witness comes first: the message says that nothing was spent, and it is so."""
+    with Ledger.open(tmp_path / "l.db", create=True, timeout=0.05) as ledger:
+        ledger.publish("r", TABLE, epsilon="1/4", **PROMISE)
+        events = len(ledger.history())
+        holder = sqlite3.connect(tmp_path / "l.db.witness", isolation_level=None)
+        with monkeypatch.context() as patched:
+            if cause == "locked":
+                holder.execute("BEGIN IMMEDIATE")
+            elif cause == "a folder":
+                (tmp_path / "l.db.witness").rename(tmp_path / "w")
+                (tmp_path / "l.db.witness").mkdir()
+            else:
+                patched.setattr(witness, "_write", full)
+            with pytest.raises(LedgerUnavailable, match="Nothing was spent"):
+                ledger.relax("r", TABLE, epsilon=1)
+            holder.close()
+        if cause == "a folder":
+            (tmp_path / "l.db.witness").rmdir()
+            (tmp_path / "w").rename(tmp_path / "l.db.witness")
+        assert ledger.spent("r") == level("1/4")
+        assert len(ledger.history()) == events
+        assert ledger.relax("r", TABLE, epsilon=1)
+        assert ledger.status().quarantine is None
+
+
+def full(*_):
+    error = sqlite3.OperationalError("database or disk is full")
+    error.sqlite_errorcode = 13
+    raise error
+
+
+def test_a_commit_that_fails_is_carried_out_by_the_next_call(place, tmp_path, monkeypatch):
+    """The witness holds what was drawn: the error says so, and the same call, or any other first, carries it out."""
+    with Ledger.open(place, create=True, key=KEY, witness=tmp_path / "w") as ledger:
+        ledger.publish("r", TABLE, epsilon="1/4", **PROMISE)
+        drawn = []
+
+        def failing(self, events, seal, parts):
+            drawn.append(events[-1])
+            raise LedgerUnavailable("the disk must have room")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Rows, "write", failing)
+            for _ in range(2):
+                with pytest.raises(LedgerUnavailable, match="No answer was given"):
+                    ledger.relax("r", TABLE, epsilon=1)
+        assert drawn[0] == drawn[1]
+        assert ledger.status().quarantine is None
+        assert ledger.spent("r") == level("1/4")
+        with pytest.raises(BudgetExceeded):
+            ledger.budget("r", limit=1) and ledger.relax("r", TABLE, epsilon=2)
+        assert ledger.spent("r") == level(1)
+        assert ledger.history()[2].time in drawn[0][1].decode()
+        assert ledger.relax("r", TABLE, epsilon=1)["n"] == ledger.view("r", epsilon=1)["n"]
+        assert ledger.verify()

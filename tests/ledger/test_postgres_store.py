@@ -1,0 +1,159 @@
+"""The server may break off, collide or refuse: the transaction is done again, or a typed error says what to do."""
+
+import psycopg
+import pytest
+
+from postgres import fresh_database, server
+from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, Unsupported
+from utmost.ledger import Ledger
+from utmost.ledger.postgres_store import PostgresStore
+
+KEY = bytes(range(32))
+TABLE = {"n": [10, 20, 30]}
+PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+
+
+@pytest.fixture
+def ledger():
+    with Ledger.open(fresh_database(), create=True, key=KEY, witness=False, timeout=5) as ledger:
+        yield ledger
+
+
+def test_a_session_that_the_server_ended_is_begun_again(ledger):
+    """Between two calls; nothing is lost, nothing said twice."""
+    first = ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+    with psycopg.connect(f"{server()}/postgres", autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+    assert ledger.publish("r", TABLE, epsilon=1, **PROMISE) == first
+    assert ledger.relax("r", TABLE, epsilon=2)
+
+
+@pytest.mark.parametrize("failure", [psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected])
+def test_a_collision_is_done_again(ledger, monkeypatch, failure):
+    """Twice refused, the third time done: one event, one answer."""
+    ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+    real, calls = PostgresStore._in_transaction, []
+
+    def colliding(connection, work):
+        calls.append(connection)
+        if len(calls) in (2, 3):
+            raise failure("could not serialize access")
+        return real(connection, work)
+
+    monkeypatch.setattr(PostgresStore, "_in_transaction", staticmethod(colliding))
+    made = ledger.relax("r", TABLE, epsilon=2)
+    monkeypatch.undo()
+    assert ledger.relax("r", TABLE, epsilon=2) == made
+    assert len(ledger.history("r")) == 2
+
+
+def test_a_collision_that_does_not_end_is_a_typed_error(monkeypatch):
+    with Ledger.open(fresh_database(), create=True, key=KEY, witness=False, timeout=0.05) as ledger:
+
+        def colliding(connection, work):
+            raise psycopg.errors.SerializationFailure("could not serialize access")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(PostgresStore, "_in_transaction", staticmethod(colliding))
+            with pytest.raises(LedgerUnavailable, match="same call again"):
+                ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        assert ledger.releases == ()
+
+
+def test_another_writer_is_waited_for_only_so_long():
+    """The lock of a schema is another schema's no obstacle."""
+    from utmost.ledger.postgres_store import _LOCK
+
+    one, other = fresh_database(), fresh_database()
+    Ledger.open(one, create=True, key=KEY, witness=False).close()
+    with psycopg.connect(one, autocommit=True) as holder:
+        holder.execute(_LOCK)
+        with Ledger.open(one, key=KEY, witness=False, timeout=0.1) as ledger, pytest.raises(LedgerUnavailable):
+            ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        with Ledger.open(other, create=True, key=KEY, witness=False, timeout=5) as ledger:
+            assert ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+
+
+def test_tables_that_are_gone_are_damage(ledger):
+    ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+    with psycopg.connect(ledger._book.store._address, autocommit=True) as other:
+        other.execute("DROP TABLE utmost_parts")
+    with pytest.raises(LedgerDamaged, match="tables"):
+        ledger.view("r", epsilon=1)
+
+
+def test_a_server_ledger_needs_a_key(monkeypatch):
+    monkeypatch.delenv("UTMOST_LEDGER_KEY", raising=False)
+    monkeypatch.delenv("UTMOST_LEDGER_KEY_FILE", raising=False)
+    with pytest.raises(KeyRefused, match="UTMOST_LEDGER_KEY"):
+        Ledger.open(fresh_database(), create=True)
+
+
+def test_the_password_is_not_in_the_place():
+    assert PostgresStore("postgresql://me:hushhush@host:5/db?password=hushhush", 1).place == "postgresql://host/db"
+
+
+class Server:
+    """What a store asks of a server before it trusts it."""
+
+    def __init__(self, version, fsync):
+        self.info, self._fsync = type("Info", (), {"server_version": version}), fsync
+
+    def execute(self, statement):
+        assert statement == "SHOW fsync"
+        return self
+
+    def fetchone(self):
+        return (self._fsync,)
+
+
+def test_an_old_server_and_one_that_forgets_are_refused():
+    store = PostgresStore("postgresql://host/db", 1)
+    store._check_server(Server(150000, "on"))
+    with pytest.raises(Unsupported, match="version 15"):
+        store._check_server(Server(140012, "on"))
+    with pytest.raises(Unsupported, match="disk"):
+        store._check_server(Server(160000, "off"))
+
+
+def test_threads_come_and_go_without_their_connections(ledger):
+    """Connections are left for the next transaction: as many as there were transactions at once."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+    for _ in range(5):
+        with ThreadPoolExecutor(3) as pool:
+            assert all(pool.map(lambda _: ledger.view("r", epsilon=1), range(6)))
+    assert 1 <= len(ledger._book.store._own()) <= 4
+
+
+def test_a_reader_whose_snapshot_is_older_than_the_witness_cries_no_wolf(tmp_path, monkeypatch):
+    """A writer commits and tells the witness between a reader's snapshot and its look at the witness."""
+    from utmost.ledger.witness import Witness
+
+    place, witness = fresh_database(), tmp_path / "w"
+    with (
+        Ledger.open(place, create=True, key=KEY, witness=witness) as reader,
+        Ledger.open(place, key=KEY, witness=witness) as writer,
+    ):
+        writer.publish("r", TABLE, epsilon=1, **PROMISE)
+        real, looks = Witness.held, []
+
+        def late(self):
+            looks.append(self)
+            if len(looks) == 1:
+                writer.relax("r", TABLE, epsilon=2)
+            return real(self)
+
+        monkeypatch.setattr(Witness, "held", late)
+        assert reader.status().quarantine is None
+        assert len(reader.history()) == 3
+
+
+def test_a_commit_is_on_the_disk_whatever_the_server_is_set_to():
+    """A role or an address may ask for commits that are reported before they are written."""
+    with Ledger.open(f"{fresh_database()}%20-csynchronous_commit%3Doff", create=True, key=KEY, witness=False) as ledger:
+        (connection,) = ledger._book.store._own()
+        assert connection.execute("SHOW synchronous_commit").fetchone() == ("on",)
+        reset = "SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit'"
+        assert connection.execute(reset).fetchone() == ("off",), "the address asks for it"

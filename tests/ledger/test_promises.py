@@ -1,0 +1,169 @@
+"""The ledger's promises: one answer to each request, nothing spent in vain, nothing said of changed data."""
+
+import numpy as np
+import pytest
+
+from utmost.errors import (
+    AlreadyPublished,
+    BudgetExceeded,
+    DataChanged,
+    NeedsTable,
+    NotALevel,
+    OutOfRange,
+    PromiseBroken,
+    UnknownRelease,
+)
+from utmost.exact import level
+from utmost.ledger import Ledger
+from utmost.testing import SeededRandomness
+
+TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322], "applied": np.array([933, 585, 918])}
+PROMISE = {"columns": ["admitted"], "public": ["department"], "drop": ["applied"], "sensitivity": 1, "cells": 1}
+
+
+def test_a_release_goes_through_levels_in_any_order(ledger):
+    """Published, relaxed, viewed between and below: each level answers with one table, and the largest is spent."""
+    first = ledger.publish("admissions", TABLE, epsilon="1/2", **PROMISE)
+    loose = ledger.relax("admissions", TABLE, epsilon=2)
+    between = ledger.view("admissions", epsilon=1)
+    strict = ledger.view("admissions", alpha="9/10")
+    assert ledger.levels("admissions") == tuple(sorted([level("1/2"), level(2), level(1), level(alpha="9/10")]))
+    assert ledger.spent("admissions") == ledger.spent(dataset="admissions") == level(2)
+    assert ledger.view("admissions", epsilon="1/2") == {"admitted": first["admitted"]}
+    assert ledger.relax("admissions", TABLE, epsilon=2)["admitted"] == loose["admitted"]
+    assert ledger.view("admissions", epsilon=1) == between
+    assert ledger.view("admissions", alpha="9/10") == strict
+    assert ledger.verify()
+
+
+def test_the_same_request_gets_the_same_answer(ledger, reopened):
+    """Also from another ledger object on the same store."""
+    one = ledger.publish("admissions", TABLE, epsilon=1, **PROMISE)
+    other = reopened().publish("admissions", TABLE, epsilon=1, **PROMISE)
+    assert one["admitted"] == other["admitted"]
+    assert len(ledger.history("admissions")) == 1
+
+
+def test_changed_data_are_refused_and_named(ledger):
+    """The error tells column and row, and no value."""
+    ledger.publish("admissions", TABLE, epsilon=1, **PROMISE)
+    changed = {**TABLE, "admitted": [601, 371, 322]}
+    for call in (
+        lambda: ledger.relax("admissions", changed, epsilon=2),
+        lambda: ledger.relax("admissions", changed, epsilon=1),
+        lambda: ledger.publish("admissions", changed, epsilon=1, **PROMISE),
+    ):
+        with pytest.raises(DataChanged, match="column 'admitted', row 2") as caught:
+            call()
+        assert "371" not in str(caught.value)
+        assert "370" not in str(caught.value)
+    with pytest.raises(DataChanged, match="3 rows"):
+        ledger.relax("admissions", {"admitted": [601, 370]}, epsilon=2)
+    with pytest.raises(DataChanged, match="row 1"):
+        ledger.relax("admissions", {"admitted": [370, 601, 322]}, epsilon=2)
+    assert ledger.spent("admissions") == level(1)
+
+
+def test_a_new_version_is_asked_for_and_adds_up(ledger):
+    """Changed data are a release of their own; a version is never begun in silence."""
+    ledger.publish("admissions", TABLE, epsilon=1, **PROMISE)
+    changed = {**TABLE, "admitted": [602, 370, 322]}
+    second = ledger.publish("admissions", changed, epsilon="1/2", version=2, **PROMISE)
+    assert ledger.spent("admissions") == level("3/2")
+    assert ledger.publish("admissions", changed, epsilon="1/2", version=2, **PROMISE)["admitted"] == second["admitted"]
+    assert ledger.view("admissions", epsilon="1/2")["admitted"] == second["admitted"]
+    assert ledger.view("admissions", epsilon=1, version=1) is not None
+    with pytest.raises(OutOfRange, match="versions must follow"):
+        ledger.publish("admissions", changed, epsilon=1, version=4, **PROMISE)
+    with pytest.raises(DataChanged):
+        ledger.relax("admissions", TABLE, epsilon=2)
+    ledger.relax("admissions", TABLE, epsilon=2, version=1)
+    assert ledger.spent("admissions") == level("5/2")
+
+
+def test_a_request_made_again_begins_no_version(ledger):
+    """Under its name a request gets its own answer, though newer versions are there."""
+    first = ledger.publish("admissions", TABLE, epsilon=1, request="r1", **PROMISE)
+    changed = {**TABLE, "admitted": [602, 370, 322]}
+    ledger.publish("admissions", changed, epsilon=1, version=2, request="r2", **PROMISE)
+    again = ledger.publish("admissions", TABLE, epsilon=1, request="r1", **PROMISE)
+    assert again["admitted"] == first["admitted"]
+    with pytest.raises(AlreadyPublished, match="request"):
+        ledger.publish("admissions", TABLE, epsilon=2, request="r1", **PROMISE)
+    with pytest.raises(AlreadyPublished, match="request"):
+        ledger.publish("other", TABLE, epsilon=1, request="r1", **PROMISE)
+
+
+def test_a_release_keeps_its_promise_and_its_levels(ledger):
+    """Published again with another promise, or at another level, it is refused."""
+    ledger.publish("admissions", TABLE, epsilon=1, **PROMISE)
+    for other in (
+        {"cells": 2},
+        {"sensitivity": 2},
+        {"neighbours": "change-one"},
+        {"columns": ["applied"], "drop": ["admitted"]},
+    ):
+        with pytest.raises(AlreadyPublished, match="columns, promise and dataset"):
+            ledger.publish("admissions", TABLE, epsilon=1, **PROMISE | other)
+    with pytest.raises(AlreadyPublished, match="columns, promise and dataset"):
+        ledger.publish("admissions", TABLE, epsilon=1, dataset="elsewhere", **PROMISE)
+    with pytest.raises(AlreadyPublished, match="once"):
+        ledger.publish("admissions", TABLE, epsilon=2, **PROMISE)
+
+
+def test_beyond_the_loosest_level_a_view_needs_the_table(ledger):
+    ledger.publish("admissions", TABLE, epsilon=1, **PROMISE)
+    with pytest.raises(NeedsTable, match="relax"):
+        ledger.view("admissions", epsilon=2)
+    with pytest.raises(UnknownRelease, match="admissions"):
+        ledger.view("nothing", epsilon=1)
+    with pytest.raises(UnknownRelease):
+        ledger.view("admissions", epsilon=1, version=2)
+    with pytest.raises(NotALevel):
+        ledger.view("admissions", epsilon=0)
+    assert ledger.levels("admissions") == (level(1),)
+
+
+def test_budgets_hold_before_anything_is_drawn(ledger):
+    """The sum over releases of their largest levels; a refusal writes nothing."""
+    ledger.budget("students", limit=2)
+    ledger.publish("one", TABLE, epsilon=1, dataset="students", **PROMISE)
+    ledger.publish("two", TABLE, epsilon="1/2", dataset="students", **PROMISE)
+    before = len(ledger.history())
+    with pytest.raises(BudgetExceeded, match="1/2"):
+        ledger.publish("three", TABLE, epsilon="3/4", dataset="students", **PROMISE)
+    with pytest.raises(BudgetExceeded):
+        ledger.relax("two", TABLE, epsilon="1.01")
+    with pytest.raises(BudgetExceeded):
+        ledger.rehearse("two", epsilon="1.01")
+    assert len(ledger.history()) == before
+    assert ledger.rehearse("two", epsilon=1).remaining == 0
+    ledger.relax("two", TABLE, epsilon=1)
+    assert ledger.budget("students").remaining == 0
+    assert ledger.spent(dataset="students") == level(2)
+    ledger.view("one", epsilon="1/8")
+    ledger.budget("students", limit=1)
+    assert ledger.view("one", epsilon="1/4") is not None
+    assert ledger.verify()
+
+
+def test_irrational_levels_add_up_exactly(ledger):
+    """alpha = 1/2 twice is alpha = 1/4, no more and no less."""
+    ledger.budget("d", limit=level(alpha="1/4"))
+    for name in ("one", "two"):
+        ledger.publish(name, TABLE, alpha="1/2", dataset="d", **PROMISE)
+    assert ledger.spent(dataset="d") == level(alpha="1/4")
+    with pytest.raises(BudgetExceeded):
+        ledger.publish("three", TABLE, epsilon="1/1000000", dataset="d", **PROMISE)
+
+
+def test_one_dataset_has_one_relation(ledger):
+    """Levels add up for one neighbouring relation only."""
+    ledger.publish("one", TABLE, epsilon=1, dataset="d", **PROMISE)
+    with pytest.raises(OutOfRange, match="neighbours"):
+        ledger.publish("two", TABLE, epsilon=1, dataset="d", neighbours="change-one", **PROMISE)
+
+
+def test_a_seeded_source_is_refused(tmp_path):
+    with pytest.raises(PromiseBroken):
+        Ledger.open(tmp_path / "releases.db", create=True, randomness=SeededRandomness(1))

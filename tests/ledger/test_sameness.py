@@ -1,0 +1,129 @@
+"""An honest mistake is told: the same data under two names, a dataset forgotten or misspelt, rows in another order."""
+
+import numpy as np
+import pytest
+
+from utmost.errors import AlreadyPublished, BudgetUnused, DataChanged, OutOfRange, RowsRenamed
+from utmost.exact import level
+from utmost.ledger import Ledger
+
+KEY = bytes(range(32))
+TABLE = {"who": ["a", "b", "c"], "n": [30, 10, 20], "m": [7, 7, 7]}
+PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
+
+
+def published(ledger, name, table, **options):
+    """A release whose other columns are public."""
+    released = options["columns"]
+    others = [column for column in table if column not in ([released] if isinstance(released, str) else released)]
+    return ledger.publish(name, table, public=others, **options)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        yield ledger
+
+
+SAME = {
+    "the same table": (TABLE, {}),
+    "in another order": ({"n": [10, 20, 30]}, {}),
+    "under another column": ({"x": [30, 10, 20]}, {"columns": "x"}),
+    "as reals": ({"n": [30.0, 10.0, 20.0]}, {"domain": "reals", "grid": "1/1024"}),
+    "beside another column": ({"n": [1, 2, 3], "x": [30, 10, 20]}, {"columns": ["n", "x"]}),
+    "for another unit": (TABLE, {"sensitivity": 3, "cells": 2}),
+}
+
+
+@pytest.mark.parametrize("same", SAME)
+def test_the_same_data_under_two_names_are_told(ledger, same):
+    """Both would be private at epsilon, and the individuals pay twice; the message names both, and no value."""
+    published(ledger, "first", TABLE, dataset="students", **PROMISE)
+    table, changes = SAME[same]
+    with pytest.raises(AlreadyPublished, match=r"in 'first', version 1, of dataset 'students'") as caught:
+        published(ledger, "second", table, **PROMISE | changes)
+    assert "Pass dataset='students'; or independent=True" in str(caught.value)
+    assert not any(number in str(caught.value) for number in ("30", "10", "20"))
+    assert len(ledger.history()) == 2
+    published(ledger, "second", table, dataset="students", **PROMISE | changes)
+    assert ledger.spent(dataset="students") == level(2)
+    published(ledger, "third", table, independent=True, **PROMISE | changes)
+
+
+def test_other_data_are_let_pass(ledger):
+    """Other values, some of the values, and columns whose cells are all equal, which say little."""
+    published(ledger, "first", TABLE, **PROMISE | {"columns": ["n", "m"]})
+    for number, values in enumerate(([30, 10, 21], [30, 10], [30, 10, 20, 0], [7, 7, 7], [7])):
+        published(ledger, f"other {number}", {"n": values}, **PROMISE)
+    wide = {"n": [10**40, -3]}
+    published(ledger, "wide", wide, **PROMISE)
+    with pytest.raises(AlreadyPublished, match="'wide'"):
+        published(ledger, "wide again", {"n": np.array([-3, 10**40], object)}, **PROMISE)
+
+
+def test_a_misspelt_dataset_is_told_by_its_values(ledger):
+    published(ledger, "first", TABLE, dataset="students", **PROMISE)
+    with pytest.raises(AlreadyPublished, match="dataset 'studnets'"):
+        published(ledger, "second", TABLE, dataset="studnets", **PROMISE)
+
+
+def test_a_limit_that_waits_is_told_to_a_release_without_one(ledger):
+    """The budget was set on a dataset that the release forgets, or misspells."""
+    ledger.budget("students", limit=1)
+    for dataset in ({}, {"dataset": "studnets"}):
+        with pytest.raises(OutOfRange, match="Pass dataset='students'; or set a limit"):
+            published(ledger, "admissions", TABLE, **dataset, **PROMISE)
+        with pytest.raises(OutOfRange, match="no release names 'students' yet"):
+            ledger.rehearse("admissions", epsilon=1, **dataset)
+    assert len(ledger.history()) == 2
+    assert ledger.rehearse("admissions", epsilon=1, dataset="students").remaining == 0
+    assert ledger.rehearse("others", epsilon=1, independent=True).remaining is None
+    published(ledger, "others", {"n": [1, 2]}, independent=True, **PROMISE)
+    published(ledger, "admissions", TABLE, dataset="students", **PROMISE)
+    published(ledger, "more", {"n": [1, 2, 3]}, **PROMISE)
+
+
+def test_a_limit_on_a_dataset_that_no_release_names_is_told(ledger):
+    """At once where the ledger holds releases of others; it is set all the same."""
+    published(ledger, "admissions", TABLE, dataset="students", **PROMISE)
+    with pytest.warns(
+        BudgetUnused, match="no release names dataset 'studnets' yet; those of this ledger name 'students'"
+    ):
+        assert ledger.budget("studnets", limit=3).remaining == 3
+    assert ledger.budget("students", limit=3).remaining == 2
+
+
+def test_independent_is_true_or_false(ledger):
+    with pytest.raises(OutOfRange, match="independent"):
+        published(ledger, "first", TABLE, independent="yes", **PROMISE)
+
+
+def test_rows_in_another_order_are_told_to_be_so(ledger):
+    """The commitment covers the order: the message says that the values are the same."""
+    published(ledger, "first", TABLE, **PROMISE)
+    with pytest.raises(DataChanged, match="the same in another order: bring the rows in the order"):
+        ledger.relax("first", {"n": [10, 20, 30]}, epsilon=2)
+    with pytest.raises(DataChanged, match="as a new version"):
+        ledger.relax("first", {"n": [10, 20, 31]}, epsilon=2)
+    with pytest.raises(DataChanged, match="3 rows"):
+        ledger.relax("first", {"n": [10, 20]}, epsilon=2)
+
+
+def test_rows_that_were_renamed_are_told(ledger):
+    """Without an id_column the order decides; texts of the same columns that differ are warned about."""
+    published(ledger, "first", TABLE, **PROMISE)
+    with pytest.warns(RowsRenamed, match="id_column"):
+        ledger.relax("first", TABLE | {"who": ["b", "a", "c"]}, epsilon=2)
+    for table in (TABLE, {"n": TABLE["n"]}, TABLE | {"ward": ["x", "y", "z"]}, TABLE | {"m": [1, 2, 3]}):
+        ledger.relax("first", table, epsilon=2)
+    published(ledger, "second", TABLE, **PROMISE | {"id_column": "who", "dataset": "first"})
+    with pytest.raises(DataChanged, match="identifiers"):
+        ledger.relax("second", TABLE | {"who": ["b", "a", "c"]}, epsilon=2)
+
+
+def test_after_a_restart_the_same_data_are_told_too(tmp_path):
+    """The digests are kept in the ledger, sealed; under another key they are damage, not no digests."""
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        published(ledger, "first", TABLE, **PROMISE)
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger, pytest.raises(AlreadyPublished):
+        published(ledger, "second", TABLE, **PROMISE)

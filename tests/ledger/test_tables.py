@@ -1,0 +1,205 @@
+"""The same kind of table out, the same names, released values in them; identifiers pin the rows."""
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import utmost  # noqa: F401  (opens the doors of dataframes)
+from utmost.errors import BadTable, DataChanged, LittleProtection, NotDeclared, OutOfRange, RowsObserved
+from utmost.ledger import Ledger
+from utmost.tables import files
+
+KEY = bytes(range(32))
+PROMISE = {"columns": ["n", "m"], "public": ["who"], "sensitivity": 1, "cells": 2, "epsilon": 1}
+PLAIN = {"who": ["a", "b", "c"], "n": [10, 20, 30], "m": [1, 2, 3]}
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        yield ledger
+
+
+MAKERS = {
+    "dict of lists": lambda: PLAIN,
+    "dict of arrays": lambda: {name: np.array(column) for name, column in PLAIN.items()},
+    "pandas": lambda: pd.DataFrame(PLAIN),
+    "polars": lambda: pl.DataFrame(PLAIN),
+    "arrow": lambda: pa.table(PLAIN),
+}
+
+
+def plain(table):
+    """Any table as a dict of lists."""
+    if isinstance(table, dict):
+        return {name: list(column) for name, column in table.items()}
+    return {name: column.to_list() for name, column in nw.from_native(table).to_dict().items()}
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_each_kind_comes_back(ledger, make):
+    """From publish and relax with all its columns; from a view with the released ones."""
+    table = MAKERS[make]()
+    released = ledger.publish("r", table, **PROMISE)
+    relaxed = ledger.relax("r", table, epsilon=2)
+    view = ledger.view("r", epsilon=1)
+    assert type(released) is type(relaxed) is type(view) is type(table)
+    assert plain(released) | {"who": PLAIN["who"]} == plain(released)
+    assert list(plain(relaxed)) == list(PLAIN)
+    assert list(plain(view)) == ["n", "m"]
+    assert plain(view) == {name: plain(released)[name] for name in ("n", "m")}
+    assert plain(ledger.view("r", epsilon=2)) == {name: plain(relaxed)[name] for name in ("n", "m")}
+
+
+def test_csv_and_parquet_files_come_through(ledger, tmp_path):
+    """A file's table is released as `release_table` releases it; a view of it is a dict."""
+    pd.DataFrame(PLAIN).to_csv(tmp_path / "t.csv", index=False)
+    table = files.read(tmp_path / "t.csv")
+    released = files.columns(ledger.publish("r", table, **PROMISE))
+    assert released["who"] == PLAIN["who"]
+    assert released["n"] == [int(x) for x in ledger.view("r", epsilon=1)["n"]]
+    assert ledger.relax("r", PLAIN, epsilon=2)["who"] == PLAIN["who"]
+    pd.DataFrame(PLAIN).to_parquet(tmp_path / "t.parquet")
+    assert ledger.relax("r", files.read(tmp_path / "t.parquet"), epsilon=3).num_rows == 3
+
+
+def test_identifiers_are_committed_to_with_the_rows(ledger):
+    """Equal values under other names are another table: a response would go to another row."""
+    table = {"who": ["a", "b"], "n": [5, 5]}
+    ledger.publish("r", table, columns="n", public="who", sensitivity=1, cells=1, epsilon=1, id_column="who")
+    assert ledger.relax("r", table, epsilon=2)
+    with pytest.raises(DataChanged, match="identifiers"):
+        ledger.relax("r", {"who": ["b", "a"], "n": [5, 5]}, epsilon=3)
+    with pytest.raises(BadTable, match="distinct"):
+        ledger.publish(
+            "s",
+            {"who": ["a", "a"], "n": [5, 5]},
+            columns="n",
+            drop="who",
+            sensitivity=1,
+            cells=1,
+            epsilon=1,
+            id_column="who",
+        )
+    with pytest.raises(BadTable, match="'who'"):
+        ledger.relax("r", {"n": [5, 5]}, epsilon=3)
+
+
+def test_a_row_of_a_large_table_is_found_by_its_run(ledger):
+    """Beyond 1024 rows a digest covers several; the error names the first run that differs."""
+    values = np.arange(5000)
+    ledger.publish("r", {"n": values}, columns="n", sensitivity=1, cells=1, epsilon=1)
+    values[1236] += 1
+    with pytest.raises(DataChanged, match="'n', rows 1236 to 1240"):
+        ledger.relax("r", {"n": values}, epsilon=2)
+
+
+@pytest.mark.parametrize(
+    ("table", "wrong", "error"),
+    [
+        ({"n": [1, None]}, {}, BadTable),
+        ({"n": [1.5]}, {}, BadTable),
+        ({"n": [True]}, {}, BadTable),
+        ({"n": [float("nan")]}, {"domain": "reals"}, BadTable),
+        ({"n": [1]}, {"columns": "m"}, BadTable),
+        ({"n": [1]}, {"columns": []}, OutOfRange),
+        ({"n": [1]}, {"sensitivity": 0}, OutOfRange),
+        ({"n": [1]}, {"sensitivity": "1/2"}, ValueError),
+        ({"n": [1]}, {"cells": 0}, OutOfRange),
+        ({"n": [1]}, {"neighbours": "friends"}, OutOfRange),
+        ({"n": [1]}, {"domain": "complex"}, OutOfRange),
+        ({"n": [1]}, {"grid": "1/4"}, OutOfRange),
+        ({"n": [1]}, {"half_step": True, "sensitivity": 2}, OutOfRange),
+        ({"n": [1]}, {"half_step": "no"}, OutOfRange),
+        ({"n": [1]}, {"epsilon": float("nan")}, ValueError),
+        ({"n": [1]}, {"alpha": "1/2"}, ValueError),
+        ({"n": [1]}, {"version": 0}, OutOfRange),
+        ({"n": [1]}, {"version": 2}, OutOfRange),
+        ({"n": [1]}, {"version": 1.5}, ValueError),
+        ({"n": [1]}, {"dataset": ""}, OutOfRange),
+        ({"n": [1]}, {"request": " r"}, OutOfRange),
+        ({"n": [1]}, {"dataset": "a\nb"}, OutOfRange),
+        ([1, 2], {}, BadTable),
+        ({"n": [1], "m": [1, 2]}, {"columns": ["n", "m"]}, BadTable),
+    ],
+    ids=str,
+)
+def test_bad_input_spends_nothing(ledger, table, wrong, error):
+    """Every argument is checked before anything is drawn or written."""
+    with pytest.raises(error):
+        ledger.publish("r", table, **{"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1} | wrong)
+    assert len(ledger.history()) == 1
+    assert ledger.releases == ()
+
+
+def test_tables_without_rows_are_refused(ledger):
+    with pytest.raises(BadTable, match="at least one row"):
+        ledger.publish("r", {"n": []}, columns="n", sensitivity=1, cells=1, epsilon=1)
+    assert len(ledger.history()) == 1
+
+
+def test_a_column_that_nobody_declared_is_refused_by_name(ledger):
+    """Neither released nor declared public nor dropped: it was published exactly beside noise."""
+    unit = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
+    with pytest.raises(NotDeclared, match="got 'who', 'm'"):
+        ledger.publish("r", PLAIN, **unit)
+    with pytest.raises(BadTable, match="must not repeat the released column 'n'"):
+        ledger.publish("r", {"n": [1, 2], "copy": [1, 2]}, public="copy", **unit)
+    with pytest.raises(OutOfRange, match="cells must be at most 3"):
+        ledger.publish("r", PLAIN, public="who", drop="m", **unit | {"cells": 4})
+    assert len(ledger.history()) == 1
+
+
+def test_relaxing_publishes_no_column_that_was_not_public(ledger):
+    """The ledger remembers which columns were declared public, and where the rows come from."""
+    unit = {"columns": "n", "sensitivity": 1, "cells": 1}
+    with pytest.warns(RowsObserved):
+        released = ledger.publish("r", PLAIN, public="who", drop="m", rows="observed", epsilon=1, **unit)
+    relaxed = ledger.relax("r", PLAIN | {"diagnosis": ["x", "y", "z"]}, epsilon=2)
+    assert list(released) == list(relaxed) == ["who", "n"]
+    (kept,) = ledger.releases
+    assert (kept.public, kept.rows_from) == (("who",), "observed")
+
+
+def test_a_level_that_protects_nobody_is_warned_of(ledger):
+    unit = {"columns": "n", "sensitivity": 1, "cells": 1}
+    with pytest.warns(LittleProtection):
+        ledger.publish("r", {"n": [1]}, epsilon=11, **unit)
+    with pytest.warns(LittleProtection):
+        ledger.relax("r", {"n": [1]}, epsilon=12)
+
+
+@pytest.mark.parametrize("rows", [1, (1 << 16) - 1, 1 << 16, (1 << 16) + 1, 3 << 16])
+def test_blocks_end_where_they_must(ledger, rows):
+    """At the borders of blocks, with several columns, every level is near the values where epsilon is large."""
+    table = {"n": np.arange(rows), "m": -np.arange(rows)}
+    calls = []
+    ledger.publish("r", table, **PROMISE | {"public": []}, progress=lambda done, size: calls.append((done, size)))
+    ledger.relax("r", table, epsilon=200)
+    for epsilon in (100, 200, 150):
+        view = ledger.view("r", epsilon=epsilon)
+        assert all((view[name] == table[name]).all() for name in table)
+    assert calls[-1] == (2 * rows, 2 * rows)
+    assert ledger.verify().cells == 4 * 2 * rows
+
+
+def test_cells_and_neighbours_are_charged_as_in_a_table_release(ledger):
+    """The radius is that of `release_table` with a relaxable law, for the same unit."""
+    from utmost.release import plan_release
+
+    table = {"n": [10, 20, 30, 40]}
+    for name, unit in {
+        "one": {"sensitivity": 1, "cells": 1},
+        "many": {"sensitivity": 3, "cells": 4},
+        "changed": {"sensitivity": 1, "cells": 2, "neighbours": "change-one"},
+    }.items():
+        ledger.publish(name, table, columns="n", epsilon=1, independent=True, **unit)
+        plan = plan_release(1, **unit, relaxable=True)
+        half = name == "many" and "Staircase" in repr(plan.law)
+        if not half:
+            assert ledger.radius(name, epsilon=1) == plan.radius
+    ledger.publish("half", table, columns="n", epsilon=1, independent=True, sensitivity=3, cells=4, half_step=True)
+    assert ledger.radius("half", epsilon=1) <= ledger.radius("many", epsilon=1)

@@ -1,0 +1,280 @@
+"""Rollbacks and restored backups: each is found out, and what was lost counts."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from utmost.errors import BudgetUnused, KeyRefused, LedgerDamaged, OutOfRange, Quarantined
+from utmost.exact import level
+from utmost.ledger import Ledger
+
+KEY = bytes(range(32))
+TABLE = {"n": [10, 20, 30]}
+PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+
+
+@pytest.fixture
+def here(tmp_path):
+    return tmp_path
+
+
+def opened(here, **options):
+    return Ledger.open(here / "l.db", create=True, **{"key": KEY, "witness": here / "w"} | options)
+
+
+def put_back(here, after, keep="old.db"):
+    """A ledger with one release, copied with its witness; then ``after``; then the copy is put back over it."""
+    with opened(here) as ledger:
+        ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+        shutil.copy(here / "l.db", here / keep)
+        shutil.copy(here / "w", here / "old.w")
+        after(ledger)
+    shutil.copy(here / keep, here / "l.db")
+
+
+def test_a_rolled_back_ledger_says_nothing_new(here):
+    """What is stored can be viewed; everything that writes is refused."""
+    put_back(here, lambda ledger: ledger.relax("r", TABLE, epsilon=2))
+    with opened(here) as ledger:
+        assert "witness has seen 3 events" in ledger.status().quarantine
+        assert ledger.view("r", epsilon="1/2")
+        for call in (
+            lambda: ledger.relax("r", TABLE, epsilon=2),
+            lambda: ledger.view("r", epsilon="1/4"),
+            lambda: ledger.publish("s", TABLE, epsilon=1, **PROMISE),
+            lambda: ledger.budget("r", limit=9),
+        ):
+            with pytest.raises(Quarantined, match="resume"):
+                call()
+        assert len(ledger.history()) == 2
+        assert ledger.verify()
+
+
+def test_resumed_it_is_charged_with_exactly_what_was_lost(here):
+    """Relaxed from 1/2 to 2 and lost: the books say 2 again, and the release is never relaxed again."""
+
+    def after(ledger):
+        ledger.relax("r", TABLE, epsilon=2)
+        ledger.publish("s", TABLE, epsilon=3, dataset="r", **PROMISE)
+
+    put_back(here, after)
+    with opened(here) as ledger:
+        with pytest.raises(OutOfRange, match="reason must be"):
+            ledger.resume("")
+        ledger.resume("the disk died")
+        assert ledger.spent(dataset="r") == level(5)
+        assert ledger.status().quarantine is None
+        with pytest.raises(Quarantined, match="new version"):
+            ledger.relax("r", TABLE, epsilon=2)
+        assert ledger.view("r", epsilon="1/4")
+        ledger.publish("r", TABLE, epsilon=1, version=2, **PROMISE)
+        assert ledger.spent(dataset="r") == level(6)
+        ledger.relax("r", TABLE, epsilon=2, version=2)
+        assert ledger.verify()
+        with pytest.raises(OutOfRange, match="quarantine"):
+            ledger.resume("again")
+
+
+def test_losing_only_views_costs_nothing(here):
+    """A view is a function of what is stored, and of coins: the release may be relaxed as before."""
+    put_back(here, lambda ledger: ledger.view("r", epsilon="1/4"))
+    with opened(here) as ledger:
+        ledger.resume("restored")
+        assert ledger.spent("r") == level("1/2")
+        assert ledger.relax("r", TABLE, epsilon=2)
+
+
+def test_a_budget_that_was_set_and_lost_is_set_again(here):
+    """The witness knows it; where the ledger has another one since, the smaller holds."""
+
+    def after(ledger):
+        ledger.budget("r", limit=4)
+        for name in "st":
+            with pytest.warns(BudgetUnused, match=f"no release names dataset '{name}'"):
+                ledger.budget(name, limit=1)
+
+    put_back(here, after)
+    with opened(here, witness=here / "old.w") as ledger:
+        for name, limit in (("s", 3), ("t", "1/3")):
+            with pytest.warns(BudgetUnused):
+                ledger.budget(name, limit=limit)
+    with opened(here) as ledger:
+        ledger.resume("restored")
+        assert [ledger.budget(name).limit for name in "rst"] == [level(4), level(1), level("1/3")]
+
+
+def test_two_histories_are_charged_with_both(here):
+    """A copy that was written to with a copy of its witness, and the original: two continuations of one response."""
+    put_back(here, lambda ledger: ledger.relax("r", TABLE, epsilon=2), keep="copy.db")
+    with opened(here, witness=here / "old.w") as copy:
+        copy.relax("r", TABLE, epsilon=3)
+    with opened(here) as ledger:
+        assert "another history" in ledger.status().quarantine
+        with pytest.raises(Quarantined):
+            ledger.view("r", epsilon=3)
+        ledger.resume("two copies were in use")
+        # 3 is in the books; 2 and the common 1/2 are charged.
+        assert ledger.spent(dataset="r") == level("11/2")
+
+
+def test_without_a_witness_somebody_must_say_what_is_missing(here):
+    """A ledger whose witness is gone is in quarantine; then all its releases stay as they are."""
+    with opened(here) as ledger:
+        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+    (here / "w").unlink()
+    with opened(here) as ledger:
+        assert "witness is missing" in ledger.status().quarantine
+        with pytest.raises(OutOfRange, match="somebody must know"):
+            ledger.resume("the witness was lost")
+        ledger.resume("the witness was lost", missing={"r": "1/2"})
+        assert ledger.spent(dataset="r") == level("3/2")
+        with pytest.raises(Quarantined):
+            ledger.relax("r", TABLE, epsilon=2)
+
+
+def test_a_lost_loss_is_charged_again(here):
+    """What a first quarantine charged is not forgotten by a second rollback."""
+    put_back(here, lambda ledger: ledger.relax("r", TABLE, epsilon=2))
+    shutil.copy(here / "l.db", here / "older.db")
+    with opened(here) as ledger:
+        ledger.resume("first")
+    shutil.copy(here / "older.db", here / "l.db")
+    with opened(here) as ledger:
+        ledger.resume("second")
+        assert ledger.spent(dataset="r") == level(2)
+        with pytest.raises(Quarantined):
+            ledger.relax("r", TABLE, epsilon=3)
+
+
+def test_an_open_ledger_notices_a_rollback_itself(here):
+    """What a process has read is a witness, too."""
+    with opened(here, witness=False) as ledger:
+        ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+        shutil.copy(here / "l.db", here / "old.db")
+        ledger.relax("r", TABLE, epsilon=2)
+        shutil.copy(here / "old.db", here / "l.db")
+        with pytest.raises(Quarantined, match="held when it was opened"):
+            ledger.relax("r", TABLE, epsilon=2)
+
+
+def test_receipts_tell_a_rollback(here):
+    """A line of text is enough to find out; from then on the ledger itself says so."""
+    with opened(here, witness=False) as ledger:
+        ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+        early = ledger.receipt()
+        shutil.copy(here / "l.db", here / "old.db")
+        ledger.relax("r", TABLE, epsilon=2)
+        late = ledger.receipt()
+        ledger.check(early)
+        ledger.check(late)
+    shutil.copy(here / "old.db", here / "l.db")
+    with opened(here, witness=False) as ledger:
+        ledger.check(early)
+        with pytest.raises(KeyRefused, match="receipt"):
+            ledger.check(late.replace(":3:", ":2:"))
+        with pytest.raises(Quarantined):
+            ledger.check(late)
+    with opened(here, witness=False) as ledger:
+        assert "receipt" in ledger.status().quarantine
+        with pytest.raises(OutOfRange, match="somebody must know"):
+            ledger.resume("rolled back")
+        ledger.resume("rolled back", missing={"r": 2})
+        assert ledger.spent(dataset="r") == level("5/2")
+
+
+def test_the_witness_is_told_before_anything_is_said(here, monkeypatch):
+    """A process that dies between commit and witness has said nothing; whoever says it, settles it first."""
+    from utmost.ledger.witness import Witness
+
+    def fail(self, rows):
+        raise OSError("died")
+
+    with opened(here) as ledger:
+        with monkeypatch.context() as patched:
+            patched.setattr(Witness, "settle", fail)
+            with pytest.raises(OSError, match="died"):
+                ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+            with pytest.raises(OSError, match="died"):
+                ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        assert Witness(here / "w", 1).last()[0] == 2
+
+
+def test_a_damaged_witness_is_found(here):
+    """Its events are under the chain, as the ledger's are."""
+    import sqlite3
+
+    with opened(here) as ledger:
+        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        assert ledger.verify()
+        with sqlite3.connect(here / "w") as connection:
+            connection.execute("UPDATE utmost_witness SET body = ? WHERE number = 1", (b"{}",))
+        connection.close()
+        with pytest.raises(LedgerDamaged):
+            ledger.verify()
+        (here / "w").write_bytes(b"no witness at all" * 100)
+        with pytest.raises(LedgerDamaged):
+            ledger.relax("r", TABLE, epsilon=2)
+        assert ledger.spent("r") == level(1)
+
+
+def test_a_witness_of_another_ledger_is_refused(here):
+    with Ledger.open(here / "other.db", create=True, key=KEY, witness=here / "w"):
+        pass
+    with opened(here, witness=here / "own") as ledger:
+        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+    with opened(here) as ledger:
+        with pytest.raises(Quarantined):
+            ledger.relax("r", TABLE, epsilon=2)
+        with pytest.raises(KeyRefused, match="another ledger's"):
+            ledger.resume("wrong witness")
+
+
+def test_a_backup_restores_everything_and_is_found_out(place, reopened, ledger, tmp_path):
+    """From either store; the restored ledger says what was said, and nothing new before it is resumed."""
+    first = ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+    ledger.backup(tmp_path / "backup.db")
+    with pytest.raises(OutOfRange, match="new file"):
+        ledger.backup(tmp_path / "backup.db")
+    ledger.relax("r", TABLE, epsilon=2)
+    with pytest.raises(OutOfRange, match="where there is none"):
+        Ledger.restore(tmp_path / "backup.db", place, key=KEY, witness=tmp_path / "witness")
+    with Ledger.restore(tmp_path / "backup.db", tmp_path / "new.db", key=KEY, witness=tmp_path / "witness") as other:
+        assert other.status().quarantine == "it was restored from a backup"
+        assert other.view("r", epsilon="1/2") == {"n": first["n"]}
+        with pytest.raises(Quarantined):
+            other.view("r", epsilon="1/4")
+        other.resume("the server was lost")
+        assert other.spent(dataset="r") == level(2)
+        assert other.verify()
+    assert Path(tmp_path / "backup.db").exists()
+
+
+def test_a_damaged_backup_is_not_restored(here):
+    with opened(here) as ledger:
+        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        ledger.backup(here / "b.db")
+    content = bytearray((here / "b.db").read_bytes())
+    at = content.index(b'"published"')
+    content[at + 3] ^= 1
+    (here / "b.db").write_bytes(content)
+    with pytest.raises(LedgerDamaged):
+        Ledger.restore(here / "b.db", here / "new.db", key=KEY)
+    with pytest.raises(OutOfRange, match="a backup must be there"):
+        Ledger.restore(here / "nothing.db", here / "new.db", key=KEY)
+
+
+def test_derived_noise_repeats_itself_after_a_rollback(here):
+    """Asked the same or anything else, a rolled-back ledger says what it had said, or would have said."""
+    options = {"derived": True, "witness": False}
+    with opened(here, **options) as ledger:
+        ledger.publish("r", TABLE, epsilon="1/4", **PROMISE)
+        shutil.copy(here / "l.db", here / "old.db")
+        loose = ledger.relax("r", TABLE, epsilon=2)
+        strict, between = ledger.view("r", epsilon="1/8"), ledger.view("r", epsilon=1)
+    shutil.copy(here / "old.db", here / "l.db")
+    with opened(here, **options) as ledger:
+        assert ledger.relax("r", TABLE, epsilon=1) == between
+        assert ledger.relax("r", TABLE, epsilon=2) == loose
+        assert ledger.view("r", epsilon="1/8") == strict

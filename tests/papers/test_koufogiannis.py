@@ -1,0 +1,75 @@
+"""`utmost reproduce koufogiannis`: every comparison, the pictures, and the two networks."""
+
+import json
+from collections import Counter
+from io import BytesIO
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from utmost.cli.main import main
+from utmost.figures.koufogiannis_pictures import layout
+from utmost.figures.paper_pictures import pictures
+from utmost.papers import koufogiannis_applications
+from utmost.papers.koufogiannis_applications import karate_club, les_miserables
+from utmost.rappor import Coupling
+from utmost.spaces import graph
+
+
+def test_koufogiannis_is_reproduced_and_drawn(capsys, tmp_path):
+    folder = tmp_path / "pictures"
+    with pytest.raises(SystemExit) as ended:
+        main(["reproduce", "koufogiannis", "--figures", str(folder), "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert not ended.value.code
+    assert Counter(each["verdict"] for each in found) == {"equal": 19, "corrected": 11, "extended": 11}
+    values = {each["found"] for each in found}
+    assert {"0.18394", "alpha=3/23", "0.471404520791", "7/9 1/9 1/9 / 7/27 13/27 7/27 / 1/9 1/9 7/9"} <= values
+    drawn = sorted(path.name for path in folder.iterdir())
+    assert drawn == [f"figure_{k}.svg" for k in ("1", "3", "6", "6_les_miserables", "7")]
+    with pytest.raises(SystemExit) as again:
+        main(["reproduce", "koufogiannis", "--figures", str(folder)])
+    assert again.value.code, "nothing is written over"
+
+
+@pytest.mark.parametrize(("paper", "name"), [("ghosh", "figure_2"), ("geng", "figure_2"), ("koufogiannis", "figure_1")])
+def test_pictures_are_the_same_each_time(paper, name):
+    one, other = BytesIO(), BytesIO()
+    pictures(paper)[name](one, "svg")
+    pictures(paper)[name](other, "svg")
+    assert one.getvalue() == other.getvalue()
+    assert one.getvalue().startswith(b"<?xml")
+
+
+def test_a_layout_keeps_members_as_far_apart_as_the_network_does():
+    """A path of five is a straight line with unit steps; the karate club's stress is low."""
+    places = layout([("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")])
+    line = np.array([places[name] for name in "abcde"])
+    assert np.abs(np.linalg.norm(np.diff(line, axis=0), axis=1) - 1).max() < 0.02
+    club = layout(karate_club())
+    distances = np.asarray(graph(karate_club()).distances, float)
+    points = np.array([club[str(name)] for name in graph(karate_club()).labels])
+    apart = np.linalg.norm(points[:, None] - points[None], axis=2)
+    off = ~np.eye(34, dtype=bool)
+    assert np.corrcoef(apart[off], distances[off])[0, 1] > 0.85
+
+
+def test_the_networks_are_those_of_networkx():
+    club, novel = nx.karate_club_graph(), nx.les_miserables_graph()
+    assert {frozenset(edge) for edge in karate_club()} == {frozenset((str(a + 1), str(b + 1))) for a, b in club.edges}
+    assert {frozenset(edge) for edge in les_miserables()} == {frozenset(edge) for edge in novel.edges}
+
+
+def test_a_coupling_that_leaks_is_noticed(monkeypatch):
+    """Fresh responses, planted in the place of the coupling: the comparison differs."""
+
+    class Fresh(Coupling):
+        def joint(self, bit):
+            one, two = self.strict.of(bit), self.loose.of(bit)
+            return {(a, b): (one if a else 1 - one) * (two if b else 1 - two) for a in (0, 1) for b in (0, 1)}
+
+    monkeypatch.setattr(koufogiannis_applications, "Coupling", Fresh)
+    verdicts = {each.what: each.verdict for each in koufogiannis_applications.rappor()}
+    assert verdicts["the same by coupling the bits"] == "DIFFERS"
+    assert list(verdicts.values()).count("DIFFERS") == 1

@@ -1,0 +1,280 @@
+"""From words to counts: filters, exact responses in any order, tallies, and decoding of a real list of names."""
+
+import copy
+import csv
+from fractions import Fraction
+from itertools import permutations, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+from scipy.stats import chisquare
+
+from utmost.errors import NotANumber, OutOfRange, PromiseBroken, Unsupported
+from utmost.exact import level
+from utmost.rappor import (
+    BitResponse,
+    Bloom,
+    Coupling,
+    Found,
+    PermanentResponses,
+    Tally,
+    ThresholdedLaplace,
+    ThresholdedPair,
+    bit_steps,
+    decode,
+    nonnegative_least_squares,
+    relax,
+    relax_thresholded,
+    respond,
+    tighten,
+)
+from utmost.rappor.bits import draw_bits
+from utmost.testing import SeededRandomness, seeded_responses
+
+N = 100_000
+SIGNIFICANCE = 1e-6
+NAMES = Path(__file__).parents[2] / "examples" / "first_names.csv"
+PAIRS = list(product((0, 1), repeat=2))
+
+
+def fits(counts, probabilities):
+    expected = np.array([float(p) for p in probabilities]) * sum(counts)
+    return chisquare(counts, expected).pvalue > SIGNIFICANCE
+
+
+@pytest.fixture
+def seeded(monkeypatch):
+    """Repeatable bits, past the guard that a release would put up."""
+    source = SeededRandomness("rappor")
+    monkeypatch.setattr(bit_steps, "secure", lambda _: source)
+
+
+def test_bits_are_drawn_by_their_states():
+    """Six states at once, chances 0 and 1 and equal ones among them, each with its own frequency."""
+    chances = [Fraction(0), Fraction(1, 3), Fraction(1), Fraction(1, 3), Fraction(99, 100), Fraction(1, 1 << 40)]
+    states = np.repeat(np.arange(6, dtype=np.uint8), N)
+    drawn = draw_bits(states, chances, SeededRandomness(5)).reshape(6, N)
+    assert (drawn[0].any(), drawn[2].all(), drawn[5].any()) == (False, True, False)
+    for k in (1, 3, 4):
+        assert fits([drawn[k].sum(), N - drawn[k].sum()], [chances[k], 1 - chances[k]])
+
+
+@pytest.mark.parametrize("order", list(permutations(["3/4", "1/2", "1/5"])), ids="-".join)
+def test_permanent_responses_have_the_joint_law_in_every_order(order):
+    for bit in (0, 1):
+        answer = seeded_responses(np.full(N, bit), seed=f"{order} {bit}")
+        drawn = {a: answer.at(a) for a in order}
+        assert (answer.at(order[0]) == drawn[order[0]]).all(), "asked again, the same"
+        f = {a: BitResponse.permanent(a) for a in order}
+        upper, lower = Coupling(f["3/4"], f["1/2"]), Coupling(f["1/2"], f["1/5"])
+        counts, law = [], []
+        for z1, z2, z3 in product((0, 1), repeat=3):
+            counts.append(np.sum((drawn["3/4"] == z1) & (drawn["1/2"] == z2) & (drawn["1/5"] == z3)))
+            kept = upper.strict_given(z2)
+            law.append(lower.joint(bit)[z2, z3] * (kept if z1 else 1 - kept))
+        assert fits(counts, law)
+    assert answer.parameters == (Fraction(3, 4), Fraction(1, 2), Fraction(1, 5))
+    assert answer.spent == level(alpha=Fraction(1, 9))
+    assert answer.spent_by_value(2) == level(alpha=Fraction(1, 9)).scaled(4)
+
+
+def test_single_steps_have_their_laws(seeded):
+    strict, loose = BitResponse("3/5", "3/10"), BitResponse("4/5", "1/10")
+    pair = Coupling(strict, loose)
+    naive = ThresholdedPair(
+        ThresholdedLaplace(BitResponse("1/2", "1/10")), ThresholdedLaplace(BitResponse("3/4", "1/20"))
+    )
+    for bit in (0, 1):
+        bits = np.full(N, bit)
+        first = respond(bits, strict)
+        second = relax(bits, first, strict, loose)
+        assert fits([np.sum((first == a) & (second == b)) for a, b in PAIRS], [pair.joint(bit)[z] for z in PAIRS])
+        back = tighten(respond(bits, loose), loose, strict)
+        assert fits([back.sum(), N - back.sum()], [strict.of(bit), 1 - strict.of(bit)])
+        one = respond(bits, naive.strict.response)
+        two = relax_thresholded(bits, one, naive)
+        law = [naive.probability(bit, *z) for z in PAIRS]
+        assert fits([np.sum((one == a) & (two == b)) for a, b in PAIRS], law)
+
+
+def test_responses_are_packed_copies_of_any_shape():
+    bits = np.zeros((3, 5, 2), bool)
+    answer = PermanentResponses(bits)
+    bits[:] = True
+    assert answer.at("1/1000000").sum() == 0
+    assert answer.at("1/2").shape == (3, 5, 2)
+    assert PermanentResponses(np.zeros((0, 8), bool)).at("1/2").shape == (0, 8)
+    assert PermanentResponses(1).at("1/3").shape == ()
+    assert (PermanentResponses([0]).spent, PermanentResponses([0]).spent_by_value(2)) == (None, None)
+
+
+def test_responses_guard_their_secret(monkeypatch):
+    answer = PermanentResponses([0, 1])
+    answer.at("1/2")
+    assert "[" not in repr(answer)
+    for copied in (copy.copy, copy.deepcopy):
+        with pytest.raises(Unsupported, match="must not be copied"):
+            copied(answer)
+    with pytest.raises(PromiseBroken, match="nobody can predict"):
+        PermanentResponses([0], randomness=SeededRandomness(1))
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    assert answer.at("1/2").shape == (2,)
+    with pytest.raises(Unsupported, match="two processes"):
+        answer.at("1/4")
+
+
+def test_filters():
+    """Each word sets its own places, other cohorts and keys others; more than eight hashes need a second digest."""
+    bloom = Bloom(bits=64, hashes=11, cohorts=3, key=b"one")
+    words, cohorts = ["ann", "bo", "ann", "ann"], [0, 0, 0, 2]
+    filters = bloom.encode(words, cohorts)
+    assert filters.shape == (4, 64)
+    for row, word, cohort in zip(filters, words, cohorts, strict=True):
+        assert np.flatnonzero(row).tolist() == sorted(set(bloom.places(word, cohort)))
+    assert (filters[0] == filters[2]).all()
+    assert (filters[0] != filters[3]).any()
+    assert bloom.places("ann", 0) != Bloom(64, 11, 3, b"two").places("ann", 0)
+    assert len(bloom.places("ann", 0)) == 11
+    assert bloom.encode([], []).shape == (0, 64)
+    assert Bloom(1, 1).encode(["x", "é\ud800"], [0, 0]).tolist() == [[True], [True]]
+    assert "one" not in repr(bloom)
+    drawn = bloom.cohort_of(30_000, randomness=SeededRandomness(2))
+    assert fits(np.bincount(drawn), [Fraction(1, 3)] * 3)
+
+
+def test_places_are_spread_evenly():
+    bloom = Bloom(bits=10, hashes=4)
+    places = [place for k in range(5000) for place in bloom.places(f"word {k}", 0)]
+    assert fits(np.bincount(places), [Fraction(1, 10)] * 10)
+
+
+def test_tallies_add_up_and_are_unbiased():
+    bloom, response = Bloom(bits=16, cohorts=4), BitResponse("7/8", "1/4")
+    rng = np.random.default_rng(0)
+    bits, cohorts = rng.random((40_000, 16)) < 0.2, rng.integers(0, 4, 40_000)
+    said = draw_bits(bits.view(np.uint8), [response.zero, response.one], SeededRandomness(3))
+    tally = Tally.of(said, cohorts, bloom)
+    halves = Tally.of(said[:100], cohorts[:100], bloom) + Tally.of(said[100:], cohorts[100:], bloom)
+    assert (tally.ones == halves.ones).all()
+    assert tally.ones[2].tolist() == said[cohorts == 2].sum(axis=0).tolist()
+    truth = np.array([bits[cohorts == c].sum(axis=0) for c in range(4)])
+    z = (tally.true_ones(response) - truth) / np.sqrt(tally.variances(response))
+    assert abs(z.mean()) < 0.5
+    assert 0.75 < z.std() < 1.25
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(30, 12), (200, 80), (40, 60)])
+def test_nonnegative_least_squares_against_scipy(rows, columns):
+    rng = np.random.default_rng(rows)
+    A = (rng.random((rows, columns)) < 0.2).astype(float)
+    y = A @ np.maximum(rng.normal(size=columns), 0) + rng.normal(size=rows)
+    x = nonnegative_least_squares(A.T @ A, A.T @ y)
+    _, norm = nnls(A, y)
+    assert (x >= 0).all()
+    assert np.linalg.norm(A @ x - y) == pytest.approx(norm, rel=1e-8)
+    assert nonnegative_least_squares(np.zeros((2, 2)), np.zeros(2)).tolist() == [0, 0]
+    assert nonnegative_least_squares(np.zeros((0, 0)), np.zeros(0)).size == 0
+
+
+def names(count):
+    with NAMES.open(newline="") as file:
+        rows = list(csv.DictReader(file))[:count]
+    weights = np.array([int(row["per_100000"]) for row in rows], float)
+    return [row["name"] for row in rows], weights / weights.sum()
+
+
+def test_a_real_list_of_names_is_decoded_and_relaxing_finds_more():
+    """100 000 clients, 100 names: no false name, errors of the right size, and more names at every looser parameter."""
+    listed, weights = names(100)
+    rng = np.random.default_rng(11)
+    who = rng.choice(len(listed), 100_000, p=weights)
+    truth = np.bincount(who, minlength=len(listed))
+    candidates = [*listed, *(f"nobody {k}" for k in range(200))]
+    bloom = Bloom(bits=128, hashes=2, cohorts=16, key=b"collector")
+    cohorts = rng.integers(0, bloom.cohorts, who.size)
+    answer = seeded_responses(bloom.encode([listed[i] for i in who], cohorts), seed=4)
+    sizes, scores = [], []
+    for a in ("9/10", "1/2", "1/5"):
+        tally = Tally.of(answer.at(a), cohorts, bloom)
+        result = decode(tally, BitResponse.permanent(a), bloom, candidates)
+        assert not [each.word for each in result.found if each.word.startswith("nobody")]
+        sizes.append(len(result.found))
+        scores += [(each.count - truth[listed.index(each.word)]) / each.error for each in result.found]
+        assert all(each.p_value <= 0.05 / 300 for each in result.found)
+    assert sizes[0] < sizes[1] < sizes[2]
+    assert sizes[2] >= 30
+    assert abs(np.mean(scores)) < 1
+    assert 0.6 < np.std(scores) < 1.4
+    mary = result.found[0]
+    assert mary.word == "Mary"
+    low, high = mary.interval("0.9999")
+    assert low < truth[0] < high
+    assert result.count("Mary") == mary.count
+    assert result.count("nobody 1") == 0
+    memo = answer.at("1/5")
+    report = BitResponse("3/4", "1/4")
+    reports = draw_bits(memo.view(np.uint8), [report.zero, report.one], SeededRandomness(9))
+    whole = BitResponse.permanent("1/5").then(report)
+    once = decode(Tally.of(reports, cohorts, bloom), whole, bloom, candidates)
+    assert once.found[0].word == "Mary"
+    assert len(once.found) < sizes[2], "a report of a response tells less than the response"
+
+
+def test_without_noise_to_speak_of_the_counts_come_back():
+    bloom = Bloom(bits=256, hashes=3, cohorts=2)
+    words = ["a"] * 500 + ["b"] * 300 + ["c"] * 200
+    cohorts = np.arange(1000) % 2
+    answer = seeded_responses(bloom.encode(words, cohorts), seed=1)
+    result = decode(
+        Tally.of(answer.at("1/1000000"), cohorts, bloom), BitResponse.permanent("1/1000000"), bloom, list("abcdef")
+    )
+    assert [(each.word, round(each.count)) for each in result.found] == [("a", 500), ("b", 300), ("c", 200)]
+    assert result.others < 20
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: Bloom(0), OutOfRange, "at least 1"),
+        (lambda: Bloom(2, hashes=3), OutOfRange, "as many bits as hashes"),
+        (lambda: Bloom(2, key=b"x" * 65), OutOfRange, "at most 64 bytes"),
+        (lambda: Bloom(2).encode(["a"], [1]), OutOfRange, "cohort in 0..0"),
+        (lambda: Bloom(2).encode(["a"], [0, 0]), OutOfRange, "needs a cohort"),
+        (lambda: Bloom(2).encode([1], [0]), OutOfRange, "must be text"),
+        (lambda: PermanentResponses([0.5]), NotANumber, "made of bits"),
+        (lambda: PermanentResponses([2]), NotANumber, "made of bits"),
+        (lambda: PermanentResponses([0]).at(1), OutOfRange, "strictly between"),
+        (lambda: BitResponse.permanent("1/2").level_of_value(0), OutOfRange, "at least 1"),
+        (
+            lambda: relax([0], [0, 1], BitResponse.permanent("1/2"), BitResponse.permanent("1/4")),
+            OutOfRange,
+            "one shape",
+        ),
+        (lambda: Tally.of([[1, 0]], [0], Bloom(3)), OutOfRange, r"\(clients, 3\)"),
+        (lambda: Tally([[2]], [1]), OutOfRange, "more ones than"),
+        (lambda: Tally([[-1]], [1]), OutOfRange, "fewer than 0"),
+        (lambda: Tally([1], [1]), OutOfRange, "ones"),
+        (lambda: Tally([[1]], [1]) + Tally([[1, 1]], [1]), OutOfRange, "one shape"),
+        (lambda: Found("x", 1.0, 1.0, 0.0).interval(1), OutOfRange, "confidence"),
+        (
+            lambda: decode(Tally([[1]], [1]), BitResponse.permanent("1/2"), Bloom(1, 1), ["a", "a"]),
+            OutOfRange,
+            "different words",
+        ),
+        (
+            lambda: decode(Tally([[0]], [0]), BitResponse.permanent("1/2"), Bloom(1, 1), ["a"]),
+            OutOfRange,
+            "must hold clients",
+        ),
+        (
+            lambda: decode(Tally([[1]], [1]), BitResponse.permanent("1/2"), Bloom(1, 1), ["a"], significance=0),
+            OutOfRange,
+            "significance",
+        ),
+    ],
+)
+def test_refusals(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

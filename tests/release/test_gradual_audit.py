@@ -1,0 +1,53 @@
+"""An outside view: an audit that sees draws only tells gradual release from releases that leak."""
+
+import numpy as np
+import pytest
+
+from auditing import epsilon_refuted
+from utmost.noise import Geometric
+from utmost.release.gradual_release import History
+from utmost.sampling.draw import draws
+from utmost.sampling.integers import joined
+from utmost.testing import seeded_gradual_release
+
+ORDERS = [("1/2", 1, 2), (2, 1, "1/2"), (1, 2, "1/2"), ("1/2", 2, 1)]
+N = 40_000
+
+
+def responses(value, order, seed):
+    answer = seeded_gradual_release(np.full(N, value), 1, seed=seed)
+    asked = {epsilon: answer.at(epsilon=epsilon) for epsilon in order}
+    return np.column_stack([asked[epsilon] for epsilon in ("1/2", 1, 2)])
+
+
+def audited(order):
+    """Both neighbours in turn, as privacy is symmetric."""
+    here, there = (responses(value, order, f"{order} {value}") for value in (0, 1))
+    return max(epsilon_refuted(here, there), epsilon_refuted(1 - there, 1 - here))
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+def test_the_audit_refutes_no_more_than_the_largest_level(order):
+    """It comes close to 2, the largest level, and does not pass it."""
+    assert 1.7 < audited(order) <= 2
+
+
+def with_fresh_noise(self, level, unit, randomness, method):
+    """The fault: each new level gets noise of its own, with the right law and nothing to do with the rest."""
+    count = self.where.size
+    noise = joined(draws(Geometric(unit.of(level)), count, randomness=randomness, method=method), count)
+    return History(self.where, self.block, {**self.known, level: noise})
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+def test_fresh_noise_on_relax_is_refuted(monkeypatch, order):
+    """Planted in the real code, it gives every level its right margin, and the audit passes 2 by far."""
+    monkeypatch.setattr(History, "extended", with_fresh_noise)
+    assert audited(order) > 2.4
+
+
+def test_the_bound_is_no_larger_than_what_holds():
+    """On two-point responses whose level is known, ln 3, the audit stays below it, and near."""
+    rng = np.random.default_rng(0)
+    here, there = (rng.random((N, 1)) < p for p in (0.75, 0.25))
+    assert 0.95 < epsilon_refuted(here * 1.0, there * 1.0) <= np.log(3)

@@ -1,0 +1,316 @@
+"""GradualRelease: any levels, in any order, one joint law; nothing half spent, nothing said twice."""
+
+import copy
+import os
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from utmost.errors import BadTable, NotALevel, NotANumber, OutOfRange, PromiseBroken, Unsupported
+from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.noise import DiscreteStaircase, Geometric, Laplace
+from utmost.release import GradualRelease
+from utmost.testing import SeededRandomness, seeded_gradual_release
+
+N = 60_000
+LEVELS = [level(epsilon="1/2"), level(alpha="1/2"), level(epsilon=2)]
+
+
+def cells_of(noise, reach=2):
+    """Triples of noise as one index each, everything far pooled."""
+    near = (np.abs(noise) <= reach).all(axis=0)
+    width = 2 * reach + 1
+    index = sum((noise[i] + reach) * width**i for i in range(len(noise)))
+    return np.where(near, index, width ** len(noise))
+
+
+def fits(noise, levels, reach=2):
+    """Whether rows of noise, one for each level, have the joint law."""
+    width = 2 * reach + 1
+    grids = np.meshgrid(*[np.arange(-reach, reach + 1)] * len(levels), indexing="ij")
+    expected = np.zeros(width ** len(levels) + 1)
+    where = sum((g + reach) * width**i for i, g in enumerate(grids))
+    expected[where.ravel()] = joint_pmf(grids, levels).ravel()
+    expected[-1] = 1 - expected.sum()
+    count = noise.shape[1]
+    observed = np.bincount(cells_of(noise, reach), minlength=expected.size)
+    often = expected * count >= 8
+    e, o = expected[often] * count, observed[often]
+    e, o = np.append(e, count - e.sum()), np.append(o, count - o.sum())
+    return stats.chisquare(o, e).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+def test_every_order_of_requests_has_the_joint_law(order):
+    """R3 by draws: six orders of three levels, each compared with the joint law of triples."""
+    values = np.arange(N)
+    answer = seeded_gradual_release(values, 1, seed=f"order {order}")
+    noise = np.empty((3, N), np.int64)
+    for i in order:
+        noise[i] = answer.at(LEVELS[i]) - values
+    assert fits(noise, LEVELS)
+    assert answer.levels == tuple(LEVELS)
+    assert answer.spent == LEVELS[2]
+
+
+def test_fresh_noise_does_not_have_the_joint_law():
+    """The comparison above can fail: independent answers at each level do."""
+    noise = np.array([seeded_gradual_release(np.zeros(N, int), 1, seed=i).at(one) for i, one in enumerate(LEVELS)])
+    assert not fits(noise, LEVELS)
+    assert not fits(noise[[1, 0, 2]], LEVELS)
+
+
+def test_asked_again_the_answer_is_the_same():
+    answer = GradualRelease([[5, 6], [7, 8]], sensitivity=1)
+    first = answer.at(epsilon=1)
+    answer.at(epsilon=3), answer.at(epsilon="1/3"), answer.at(alpha="1/2")
+    assert (answer.at(epsilon=1) == first).all()
+    assert (answer.at(level(epsilon=1)) == first).all()
+    assert (answer.at(alpha=0.5) == answer.at(alpha="1/2")).all()
+    assert first.shape == (2, 2)
+    assert len(answer.levels) == 4
+
+
+def test_a_release_that_was_never_asked_has_spent_nothing():
+    answer = GradualRelease(3, sensitivity=1)
+    assert (answer.levels, answer.spent) == ((), None)
+    assert isinstance(answer.at(epsilon=1), int)
+    assert answer.spent == level(epsilon=1)
+
+
+def test_at_a_huge_level_the_answer_is_the_value():
+    assert GradualRelease([10, -20], sensitivity=1).at(epsilon=200).tolist() == [10, -20]
+    assert GradualRelease(0.5, sensitivity=1, domain="reals", grid="1/4").at(epsilon=2000) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("values", "domain", "kind"),
+    [
+        (7, "integers", int),
+        (7.0, "integers", int),
+        (7, "reals", float),
+        (0.25, "reals", float),
+        ([1, 2], "integers", np.int64),
+        ([1, 2.0], "integers", np.int64),
+        (np.array([1.0, 2.0]), "integers", np.int64),
+        ([1, 2], "reals", np.float64),
+        ([0.5, 2.0], "reals", np.float64),
+        (np.array([], np.int64), "integers", np.int64),
+        (np.zeros((2, 0)), "reals", np.float64),
+        (10**30, "integers", int),
+        ([Fraction(1, 3)], "reals", np.float64),
+        (np.array([250], np.uint8), "integers", np.int64),
+    ],
+)
+def test_the_domain_declared_decides_the_kind(values, domain, kind):
+    given = GradualRelease(values, sensitivity=1, domain=domain).at(epsilon=1)
+    if isinstance(given, np.ndarray):
+        assert given.dtype == kind
+        assert given.shape == np.shape(values)
+    else:
+        assert isinstance(given, kind)
+
+
+def test_integers_beyond_int64():
+    answer = seeded_gradual_release(np.array([2**63 - 1, -(2**63)] * 9), 1, seed="edge")
+    wide, loose, between = answer.at(epsilon="1/1000000"), answer.at(epsilon=300), answer.at(epsilon="1/1000")
+    assert wide.dtype == between.dtype == object
+    assert max(abs(w - v) for w, v in zip(wide, loose.tolist(), strict=True)) < 10**8
+    assert loose.tolist() == [2**63 - 1, -(2**63)] * 9
+    far = seeded_gradual_release(10**30, 10**25, seed="far")
+    assert 10**20 < abs(far.at(epsilon=1) - 10**30) < 10**27
+    assert abs(far.at(epsilon=500) - 10**30) < 10**24
+
+
+def test_sensitivity_and_cells_scale_the_noise():
+    """Sensitivity s and k cells: geometric noise of ratio exp(-epsilon/(s k))."""
+    noise = seeded_gradual_release(np.zeros(N, int), 5, seed="scale", cells=2).at(epsilon=1)
+    assert np.abs(noise).mean() == pytest.approx(float(Geometric(1, 10).expected_cost(abs)), rel=0.03)
+
+
+def test_reals_are_laplace_noise_on_a_grid():
+    noise = seeded_gradual_release(np.zeros(N), "5/2", seed="reals", domain="reals")
+    loose, strict = noise.at(epsilon=2), noise.at(epsilon="1/2")
+    for drawn, epsilon in ((loose, 2), (strict, "1/2")):
+        law = Laplace(epsilon, "5/2")
+        assert stats.kstest(drawn, law.cdf).pvalue > 1e-6
+    assert np.corrcoef(loose, strict)[0, 1] == pytest.approx(1 / 4, abs=0.03)
+    assert (loose == strict).mean() == pytest.approx(1 / 16, abs=0.01)
+    on_quarters = seeded_gradual_release([0.3, 1.9], 1, seed="grid", domain="reals", grid="1/4").at(epsilon=1)
+    assert (np.mod(on_quarters, 0.25) == 0).all()
+
+
+def test_half_step_noise_has_the_staircase_law_at_every_level():
+    """Uniform block plus 5 times the geometric process: each margin is the half-step staircase of its level."""
+    answer = seeded_gradual_release(np.zeros(N, int), 5, seed="half", half_step=True)
+    answers = {e: answer.at(epsilon=e) for e in (1, 3, 2, "1/2")}
+    k = np.arange(-12, 13)
+    for e, noise in answers.items():
+        law = DiscreteStaircase.half_step(e, 5)
+        observed = np.array([(noise == i).sum() for i in k])
+        expected = law.pmf(k) * N
+        rest = N - expected.sum(), N - observed.sum()
+        often = expected > 8
+        p = stats.chisquare(
+            np.append(observed[often], rest[1] + observed[~often].sum()),
+            np.append(expected[often], rest[0] + expected[~often].sum()),
+        ).pvalue
+        assert p > 1e-6
+    moves = answers[1] - answers[3]
+    assert (moves % 5 == 0).all(), "the block never moves"
+    wide = seeded_gradual_release(0, 10**19 + 1, seed="wide", half_step=True)
+    assert abs(wide.at(epsilon=1)) < 10**22
+    real = seeded_gradual_release([0.0], "1/2", seed="real", domain="reals", half_step=True)
+    assert abs(real.at(epsilon=30)[0]) < 0.6
+
+
+def test_tables():
+    """A dict of columns goes in and out; columns may have their own kinds, sensitivities and levels."""
+    table = {"count": [3, 5, 8], "mean": [0.5, 1.5, 2.5]}
+    domains = {"count": "integers", "mean": "reals"}
+    answer = GradualRelease(table, sensitivity={"count": 1, "mean": "1/2"}, cells=2, domain=domains)
+    given = answer.at(epsilon=1)
+    assert list(given) == ["count", "mean"]
+    assert (given["count"].dtype, given["mean"].dtype) == (np.int64, np.float64)
+    some = answer.at(epsilon={"mean": 2})
+    assert list(some) == ["mean"]
+    assert answer.spent == level(epsilon=2)
+    assert (answer.at(epsilon=1)["count"] == given["count"]).all()
+    assert (answer.at(alpha={"count": "1/3"})["count"]).shape == (3,)
+
+
+def test_levels_by_cell():
+    """Each cell is answered at its own level, and all of that is one history."""
+    values = np.zeros(6, int)
+    answer = seeded_gradual_release(values, 1, seed="cells")
+    mixed = answer.at(epsilon=["1/2", 1, 1, 60, "1/2", 60])
+    assert mixed[[3, 5]].tolist() == [0, 0]
+    half, one = answer.at(epsilon="1/2"), answer.at(epsilon=1)
+    assert half[[0, 4]].tolist() == mixed[[0, 4]].tolist()
+    assert one[[1, 2]].tolist() == mixed[[1, 2]].tolist()
+    assert answer.spent == level(epsilon=60)
+    assert answer.at(epsilon=[1] * 6).tolist() == one.tolist()
+    swapped = answer.at(epsilon=[60, 60, "1/2", 1, 1, "1/2"])
+    assert swapped[[0, 1]].tolist() == [0, 0]
+    assert swapped[2:6].tolist() == [half[2], one[3], one[4], half[5]]
+
+
+def test_levels_by_cell_have_the_joint_law():
+    """Cells that took different ways to the same levels have the same joint law."""
+    answer = seeded_gradual_release(np.zeros(N, int), 1, seed="ways")
+    first = np.array([LEVELS[i % 3] for i in range(N)], dtype=object)
+    second = np.array([LEVELS[(i + 1) % 3] for i in range(N)], dtype=object)
+    answer.at(epsilon=first), answer.at(epsilon=second)
+    noise = np.array([answer.at(one) for one in LEVELS])
+    assert fits(noise, LEVELS)
+    assert all(fits(noise[:, i::3], LEVELS) for i in range(3))
+
+
+def test_alpha_and_epsilon_of_mixed_kinds():
+    """Levels of rational alpha, of rational epsilon, and of powers of both, in one release."""
+    answer = seeded_gradual_release(np.zeros(N, int), 2, seed="mixed")
+    asked = [level(alpha="1/2"), level(epsilon=1), level(alpha="1/10").scaled("1/3"), level(epsilon="1/10")]
+    for one in asked:
+        noise = answer.at(one)
+        wanted = float(Geometric(one, 2).variance())
+        assert noise.var() == pytest.approx(wanted, rel=0.1)
+    assert answer.levels == tuple(sorted(asked))
+
+
+def test_a_level_that_is_none_spends_nothing():
+    answer = GradualRelease({"a": [1], "b": [2]}, sensitivity=1)
+    for bad in (0, -1, "x", True, float("nan"), [1, 0]):
+        with pytest.raises((NotALevel, OutOfRange)):
+            answer.at(epsilon=bad)
+    with pytest.raises(NotALevel):
+        answer.at(epsilon={"a": 1, "b": 0})
+    with pytest.raises(NotALevel, match="exactly one"):
+        answer.at()
+    with pytest.raises(NotALevel, match="exactly one"):
+        answer.at(epsilon=1, alpha="1/2")
+    with pytest.raises(BadTable, match="columns"):
+        answer.at(epsilon={"c": 1})
+    with pytest.raises(BadTable, match="columns"):
+        GradualRelease([1], sensitivity=1).at(epsilon={"a": 1})
+    with pytest.raises(OutOfRange, match="shape"):
+        GradualRelease([1, 2], sensitivity=1).at(epsilon=[1])
+    assert answer.spent is None
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "error"),
+    [
+        ([1, None], {}, NotANumber),
+        ([1.0, float("nan")], {}, NotANumber),
+        ([True], {}, NotANumber),
+        (["1"], {}, NotANumber),
+        ([1], {"sensitivity": 0}, OutOfRange),
+        ([1], {"sensitivity": 1.5}, NotANumber),
+        ([1.5], {}, NotANumber),
+        ([1, 2.5], {}, NotANumber),
+        ([1.0], {"sensitivity": 0, "domain": "reals"}, OutOfRange),
+        ([1], {"domain": "counts"}, OutOfRange),
+        ([1], {"grid": "1/4"}, OutOfRange),
+        ({"a": [1]}, {"domain": {"b": "reals"}}, BadTable),
+        ([1], {"cells": 0}, OutOfRange),
+        ([1], {"sensitivity": 4, "half_step": True}, OutOfRange),
+        ([1.0], {"domain": "reals", "grid": "1/3"}, OutOfRange),
+        ({"a": [1]}, {"sensitivity": {"b": 1}}, BadTable),
+        ([1], {"randomness": SeededRandomness(1)}, PromiseBroken),
+        ([1], {"randomness": 1}, Unsupported),
+    ],
+)
+def test_what_cannot_be_released(values, options, error):
+    with pytest.raises(error):
+        GradualRelease(values, **{"sensitivity": 1, **options})
+
+
+def test_a_release_cannot_be_copied_and_shows_no_secret():
+    answer = GradualRelease([123456, 654321], sensitivity=1)
+    answer.at(epsilon=1)
+    for copying in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(Unsupported, match="copied"):
+            copying(answer)
+    assert repr(answer) == "GradualRelease(2 cells, spent=epsilon=1)"
+
+
+def test_the_values_are_copied():
+    values = np.array([1, 2])
+    answer = GradualRelease(values, sensitivity=1)
+    values[:] = 100
+    assert answer.at(epsilon=300).tolist() == [1, 2]
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_child_draws_no_second_answer():
+    """Parent and child would answer a new level differently; the child refuses, known levels it repeats."""
+    answer = GradualRelease(np.arange(100), sensitivity=1)
+    known = answer.at(epsilon=1).tolist()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        verdict = b"drew"
+        try:
+            if answer.at(epsilon=1).tolist() != known:
+                verdict = b"differs"
+            answer.at(epsilon=2)
+        except Unsupported:
+            verdict = b"refused"
+        os.write(writing, verdict)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reading, 10) == b"refused"
+    os.close(reading), os.close(writing)
+
+
+def test_threads_get_one_answer():
+    answer = GradualRelease(np.arange(1000), sensitivity=1)
+    with ThreadPoolExecutor(8) as pool:
+        given = list(pool.map(lambda e: answer.at(epsilon=e).tolist(), ["1/2", 1, 2, 1, "1/2", 2] * 4))
+    assert len({tuple(one) for one in given}) == 3

@@ -1,0 +1,63 @@
+"""All responses together tell as much as the loosest one: profiles of the joint law, by routes of our own."""
+
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.noise import Geometric
+from utmost.privacy import delta
+
+alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
+ladders = st.lists(alphas, min_size=1, max_size=4, unique=True).map(
+    lambda drawn: [level(alpha=a) for a in sorted(drawn, reverse=True)]
+)
+LEVELS = [level(alpha="2/3"), level(alpha="1/2"), level(epsilon=1)]
+
+
+def excess(here, there, epsilon):
+    """The hockey-stick divergence: the sum over outcomes of (P - e^epsilon Q) where it is positive."""
+    return np.maximum(here - np.exp(epsilon) * there, 0).sum()
+
+
+def joint(levels, reach, shift=0):
+    """The joint law of the responses to the value ``shift``, at the differences of neighbours and the loosest."""
+    loosest = np.arange(-reach, reach + 1)
+    steps = np.meshgrid(*[loosest] * len(levels), indexing="ij")
+    responses = list(np.cumsum(steps[::-1], axis=0))[::-1]  # the last axis is the loosest response
+    return joint_pmf([one - shift for one in responses], levels)
+
+
+@given(ladders, st.integers(-3, 3))
+def test_the_loosest_response_is_sufficient(levels, shift):
+    """P(v)/P(v - d) hangs on the loosest noise alone, and is its own ratio: so every divergence is the single one's."""
+    loosest = Geometric(alpha=levels[-1].alpha_fraction())
+    for v in product((-2, 0, 1), repeat=len(levels)):
+        single = loosest.pmf(v[-1]) / loosest.pmf(v[-1] - shift)
+        assert joint_pmf(v, levels) / joint_pmf([one - shift for one in v], levels) == single
+
+
+@pytest.mark.parametrize("shift", [1, 2])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_the_profile_of_the_joint_law_is_that_of_the_loosest(count, shift):
+    """delta(epsilon) by summing the joint law is delta(epsilon) of the single mechanism, up to the tail left out."""
+    for levels in combinations(LEVELS, count):
+        here, there = joint(levels, 40), joint(levels, 40, shift)
+        assert here.sum() == pytest.approx(1, abs=1e-5)
+        for epsilon in (0, 0.1, 0.5, 0.9, 1.3):
+            single = float(delta(Geometric(levels[-1]), epsilon, shift=shift))
+            assert excess(here, there, epsilon) == pytest.approx(single, abs=1e-5)
+
+
+def test_independent_answers_tell_more():
+    """The same sums with fresh noise at each level: their profile is that of no single level among them."""
+    laws = [Geometric(one) for one in LEVELS]
+    v = np.meshgrid(*[np.arange(-40, 41)] * 3, indexing="ij")
+    here, there = (np.prod([law.pmf(x - s) for law, x in zip(laws, v, strict=True)], axis=0) for s in (0, 1))
+    assert excess(here, there, 1) > 0.2
+    assert float(delta(laws[-1], 1)) == 0

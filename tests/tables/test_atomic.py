@@ -1,0 +1,126 @@
+"""Writing together: all files or none, whatever fails and whenever."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from utmost.errors import Unsupported
+from utmost.tables.atomic import write_together
+
+
+def text(content):
+    return lambda file: file.write(content.encode())
+
+
+def fail(file):
+    file.write(b"half")
+    raise OSError(28, "No space left on device")
+
+
+def test_all_files_appear_with_the_usual_rights(tmp_path):
+    write_together({tmp_path / "a": text("one"), tmp_path / "b": text("two")})
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "one", "b": "two"}
+    (tmp_path / "c").touch()
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == stat.S_IMODE((tmp_path / "c").stat().st_mode)
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_failure_while_writing_leaves_nothing(tmp_path, failing):
+    writers = [text("one"), text("two")]
+    writers[failing] = fail
+    with pytest.raises(OSError, match="No space left"):
+        write_together(dict(zip([tmp_path / "a", tmp_path / "b"], writers, strict=True)))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("broken", ["fsync", "replace"])
+@pytest.mark.parametrize("call", [0, 1])
+def test_a_failure_of_the_disk_leaves_nothing(tmp_path, monkeypatch, broken, call):
+    """The first or the second fsync or rename fails: a file that was already named is taken back."""
+    real, calls = getattr(os, broken), []
+
+    def sometimes(*arguments):
+        calls.append(arguments)
+        if len(calls) == call + 1:
+            raise OSError(5, "Input/output error")
+        return real(*arguments)
+
+    monkeypatch.setattr(os, broken, sometimes)
+    with pytest.raises(OSError, match="Input/output"):
+        write_together({tmp_path / "a": text("one"), tmp_path / "b": text("two")})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("taken", ["a", "b"])
+def test_nothing_is_written_over(tmp_path, taken):
+    (tmp_path / taken).write_text("old")
+    with pytest.raises(Unsupported, match="nothing is written over"):
+        write_together({tmp_path / "a": text("one"), tmp_path / "b": text("two")})
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {taken: "old"}
+
+
+def test_the_last_file_is_named_first_and_may_tell_of_those_before_it(tmp_path, monkeypatch):
+    """A power cut between two names leaves the statement, which was written last, and never a table without one."""
+    named, replace, seen = [], os.replace, []
+
+    def named_in_order(source, target):
+        named.append(target.name)
+        replace(source, target)
+
+    def table(file):
+        file.write(b"table")
+        file.seek(0)
+        seen.append(file.read())
+
+    monkeypatch.setattr(os, "replace", named_in_order)
+    write_together({tmp_path / "table": table, tmp_path / "statement": lambda file: file.write(b"of " + seen[0])})
+    assert named == ["statement", "table"]
+    assert (tmp_path / "statement").read_bytes() == b"of table"
+
+
+def test_a_broken_link_is_a_name_that_is_taken(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(Unsupported, match="nothing is written over"):
+        write_together({tmp_path / "a": text("one")})
+
+
+def test_an_interrupt_leaves_nothing(tmp_path):
+    def interrupt(file):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_together({tmp_path / "a": text("one"), tmp_path / "b": interrupt})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, SystemExit, MemoryError, OSError])
+def test_nothing_stays_where_the_second_file_fails(tmp_path, failure):
+    """Ctrl-C while a file is being written leaves neither it, nor the one before, nor what was written aside."""
+
+    def fails(file):
+        file.write(b"half")
+        raise failure
+
+    with pytest.raises(failure):
+        write_together({tmp_path / "a": lambda file: file.write(b"a"), tmp_path / "b": fails})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_request_to_end_removes_what_is_half_written(tmp_path):
+    """SIGTERM to the command line is an orderly end."""
+    code = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from utmost.cli import cli\n"
+        "from utmost.tables.atomic import write_together\n"
+        "def wait(file):\n    file.write(b'half'); os.kill(os.getpid(), signal.SIGTERM); signal.pause()\n"
+        "cli.app = lambda **_: write_together({Path(sys.argv[1]) / 'a': wait})\n"
+        "cli.main([])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], env=os.environ | {"PYTHONPATH": "src"})
+    assert done.returncode == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []

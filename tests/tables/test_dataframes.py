@@ -1,0 +1,169 @@
+"""Dataframes: columns read as they are, and a dataframe of the same library given back."""
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from running import python
+from utmost.errors import BadTable, Unsupported
+from utmost.release import doors, release_table
+from utmost.tables import dataframes
+
+COLUMNS = {"sex": ["men", "women"], "admitted": [512, 89], "year": [1973, 1973]}
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
+
+
+@pytest.fixture(params=FRAMES.values(), ids=FRAMES.keys())
+def frame(request):
+    dataframes.register()
+    return request.param(COLUMNS)
+
+
+def as_dict(frame):
+    if isinstance(frame, pa.Table):
+        return frame.to_pydict()
+    return frame.to_dict("list") if isinstance(frame, pd.DataFrame) else frame.to_dict(as_series=False)
+
+
+def test_the_same_kind_goes_out_with_new_columns_behind_their_owners(frame):
+    door = doors.door_of(frame)
+    columns = {"admitted": np.array([515, 88]), "admitted_radius": np.array([5, 5])}
+    out = door.with_columns(frame, columns, {"admitted_radius": "admitted"})
+    assert type(out) is type(frame)
+    assert list(as_dict(out).items()) == [
+        ("sex", ["men", "women"]),
+        ("admitted", [515, 88]),
+        ("admitted_radius", [5, 5]),
+        ("year", [1973, 1973]),
+    ]
+    assert as_dict(frame) == COLUMNS
+
+
+def test_columns_are_read_as_arrays_or_as_lists(frame):
+    door = doors.door_of(frame)
+    assert door.names(frame) == list(COLUMNS)
+    assert door.column(frame, "admitted").tolist() == [512, 89]
+    assert door.column(frame, "sex") == ["men", "women"]
+    assert door.place(frame, 3) == "row 4 (index 3)"
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"n": pd.array([1, None], dtype="Int64")}),
+        pd.DataFrame({"n": [1, None]}),
+        pl.DataFrame({"n": [1, None]}),
+        pa.table({"n": [1, None]}),
+    ],
+)
+def test_a_missing_cell_is_read_as_none(frame):
+    dataframes.register()
+    assert doors.door_of(frame).column(frame, "n") == [1, None]
+
+
+def test_decimals_booleans_and_large_integers_keep_their_kind():
+    table = pa.table({"d": pa.array([Decimal("0.1")]), "b": [True], "u": pa.array([2**64 - 1], pa.uint64())})
+    read = {name: list(dataframes.read(table, name)) for name in table.column_names}
+    assert read == {"d": [Decimal("0.1")], "b": [True], "u": [2**64 - 1]}
+    assert type(read["b"][0]) is bool
+
+
+def test_a_pandas_index_survives():
+    frame = pd.DataFrame({"n": [1, 2]}, index=["x", "y"])
+    out = dataframes.write(frame, {"n": np.array([8, 9])}, {})
+    assert out.loc["y", "n"] == 9
+
+
+def test_integers_beyond_int64_are_held_or_refused_by_name():
+    large = np.array([2**70, 1], dtype=object)
+    assert dataframes.write(pd.DataFrame({"n": [1, 2]}), {"n": large}, {})["n"].tolist() == [2**70, 1]
+    assert dataframes.write(pl.DataFrame({"n": [1, 2]}), {"n": large}, {})["n"].to_list() == [2**70, 1]
+    with pytest.raises(Unsupported, match=r"column 'n'.*cannot hold integers this large"):
+        dataframes.write(pa.table({"n": [1, 2]}), {"n": large}, {})
+    with pytest.raises(Unsupported, match="cannot hold"):
+        dataframes.write(pl.DataFrame({"n": [1, 2]}), {"n": np.array([2**200, 1], dtype=object)}, {})
+
+
+def test_two_columns_of_one_name_are_refused():
+    dataframes.register()
+    with pytest.raises(BadTable, match="column names must be distinct"):
+        doors.door_of(pd.DataFrame([[1, 2]], columns=["n", "n"]))
+
+
+def test_a_lazy_dataframe_is_refused():
+    dataframes.register()
+    with pytest.raises(BadTable, match=r"Call its collect\(\) first"):
+        doors.door_of(pl.LazyFrame({"n": [1]}))
+
+
+@pytest.mark.parametrize("table", [None, 3, "table", [1, 2], np.zeros((2, 2))], ids=repr)
+def test_what_is_no_table_is_refused(table):
+    dataframes.register()
+    with pytest.raises(BadTable, match="a dict of columns or a dataframe"):
+        doors.door_of(table)
+
+
+def test_without_narwhals_the_extra_is_named():
+    code = """if True:
+        import sys
+        sys.modules["narwhals"] = None
+        from utmost.tables import dataframes
+        from utmost.errors import Unsupported
+        from utmost.release import doors
+        dataframes.register()
+        assert doors.door_of({"a": [1]}).names({"a": [1]}) == ["a"]
+        class Frame:
+            columns = ["a"]
+        try:
+            doors.door_of(Frame())
+        except Unsupported as error:
+            assert 'pip install "utmost[tables]"' in str(error), error
+        else:
+            raise AssertionError
+    """
+    python("-c", code)
+
+
+def test_an_index_is_a_column_without_a_name():
+    """Rows that keep the names of people, or tell which rows were left out, are not published by the way."""
+    dataframes.register()
+    for index in (["Ann", "Bob"], [3, 7], pd.RangeIndex(1, 3), pd.MultiIndex.from_tuples([(0, 1), (1, 2)])):
+        frame = pd.DataFrame({"n": [5, 6]}, index=index)
+        with pytest.raises(
+            BadTable, match=r"numbered 0, 1, 2, \.\.\.; got an index of their own\. Call reset_index\(\)"
+        ):
+            release_table(frame, columns="n", epsilon=1, sensitivity=1, cells=1)
+    release_table(frame.reset_index(drop=True), columns="n", epsilon=1, sensitivity=1, cells=1)
+
+
+def test_nothing_is_published_beside_the_columns(frame):
+    """Dropped columns are gone, and so are the notes that a schema or a frame carries along."""
+    if isinstance(frame, pa.Table):
+        frame = frame.replace_schema_metadata({"secret": "Ann"})
+        frame = frame.cast(pa.schema([field.with_metadata({"secret": "Ann"}) for field in frame.schema]))
+    if isinstance(frame, pd.DataFrame):
+        frame.attrs["secret"] = "Ann"
+    release = release_table(frame, columns="admitted", public="sex", drop="year", epsilon=1, sensitivity=1, cells=1)
+    assert list(as_dict(release.table)) == ["sex", "admitted", "admitted_radius"]
+    assert type(release.table) is type(frame)
+    if isinstance(frame, pa.Table):
+        assert release.table.schema.metadata is None
+        assert all(field.metadata is None for field in release.table.schema)
+    if isinstance(frame, pd.DataFrame):
+        assert (release.table.attrs, frame.attrs) == ({}, {"secret": "Ann"})
+
+
+def test_categories_that_no_cell_has_are_not_published():
+    """A table that was filtered keeps the names of those it left out."""
+    dataframes.register()
+    frame = pd.DataFrame({"ward": pd.Categorical(["a", "b", "Ann"]), "n": [1, 5, 6]})[:2]
+    arrow = pa.table({"ward": pa.array(["a", "b", "Ann"]).dictionary_encode(), "n": [1, 5, 6]}).slice(0, 2)
+    promise = {"columns": "n", "public": "ward", "epsilon": 1, "sensitivity": 1, "cells": 1}
+    assert list(release_table(frame, **promise).table["ward"].cat.categories) == ["a", "b"]
+    assert "Ann" in frame["ward"].cat.categories
+    column = release_table(arrow, **promise).table.column("ward")
+    assert [chunk.dictionary.to_pylist() for chunk in column.chunks] == [["a", "b"]]
