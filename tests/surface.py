@@ -148,7 +148,7 @@ def nouns() -> dict[str, Any]:
         "gradual": utmost.GradualRelease([1, 2], sensitivity=1),
         "query": utmost.CountQuery(2, 2, [1]),
         "trust": utmost.TrustRelease([1, 2], 1, {"a": 1, "b": 2}),
-        "earth": utmost.earth_move(channel, channel, prior),
+        "earth": utmost.earth_move(prior, better=channel, worse=channel),
         "matrix": utmost.GeometricMatrix(2, half),
         "utility": utmost.UtilitySet(channel, ptype),
         "utmost_loss": losses.absolute,

@@ -121,9 +121,9 @@ def refinement_of_60_secrets():
 
     fine = ut.channels.geometric_channel(59, alpha="2/3")
     coarse = ut.Channel(matrix_product(fine.matrix, ut.channels.geometric_channel(59, alpha="1/2").matrix))
-    ut.refinement([[1, 0], [0, 1]], [[1], [1]])
+    ut.refines(better=[[1, 0], [0, 1]], worse=[[1], [1]])
     yield
-    assert ut.refinement(fine, coarse) is not None
+    assert ut.refines(better=fine, worse=coarse)
 
 
 def exact_product_of_200_secrets():

@@ -27,8 +27,7 @@ from utmost.exact import Level as Level
 from utmost.exact import level as level
 from utmost.geometry import decompose as decompose
 from utmost.geometry import kernels as kernels
-from utmost.geometry import refinement as refinement
-from utmost.geometry import refutation as refutation
+from utmost.geometry import refines as refines
 from utmost.geometry import universal_mechanism as universal_mechanism
 from utmost.geometry import vertices as vertices
 from utmost.leakage import Hyper as Hyper

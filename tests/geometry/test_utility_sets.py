@@ -18,7 +18,7 @@ from utmost.geometry import (
     is_kernel,
     is_universally_optimal,
     kernels,
-    refinement,
+    refines,
     trivial_action,
     universal_mechanism,
     unserved_consumer,
@@ -51,7 +51,7 @@ def test_a_less_refined_mechanism_serves_more(loss, after):
     """Theorem 6(2): M refined by M' implies that the set of M holds that of M'."""
     loose = geometric_channel(2, **HALF)
     strict = loose @ after
-    assert refinement(loose, strict)
+    assert refines(better=loose, worse=strict)
     assert loss not in UtilitySet(strict, LINE) or loss in UtilitySet(loose, LINE)
 
 
@@ -214,7 +214,7 @@ def test_two_secrets_have_one_mechanism_for_everyone(distance):
     assert unserved_consumer(T, ptype) is None
     assert unserved_consumer(Channel([[1], [1]]), ptype).verify(ptype)
     strict = T @ Channel([["1/2", "1/2"], ["1/3", "2/3"]])
-    assert refinement(T, strict)
+    assert refines(better=T, worse=strict)
 
 
 @pytest.mark.parametrize("space", [counts(2), counts(3), discrete(3), discrete(4), hamming(2)])

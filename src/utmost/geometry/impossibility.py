@@ -12,7 +12,7 @@ from utmost.errors import Unsupported
 from utmost.exact import Array, Surd, checked, fractions
 from utmost.geometry.best_action_cells import exact_loss
 from utmost.geometry.kernel_search import kernels
-from utmost.geometry.refining import refutation
+from utmost.geometry.refining import refines
 from utmost.geometry.universality import UniversalityVerdict, is_universally_optimal
 from utmost.geometry.witnesses import prefers
 from utmost.privacy import PrivacyType
@@ -104,7 +104,7 @@ def unserved_consumer(channel: Channel, ptype: PrivacyType) -> Unserved | None:
     True
     """
     for kernel in kernels(ptype):
-        consumer = refutation(channel, kernel)
+        consumer = refines(better=channel, worse=kernel).consumer
         if consumer is not None:
             return Unserved(channel, kernel, consumer)
     return None

@@ -1,5 +1,7 @@
-"""The two witnesses of refinement, a remap and a consumer, checked apart from how they were found."""
+"""Verdicts on two channels; the witnesses of refinement, a remap and a consumer, checked apart from their search."""
 
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +16,27 @@ from utmost.spaces import Consumer
 
 TOLERANCE = 1e-9
 _ROUNDED_BITS = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Verdict(ABC):
+    """Whether one channel is below another in an order, with what proves it; true or false in a condition.
+
+    Attributes:
+        better, worse: the channels; the question is whether whoever has the better one needs the worse one no more.
+        tolerance: by how much entries of floats may be off; see `refines`.
+    """
+
+    better: Channel
+    worse: Channel
+    tolerance: float
+
+    @abstractmethod
+    def __bool__(self) -> bool: ...
+
+    @abstractmethod
+    def verify(self) -> bool:
+        """Whether the witness proves the verdict, apart from how it was found."""
 
 
 @checked
