@@ -337,11 +337,7 @@ def targets() -> tuple[Target, ...]:
     for module in (costs, losses, priors):
         names = [name for name, kind in vars(module).items() if getattr(kind, "__module__", "") == module.__name__]
         rooms.append((f"{module.__name__.rpartition('.')[2]}.", module, [n for n in names if n[0] != "_"]))
-    rooms += [
-        (f"{name}.", room, room.__all__)
-        for name in utmost.__all__
-        if hasattr(room := getattr(utmost, name), "__path__")
-    ]
+    rooms += [(f"{room.__name__.rpartition('.')[2]}.", room, room.__all__) for room in (release, rappor)]
     seen = set()
     for prefix, room, names in rooms:
         for name in names:
