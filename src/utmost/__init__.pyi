@@ -13,6 +13,7 @@ from utmost import privacy as privacy
 from utmost import rappor as rappor
 from utmost import release as release
 from utmost import spaces as spaces
+from utmost.capacities import capacity as capacity
 from utmost.channels import Channel as Channel
 from utmost.design import Optimum as Optimum
 from utmost.design import Reading as Reading

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost.capacities import capacity
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.errors import OutOfRange, Unsupported
 from utmost.geometry import (
@@ -24,7 +25,6 @@ from utmost.geometry import (
     unserved_consumer,
     vertex_extensions,
 )
-from utmost.leakage import additive_capacity, multiplicative_capacity
 from utmost.privacy import PrivacyType
 from utmost.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss, losses, scaled_loss
 from utmost.testing.strategies import any_losses, channels
@@ -112,7 +112,7 @@ def test_the_kernel_of_figure_8_is_found():
     printed = [["2/3", "1/6", "1/12", "1/12"], ["1/3", "1/3", "1/6", "1/6"], ["1/6", "1/6", "1/3", "1/3"]]
     figure = {tuple(sorted(map(Fraction, row))) for row in printed}
     (K,) = [K for K in found if {tuple(sorted(row)) for row in K.matrix} == figure]
-    assert (multiplicative_capacity(K).value, additive_capacity(K).value) == (2, Fraction(2, 3))
+    assert (capacity(K).value, capacity(K, kind="additive").value) == (2, Fraction(2, 3))
 
 
 def test_the_kernel_of_figure_8_inherits_the_losses_of_the_geometric_mechanism():

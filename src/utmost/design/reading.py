@@ -21,7 +21,7 @@ from utmost.exact import (
     one_world,
     to_floats,
 )
-from utmost.leakage import TIE, joint, least_actions, scores, uncertainty
+from utmost.leakage import TIE, joint, l_uncertainty, least_actions, scores
 from utmost.noise import IntegerLaw
 from utmost.spaces import Consumer
 
@@ -78,7 +78,7 @@ def expected_loss(C: Channel, consumer: Consumer) -> Any:
     >>> expected_loss(geometric_channel(3, alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
     Fraction(1, 2)
     """
-    return uncertainty(C, consumer)
+    return l_uncertainty(consumer).posterior(C, consumer)
 
 
 @checked

@@ -5,10 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from utmost.capacities import capacity
 from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
 from utmost.exact import Array
 from utmost.geometry import is_kernel, is_universally_optimal, vertices
-from utmost.leakage import additive_capacity, hyper, multiplicative_capacity, uncertainty
+from utmost.leakage import hyper, l_uncertainty
 from utmost.papers.comparison import Comparison, corrected, equal, extended
 from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, hamming, losses, priors
@@ -56,8 +57,8 @@ def figures_1_to_3() -> Iterator[Comparison]:
     found = "; ".join(" ".join(map(str, v)) for v in corners)
     known = "1/7 2/7 4/7; 1/4 1/2 1/4; 2/5 1/5 2/5; 4/7 2/7 1/7"
     yield extended("Figure 2", "the corners of the region", known, found, "drawn, but not named in the paper")
-    middle = uncertainty(priors.uniform(3), losses.nib)
-    ends = [uncertainty(prior, losses.nib) for prior in np.eye(3, dtype=int)]
+    middle = l_uncertainty(losses.nib).prior(priors.uniform(3))
+    ends = [l_uncertainty(losses.nib).prior(prior) for prior in np.eye(3, dtype=int)]
     bent = middle > sum(ends) / 3
     yield equal(
         "Figure 3", "U_nib is not planar", True, bent, shown=("not planar", f"{middle} in the middle, 0 outside")
@@ -95,7 +96,7 @@ def figure_8() -> Iterator[Comparison]:
     yield equal("Figure 8", "its restriction to the path", True, same, shown=("geometric", _said(same, "geometric")))
     best = bool(is_universally_optimal(found, lifted_loss(losses.binary.matrix(4), PATH, 8), ptype))
     yield claim("Figure 8", "universally optimal for lifted binary loss", best)
-    mult, add = multiplicative_capacity(found).value, additive_capacity(found).value
+    mult, add = capacity(found).value, capacity(found, kind="additive").value
     yield extended("Figure 8", "its capacities", "2 and 2/3", f"{mult} and {add}")
     yield corrected(
         "Figure 8", "its secrets, by section VI-D", "3", 8, found.shape[0], "the cube of 3 bits has 8 secrets"
