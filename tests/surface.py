@@ -150,7 +150,7 @@ def nouns() -> dict[str, Any]:
         "trust": utmost.TrustRelease([1, 2], 1, {"a": 1, "b": 2}),
         "earth": utmost.geometry.earth_move(prior, better=channel, worse=channel),
         "matrix": utmost.channels.GeometricMatrix(2, half),
-        "utility": utmost.geometry.UtilitySet(channel, ptype),
+        "utility": utmost.geometry.UtilitySet(ptype, channel),
         "utmost_loss": losses.absolute,
         "unit": utmost.Unit(1, 1),
         "table": {"n": [1, 2, 3]},

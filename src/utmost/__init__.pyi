@@ -22,7 +22,7 @@ from utmost.design import expected_loss as expected_loss
 from utmost.design import minimax_mechanism as minimax_mechanism
 from utmost.design import optimal_mechanism as optimal_mechanism
 from utmost.design import posterior as posterior
-from utmost.design import read_response as read_response
+from utmost.design import read as read
 from utmost.documents import check_statement as check_statement
 from utmost.exact import Level as Level
 from utmost.exact import level as level

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from utmost.capacities import capacity
 from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
 from utmost.design import optimal_mechanism
-from utmost.geometry import is_universally_optimal, kernels, vertices
+from utmost.geometry import kernels, universality, vertices
 from utmost.privacy import PrivacyType, smallest_epsilon
 from utmost.spaces import Consumer, Space, counts, discrete, hamming, losses
 
@@ -65,7 +65,7 @@ def test_a_universally_optimal_mechanism_attains_the_capacity(ptype, which):
         return
     for loss, kind in ((losses.binary, "multiplicative"), (losses.nib, "additive")):
         is_best = capacity(kernel, kind=kind).value == capacity(ptype, kind=kind).value
-        verdict = is_universally_optimal(kernel, loss, ptype)
+        verdict = universality(ptype, loss, kernel)
         assert is_best or not verdict
 
 
@@ -75,7 +75,7 @@ def test_the_geometric_mechanism_is_universally_optimal_and_attains_both(n, alph
     """Theorem 15 where its hypothesis holds: on a line, for the binary loss, and for nib as far as it is decided."""
     ptype, geometric = PrivacyType(counts(n), alpha=alpha), geometric_channel(n, alpha=alpha)
     for loss, kind in ((losses.binary, "multiplicative"), (losses.nib, "additive")):
-        assert is_universally_optimal(geometric, loss, ptype)
+        assert universality(ptype, loss, geometric)
         assert capacity(geometric, kind=kind).value == capacity(ptype, kind=kind).value
 
 

@@ -22,7 +22,7 @@ from utmost.channels import (
 )
 from utmost.errors import Infeasible, NotALevel, OutOfRange, Unsupported
 from utmost.exact import Surd, level
-from utmost.geometry import is_universally_optimal, kernels
+from utmost.geometry import kernels, universality
 from utmost.leakage import hyper, l_uncertainty
 from utmost.noise import DiscreteStaircase
 from utmost.privacy import PrivacyType, smallest_epsilon
@@ -57,7 +57,7 @@ def test_the_two_secret_optimum_serves_everyone_best(data, alpha):
 
 def test_the_two_secret_optimum_is_universally_optimal_for_each_loss():
     for loss in (losses.binary, losses.nib, losses.asymmetric(1, 3)):
-        assert is_universally_optimal(two_secret_optimum(alpha="1/3"), loss, PrivacyType(discrete(2), alpha="1/3"))
+        assert universality(PrivacyType(discrete(2), alpha="1/3"), loss, two_secret_optimum(alpha="1/3"))
 
 
 def test_irrational_distances_and_levels_of_two_secrets():

@@ -17,12 +17,12 @@ from utmost.geometry.nib_on_the_line import NibOptimum, least_nib_loss
 from utmost.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict, induced_ratios
 from utmost.geometry.refining import RefinementVerdict, refines
 from utmost.geometry.symmetries import Automorphisms, Orbits, automorphisms, vertex_orbits
-from utmost.geometry.universality import (
+from utmost.geometry.universal_optima import (
     ExistenceVerdict,
     UniversalityVerdict,
     distinguishing_mechanism,
-    is_universally_optimal,
     universal_mechanism,
+    universality,
 )
 from utmost.geometry.vertex_search import Vertices, count_vertices, vertex_blocks, vertex_extensions, vertices
 from utmost.geometry.witnesses import Verdict, is_remap_between, prefers
@@ -58,7 +58,6 @@ __all__ = [
     "induced_ratios",
     "is_kernel",
     "is_remap_between",
-    "is_universally_optimal",
     "is_vertex_mechanism",
     "kernel_blocks",
     "kernel_sizes",
@@ -68,6 +67,7 @@ __all__ = [
     "refines",
     "trivial_action",
     "universal_mechanism",
+    "universality",
     "unserved_consumer",
     "vertex_blocks",
     "vertex_extensions",
