@@ -222,12 +222,12 @@ def by_envelope(ptype: PrivacyType, kind: Kind, kernel: Kernel, found: Packing) 
     """The certificate of the moved columns; None where there are too many of them, or floats fail."""
     try:
         heights = _Moving.of(ptype, kind, kernel, found).heights()
-        return CapacityCertificate(ptype, kind, scaled(ptype, heights), found.dual)
+        return CapacityCertificate(ptype, kind, scaled_envelope(ptype, heights), found.dual)
     except (PromiseBroken, SolverFailed, InfeasibleProgram):
         return None
 
 
-def scaled(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
+def scaled_envelope(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
     """The envelopes of columns that nearly sum to 1, scaled by theta = (1 - A) / (H - A L) as in `sandwich`."""
     facts = EnvelopeMechanism(ptype, heights).facts()
     least, most = facts.least, facts.most
