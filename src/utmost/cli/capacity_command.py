@@ -13,6 +13,7 @@ from utmost.errors import OutOfRange, PromiseBroken
 
 if TYPE_CHECKING:
     from utmost.capacities import TypeCapacity
+    from utmost.leakage import Kind
 
 
 _MEANINGS = {
@@ -103,7 +104,10 @@ def capacity(
         shown, secrets = one_space(
             {**kinds, "manhattan": manhattan, "graph": graph, "distances": distances, "space": space}
         )
-        wanted = {"multiplicative": multiplicative or not additive, "additive": additive or not multiplicative}
+        wanted: dict[Kind, bool] = {
+            "multiplicative": multiplicative or not additive,
+            "additive": additive or not multiplicative,
+        }
         found = _capacities(secrets, epsilon, alpha, [kind for kind, is_wanted in wanted.items() if is_wanted])
         if certificate is not None:
             _write(found, certificate)
@@ -113,7 +117,7 @@ def capacity(
     show_capacities(report, certificate)
 
 
-def _capacities(secrets: Any, epsilon: str | None, alpha: str | None, kinds: list[str]) -> "list[TypeCapacity]":
+def _capacities(secrets: Any, epsilon: str | None, alpha: str | None, kinds: "list[Kind]") -> "list[TypeCapacity]":
     from utmost.capacities import capacity
     from utmost.exact import level
     from utmost.privacy import PrivacyType
