@@ -9,7 +9,6 @@ import utmost as ut
 from running import utmost_command
 from utmost.documents import verdicts
 
-
 HALF = ["--alpha", "1/2"]
 
 

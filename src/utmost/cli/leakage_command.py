@@ -126,7 +126,7 @@ def value_text(value: dict[str, Any] | None) -> str:
 
 
 Channels = Annotated[
-    list[Path],
+    list[options.File],
     typer.Argument(
         metavar="CHANNEL...",
         parser=options.readable,

@@ -131,7 +131,7 @@ _OPTIONS = {
 }
 """The options by the names that arguments of the library have."""
 
-_ASSIGNED = re.compile(rf"\b({'|'.join(_OPTIONS)})=(True\b|\[?(?:\"[^\"]*\"|'[^']*'|[\w/.^()-]*[\w)])?\]?)")
+_ASSIGNED = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=(True\b|\[?(?:\"[^\"]*\"|'[^']*'|[\w/.^()-]*[\w)])?\]?)")
 _BEGINS = re.compile(rf"^({'|'.join(_OPTIONS)})(?= must )")
 _LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
 _FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")

@@ -9,17 +9,23 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from utmost.errors import LittleProtection, NotALevel, OutOfRange, RowsObserved
-from utmost.tables.atomic import check_absent, write_together
 
 if TYPE_CHECKING:
     from utmost.exact import Level
     from utmost.privacy import PrivacyType
     from utmost.spaces import Space
+
+    File = Path
+else:
+
+    class File:
+        """A file to read, as `readable` gives it: typer would make a plain path again of what is said to be one."""
+
 
 PIPE = "-"
 """The name of the pipe: standard input where something is read, standard output where something is written."""
@@ -32,7 +38,7 @@ class StandardInput(type(Path())):  # type: ignore[misc]
         self, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
     ) -> Any:
         """What came through the pipe, from its beginning."""
-        content = io.BytesIO(_piped())
+        content = io.BytesIO(_read(sys.stdin))
         return content if "b" in mode else io.TextIOWrapper(content, encoding, errors, newline)
 
     def with_name(self, name: str) -> Path:
@@ -42,14 +48,14 @@ class StandardInput(type(Path())):  # type: ignore[misc]
     @property
     def suffix(self) -> str:
         """The ending that a file of this content would have: JSON begins with a bracket, all else is CSV."""
-        return ".json" if _piped().lstrip()[:1] in (b"{", b"[") else ".csv"
+        return ".json" if _read(sys.stdin).lstrip()[:1] in (b"{", b"[") else ".csv"
 
 
 @cache
-def _piped() -> bytes:
-    if sys.stdin is None:
+def _read(stream: TextIO | None) -> bytes:
+    if stream is None:
         raise OutOfRange("standard input must be open to be read", came="none", where=PIPE)
-    return sys.stdin.buffer.read()
+    return stream.buffer.read()
 
 
 def readable(text: str) -> Path:
@@ -67,7 +73,7 @@ def file_of(out: Path | None) -> Path | None:
 
 
 TableFile = Annotated[
-    Path, typer.Argument(metavar="TABLE", parser=readable, help="A .csv, .tsv or .parquet file; - for the pipe.")
+    File, typer.Argument(metavar="TABLE", parser=readable, help="A .csv, .tsv or .parquet file; - for the pipe.")
 ]
 Epsilon = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="The privacy level: 1, 0.5 or 1/2. This or --alpha; no default.")
@@ -125,11 +131,11 @@ Plot = Annotated[
     typer.Option("--plot", metavar="FILE", help="Draw into this .svg, .png or .pdf, too (needs utmost[plot])."),
 ]
 Check = Annotated[
-    Path | None,
+    File | None,
     typer.Option("--check", metavar="FILE", parser=readable, help="Check the proof that --out wrote, nothing else."),
 ]
 StatementFile = Annotated[
-    Path | None,
+    File | None,
     typer.Option("--statement", metavar="FILE", parser=readable, help="The statement; by default the one beside it."),
 ]
 Sign = Annotated[
@@ -258,6 +264,8 @@ class Answer:
     as_json: AsJson = False
 
     def __post_init__(self) -> None:
+        from utmost.tables.atomic import check_absent
+
         if self.file is not None:
             if self.file.suffix.lower() != ".json":
                 raise OutOfRange("the result is written as .json", came=self.file.name, where="--out")
@@ -278,6 +286,7 @@ class Answer:
         """
         from utmost.documents.reports import print_json
         from utmost.documents.statement_files import write
+        from utmost.tables.atomic import write_together
 
         written = report if document is None else document
         if self.file is not None:

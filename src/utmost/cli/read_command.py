@@ -60,7 +60,7 @@ def show_reading(report: dict[str, Any]) -> None:
 
 Response = Annotated[str | None, typer.Option(metavar="INTEGER", help="One response, from any integer.")]
 Responses = Annotated[
-    Path | None,
+    options.File | None,
     typer.Argument(
         metavar="TABLE", parser=options.readable, help="A .csv, .tsv or .parquet file of responses; - for the pipe."
     ),

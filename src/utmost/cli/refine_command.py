@@ -117,9 +117,10 @@ def _cell(entry: Any) -> str:
 
 
 First = Annotated[
-    Path, typer.Argument(metavar="A.csv", parser=options.readable, help="A channel, .csv or .json; - for the pipe.")
+    options.File,
+    typer.Argument(metavar="A.csv", parser=options.readable, help="A channel, .csv or .json; - for the pipe."),
 ]
-Second = Annotated[Path, typer.Argument(metavar="B.csv", parser=options.readable, help="Another one.")]
+Second = Annotated[options.File, typer.Argument(metavar="B.csv", parser=options.readable, help="Another one.")]
 Order = Annotated[str, typer.Option(metavar="NAME", help="refinement, max-case or privacy.")]
 Out = Annotated[
     Path | None,

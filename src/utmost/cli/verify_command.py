@@ -17,7 +17,7 @@ from utmost.release.statements import guarantee
 from utmost.tables import files
 
 Release = Annotated[
-    Path, typer.Argument(metavar="RELEASE", parser=options.readable, help="A released table; - for the pipe.")
+    options.File, typer.Argument(metavar="RELEASE", parser=options.readable, help="A released table; - for the pipe.")
 ]
 PublicKey = Annotated[
     Path | None,
