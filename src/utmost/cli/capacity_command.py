@@ -1,13 +1,13 @@
 """`utmost capacity`: each capacity, what attains it, and whether the proof was checked."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from utmost.capacities import TypeCapacity, additive_capacity, multiplicative_capacity
+from utmost.capacities import TypeCapacity
+from utmost.capacities import capacity as capacity_of
 from utmost.cli import options
 from utmost.cli.screen import facts, number, screen
 from utmost.documents import capacities
@@ -82,13 +82,14 @@ def capacity(
     mechanism found is sure to leak. Both are checked apart from how they were found.
     """
     answer = options.Answer(out, as_json)
+    found: list[Any]
     if check is not None:
-        found, spelled = _checked(check), check.name
+        spelled, found = check.name, _checked(check)
     else:
         spelled, ptype = secrets.at(level)
-        ways: list[Callable[[Any], Any]] = [multiplicative_capacity] * (multiplicative or not additive)
-        ways += [additive_capacity] * (additive or not multiplicative)
-        found = [way(ptype) for way in ways]
+        both = multiplicative == additive
+        found = [capacity_of(ptype, kind="multiplicative")] if multiplicative or both else []
+        found += [capacity_of(ptype, kind="additive")] if additive or both else []
     report = _report(found, spelled)
     document = None if check is not None else capacities.document(found)
     answer.give(report, lambda: show_capacities(report, answer.file), document)

@@ -15,9 +15,9 @@ from utmost.documents.space_names import secret_names
 from utmost.documents.verdicts import ANY, Stated
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import Array
-from utmost.geometry import is_universally_optimal, universal_mechanism
+from utmost.geometry import universal_mechanism, universality
 from utmost.geometry.best_action_cells import exact_loss
-from utmost.geometry.universality import exact_expected_loss
+from utmost.geometry.universal_optima import exact_expected_loss
 from utmost.privacy import PrivacyType
 
 # Wider matrices are cut off on the screen; the file has them whole.
@@ -132,9 +132,9 @@ def _verdict(spelled: str, ptype: PrivacyType, loss: str, mechanism: str | None)
     rule = loss_of(loss, ptype.space)
     with busy(f"Deciding {loss} loss on {spelled}"):
         if mechanism is None:
-            return Stated.of_existence(universal_mechanism(rule, ptype), ptype)
+            return Stated.of_existence(universal_mechanism(ptype, rule), ptype)
         channel = _mechanism(mechanism, ptype)
-        found = is_universally_optimal(channel, rule, ptype)
+        found = universality(ptype, rule, channel)
         return Stated.of_channel(found, ptype, channel, exact_loss(rule, ptype.space.size))
 
 
