@@ -43,10 +43,16 @@ from utmost.exact import Array, Interval, is_exact, round_down, round_up
 from utmost.leakage import Capacity
 from utmost.privacy import PrivacyType
 from utmost.privacy.privacy_type import power_interval
-from utmost.spaces import EuclideanGridMetric, LineMetric
+from utmost.spaces import DiscreteMetric, EuclideanGridMetric, LineMetric
 
 Kind = Literal["multiplicative", "additive"]
 Around = tuple[Fraction, Fraction]
+
+LINE = "Corollary 20 of [fernandes2022] and its additive twin: the geometric mechanism leaks most on a line"
+EQUAL = "Corollary 22 of [fernandes2022], corrected: randomised response and its dual leak most on equal distances"
+ALIKE = "secrets that see the same distances: alpha^(+-d), divided by its row sum, leaks most"
+LATTICE = "on a Euclidean lattice with a middle point the additive capacity is 1 - alpha^(distance from it to a corner)"
+PRODUCT = "capacities of products: mechanisms and nonnegative duals of the parts multiply"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -272,7 +278,6 @@ class CapacityCertificate(Evidence):
         mechanism: a mechanism of the type that leaks at least ``lower``.
         dual: what proves that none leaks more than ``upper`` (see `checker`).
         multipliers: of single inequalities of privacy, where the dual has negative entries.
-        theorem: the theorem that gives the closed form, or None where only the numbers do.
         bounds: what the two prove; equal when all is exact.
     """
 
@@ -281,7 +286,6 @@ class CapacityCertificate(Evidence):
     mechanism: Mechanism
     dual: Dual
     multipliers: PairMultipliers | None = None
-    theorem: str | None = None
     bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
@@ -290,6 +294,21 @@ class CapacityCertificate(Evidence):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CapacityCertificate, tuple(getattr(self, name) for name in self.__slots__)
+
+    @property
+    def theorem(self) -> str | None:
+        """The theorem that gives mechanism and dual in closed form, or None where only the numbers decide."""
+        metric, mechanism = self.ptype.space.metric, self.mechanism
+        match mechanism:
+            case KernelMechanism() if isinstance(metric, LineMetric):
+                return LINE
+            case UniformMechanism() if isinstance(self.dual, UniformDual):
+                return EQUAL if isinstance(metric, DiscreteMetric) else ALIKE
+            case ProductMechanism() if isinstance(self.dual, ProductDual):
+                return PRODUCT
+            case LatticeMechanism() if isinstance(metric, EuclideanGridMetric) and metric.rows % 2 and metric.cols % 2:
+                return LATTICE
+        return None
 
     def check(self) -> Bounds:
         """Compute the bounds again from mechanism and dual alone.

@@ -1,6 +1,6 @@
 """`utmost capacity`: each capacity, what attains it, and whether the proof was checked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +10,7 @@ from rich.text import Text
 from utmost.cli import options
 from utmost.cli.screen import facts, number, screen
 from utmost.documents.reports import print_json
-from utmost.errors import OutOfRange, PromiseBroken
+from utmost.errors import OutOfRange
 
 if TYPE_CHECKING:
     from utmost.capacities import TypeCapacity
@@ -45,7 +45,7 @@ def _facts(found: dict[str, Any]) -> dict[str, str]:
         "capacity": _value(found),
         "which says": _MEANINGS[found["capacity"]],
         **({} if found["lower"] == found["value"] else {"one leaks at least": number(found["lower"], 16)}),
-        "found by": found["method"],
+        **({"found by": found["method"]} if "method" in found else {}),
         "theorem": found["theorem"] or "none: mechanism and dual decide",
         "outcomes": f"{found['outcomes']:,}",
         "checked": "yes, from mechanism and dual alone" if found["verified"] else "NO",
@@ -96,7 +96,9 @@ def capacity(
     """
 
     if check is not None:
-        found, shown = _checked(check), check.name
+        from utmost.documents import capacities
+
+        found, shown = capacities.read(check), check.name
     else:
         from utmost.documents.space_names import one_space
 
@@ -108,13 +110,13 @@ def capacity(
         found = _capacities(secrets, epsilon, alpha, [kind for kind, is_wanted in wanted.items() if is_wanted])
         if certificate is not None:
             _write(found, certificate)
-    report = _report(found, shown)
+    report = _report(found, shown, is_read=check is not None)
     if as_json:
         return print_json(report)
     show_capacities(report, certificate)
 
 
-def _capacities(secrets: Any, epsilon: str | None, alpha: str | None, kinds: list[str]) -> "list[TypeCapacity]":
+def _capacities(secrets: Any, epsilon: str | None, alpha: str | None, kinds: list[str]) -> "Sequence[TypeCapacity]":
     from utmost.capacities import additive_capacity, multiplicative_capacity
     from utmost.exact import level
     from utmost.privacy import PrivacyType
@@ -127,7 +129,8 @@ def _capacities(secrets: Any, epsilon: str | None, alpha: str | None, kinds: lis
     return [ways[kind](ptype) for kind in kinds]
 
 
-def _report(found: "list[TypeCapacity]", shown: str) -> dict[str, Any]:
+def _report(found: "Sequence[TypeCapacity]", shown: str, *, is_read: bool) -> dict[str, Any]:
+    """What is shown; how a capacity in a file was found is left out, since nothing shows it."""
     from utmost.documents.reports import exact_text
     from utmost.release.statements import level_facts
 
@@ -142,38 +145,23 @@ def _report(found: "list[TypeCapacity]", shown: str) -> dict[str, Any]:
                 "value": float(one.value),
                 "value_exact": exact_text(one.value) if one.is_exact else None,
                 "lower": float(one.lower),
-                "method": one.method,
+                **({} if is_read else {"method": one.method}),
                 "theorem": one.theorem,
                 "outcomes": one.mechanism.shape[1],
-                "verified": one.certificate.verify(),
+                "verified": is_read or one.certificate.verify(),
             }
             for one in found
         ],
     }
 
 
-def _write(found: "list[TypeCapacity]", path: Path) -> None:
+def _write(found: "Sequence[TypeCapacity]", path: Path) -> None:
     """Write the certificates, and check what stands in the file."""
-    from utmost.documents import capacities, statement_files
+    from utmost.documents import capacities, codec
     from utmost.tables.atomic import write_together
 
     if path.suffix.lower() != ".json":
         raise OutOfRange("a certificate is written as .json", came=path.name, where="--certificate")
     written = capacities.document(found)
-    write_together({path: lambda file: statement_files.write(written, file)})
-    _checked(path)
-
-
-def _checked(path: Path) -> "list[TypeCapacity]":
-    """The capacities in a file, refused where one does not prove what it states."""
-    from utmost.documents import capacities
-
-    found = capacities.read(path)
-    for one in found:
-        if not one.certificate.verify():
-            raise PromiseBroken(
-                f"the certificate must prove the {one.certificate.kind} capacity that it states", where=str(path)
-            )
-    if not found:
-        raise OutOfRange("the file must hold a capacity", came="none", where=str(path))
-    return found
+    write_together({path: lambda file: codec.write(written, file)})
+    capacities.read(path)

@@ -204,10 +204,11 @@ def _write(ptype: PrivacyType, out: Path) -> None:
 
 def _stream(spelled: str, ptype: PrivacyType) -> None:
     from utmost.cli.kernel_files import posterior_rows
-    from utmost.documents.reports import write_list
+    from utmost.documents.codec import header, write_list
     from utmost.geometry import vertices
 
     head = {
+        **header("utmost kernels", 1),
         "space": spelled,
         **level_facts(ptype.level),
         "secrets": secret_names(ptype.space),

@@ -137,12 +137,18 @@ def refine(
     prior and loss, who loses less with what should be the worse one.
     """
     from utmost.documents.channel_files import comparison
+    from utmost.documents.codec import header
 
     channels = channel_files.read(first), channel_files.read(second)
     if channels[0].shape[0] != channels[1].shape[0]:
         came = f"{channels[0].shape[0]} in {first} and {channels[1].shape[0]} in {second}"
         raise NotAChannel("both channels must have as many secrets", came=came)
-    found = {"first": str(first), "second": str(second), **comparison(*channels, order)}
+    found = {
+        **header("utmost comparison", 1),
+        "first": str(first),
+        "second": str(second),
+        **comparison(*channels, order),
+    }
     if write is not None:
         _write(found, write)
     if as_json:
@@ -155,9 +161,9 @@ def refine(
 
 def _write(found: dict[str, Any], path: Path) -> None:
     if path.suffix.lower() == ".json":
-        from utmost.documents.statement_files import write as write_json
+        from utmost.documents import codec
 
-        return write_together({path: lambda file: write_json(found, file)})
+        return write_together({path: lambda file: codec.write(found, file)})
     if path.suffix.lower() not in (".csv", ".tsv"):
         raise OutOfRange("what was found is written as .json, the remap as .csv", came=path.name, where="--write")
     remaps = [found[key]["remap"] for key in ("second_below_first", "first_below_second") if "remap" in found[key]]

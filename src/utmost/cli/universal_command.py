@@ -14,7 +14,7 @@ from utmost.documents.consumer_files import loss_of
 from utmost.documents.privacy_types import secret_names, type_asked
 from utmost.documents.reports import print_json
 from utmost.documents.verdicts import ANY, Stated
-from utmost.errors import OutOfRange, PromiseBroken
+from utmost.errors import OutOfRange
 from utmost.exact import Array
 from utmost.geometry.universality import exact_expected_loss
 from utmost.privacy import PrivacyType
@@ -131,10 +131,10 @@ def universal(
     If there is none: the least regret that any mechanism has, exactly, and the priors that conflict. With --mechanism:
     whether that one is the best for every prior, or a prior and a better one. alpha must be rational; 1/2 if left out.
     """
-    from utmost.documents import verdicts
+    from utmost.documents import codec, verdicts
 
     if check is not None:
-        return show_check(_checked(check), as_json=as_json)
+        return show_check(verdicts.read(check), as_json=as_json)
     spelled, ptype = type_asked(
         {
             "space": space,
@@ -153,7 +153,7 @@ def universal(
     found = _verdict(spelled, ptype, loss, mechanism)
     written = verdicts.document(found)
     if out is not None:
-        write_together({out: lambda file: verdicts.write(written, file)})
+        write_together({out: lambda file: codec.write(written, file)})
     if as_json:
         return print_json({**written, "loss_name": loss, "verified": found.verify()})
     show_verdict(found, spelled, loss, out)
@@ -184,13 +184,3 @@ def _mechanism(text: str, ptype: PrivacyType) -> Channel:
     if Path(text).suffix.lower() not in channel_files.ENDINGS:
         raise OutOfRange(f"a mechanism must be {', '.join(named)} or a file", came=text, where="--mechanism")
     return channel_files.read(Path(text))
-
-
-def _checked(path: Path) -> "Stated":
-    """The verdict in a file, refused where it does not prove what it states."""
-    from utmost.documents import verdicts
-
-    found = verdicts.read(path)
-    if not found.verify():
-        raise PromiseBroken("the proof must prove the verdict", where=str(path))
-    return found

@@ -196,9 +196,10 @@ def _write(ptype: PrivacyType, out: Path, *, heights: bool) -> None:
 
 
 def _stream(spelled: str, ptype: PrivacyType, *, heights: bool) -> None:
-    from utmost.documents.reports import write_list
+    from utmost.documents.codec import header, write_list
 
     head = {
+        **header("utmost vertices", 1),
         "space": spelled,
         **level_facts(ptype.level),
         "secrets": secret_names(ptype.space),
