@@ -159,6 +159,8 @@ def _of_kernel(ptype: PrivacyType, kind: Kind, mechanism: KernelMechanism) -> Ar
     if mechanism.has_rest:
         below, above = [1 - s for s in high], [1 - s for s in low]
         _check_rest(ptype, min(below), max(above))
+        if max(above) == 0:
+            raise PromiseBroken("a mechanism must have something left for its rest", came="rows that sum to 1")
         most, least = (max(below), max(above)), (min(below), min(above))
     elif any(below != 1 or above != 1 for below, above in zip(low, high, strict=True)):
         raise PromiseBroken("every row of the mechanism must sum to 1")

@@ -160,7 +160,8 @@ def _write(
         if matrix.suffix.lower() not in files.TEXT:
             raise OutOfRange("a matrix is written as .csv or .tsv", came=matrix.name, where="--matrix")
         names = ["secret", *map(str, range(found.certificate.consumer.actions))]
-        writers[matrix] = lambda file: files.write_rows(names, designs.matrix_text(found.channel), file, matrix)
+        rows = ([str(x), *map(str, row)] for x, row in enumerate(found.channel.matrix.tolist()))
+        writers[matrix] = lambda file: files.write_rows(names, rows, file, matrix)
     if plot is not None:
         writers[plot] = _places(found, plot)
     if writers:
@@ -183,7 +184,6 @@ def _places(found: Optimum, path: Path) -> Writer:
 
 
 def _check(path: Path, *, as_json: bool) -> None:
-    """Check a design, and refuse one that does not prove what it states."""
     certificate = designs.read(path)
     bounds = {"lower": float(certificate.lower), "upper": float(certificate.upper)}
     if as_json:

@@ -1,7 +1,9 @@
-"""The capacities of a privacy type as a document, which anyone can read back and check again."""
+"""The capacities of a privacy type as a document, which anyone can read back and check again.
+
+How they were found (``method``) is taken from the file: nothing shows it, so that a check does not say it.
+"""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,24 +33,6 @@ from utmost.privacy import PrivacyType
 KIND = "utmost capacity"
 
 
-def document(found: Sequence[TypeCapacity]) -> dict[str, Any]:
-    """Capacities of one type, with their certificates, as plain data."""
-    return CAPACITIES.document(found)
-
-
-def read(path: Path) -> Sequence[TypeCapacity]:
-    """The capacities in a file, with values and theorems found anew and compared with those it states.
-
-    How they were found (``method``) is taken from the file: nothing shows it.
-
-    Raises:
-        BadTable: for a file that holds none, or states something else than it proves.
-        Unsupported: for another format.
-        PromiseBroken: for a mechanism or a dual that proves nothing.
-    """
-    return CAPACITIES.read(path)
-
-
 def _facts(found: Sequence[TypeCapacity]) -> dict[str, Any]:
     return {**type_facts(found[0].certificate.ptype), "capacities": [_capacity(capacity) for capacity in found]}
 
@@ -62,6 +46,7 @@ def _capacities(found: Mapping[str, Any]) -> Sequence[TypeCapacity]:
 
 
 CAPACITIES = Form(KIND, 1, "a file of capacities", _facts, _capacities, frozenset({"value", "lower"}))
+document, read = CAPACITIES.document, CAPACITIES.read
 
 
 def _capacity(capacity: TypeCapacity) -> dict[str, Any]:
@@ -109,19 +94,19 @@ def _mechanism(mechanism: Channel | ImplicitMechanism) -> dict[str, Any]:
 
 def _read_mechanism(ptype: PrivacyType, facts: dict[str, Any]) -> Any:
     match facts["form"]:
+        case "kernel" | "uniform" if facts["sign"] not in (1, -1):
+            raise BadTable("the sign of a kernel must be 1 or -1", came=facts["sign"])
         case "kernel":
-            return KernelMechanism(ptype, _fractions(facts["weights"]), _sign(facts["sign"]), bool(facts["has_rest"]))
+            return KernelMechanism(ptype, _fractions(facts["weights"]), int(facts["sign"]), bool(facts["has_rest"]))
         case "uniform":
-            return UniformMechanism(ptype, _sign(facts["sign"]))
+            return UniformMechanism(ptype, int(facts["sign"]))
         case "lattice":
             return LatticeMechanism(ptype)
         case "envelope":
             return EnvelopeMechanism(ptype, np.array(facts["heights"], dtype=np.float64))
         case "product":
-            parts = factors(ptype) or ()
-            return ProductMechanism(
-                tuple(_read_mechanism(part, m) for part, m in zip(parts, facts["parts"], strict=True))
-            )
+            parts = zip(factors(ptype) or (), facts["parts"], strict=True)
+            return ProductMechanism(tuple(_read_mechanism(part, written) for part, written in parts))
         case "matrix":
             return Channel([list(row) for row in facts["rows"]])
     raise BadTable("a mechanism must have a form that is known", came=facts["form"])
@@ -159,12 +144,6 @@ def _read_multipliers(ptype: PrivacyType, facts: dict[str, Any]) -> PairMultipli
         raise BadTable("multipliers must stand at pairs of secrets and a column")
     x, y, j = places
     return PairMultipliers(x, y, j, values)
-
-
-def _sign(value: Any) -> int:
-    if value not in (1, -1):
-        raise BadTable("the sign of a kernel must be 1 or -1", came=value)
-    return int(value)
 
 
 def _fractions(texts: list[Any]) -> Array:

@@ -20,7 +20,6 @@ import numpy as np
 
 from utmost.documents.space_names import space_facts, stated_space
 from utmost.errors import BadTable, PromiseBroken, Unsupported, UtmostError
-from utmost.exact import exact
 from utmost.privacy import PrivacyType
 from utmost.release.statements import level_facts, stated_level
 from utmost.version import __version__
@@ -130,7 +129,7 @@ def _alike(one: Any, other: Any, rounded: frozenset[str], name: str) -> bool:
     if isinstance(one, list):
         return len(one) == len(other) and all(_alike(a, b, rounded, name) for a, b in zip(one, other, strict=True))
     if isinstance(one, float) and name in rounded:
-        return abs(one - other) <= _ROUNDING * abs(other)
+        return bool(abs(one - other) <= _ROUNDING * abs(other))
     return bool(one == other)
 
 
@@ -145,11 +144,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(x) for x in value]
     return str(value) if isinstance(value, Fraction) else value
-
-
-def number(written: Any) -> Any:
-    """The number that `plain` wrote: a Fraction of text, a float of a float."""
-    return exact(written) if isinstance(written, str) else float(written)
 
 
 def type_facts(ptype: PrivacyType) -> dict[str, Any]:

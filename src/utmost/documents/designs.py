@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from utmost.channels import Channel, Remap
+from utmost.channels import Remap
 from utmost.design.checker import Multipliers
 from utmost.design.closed_form import theorem_for
 from utmost.design.evidence import Certificate
@@ -35,20 +33,8 @@ def document(certificate: Any, loss: str | None) -> dict[str, Any]:
 
 
 def read(path: Path) -> Certificate:
-    """The certificate in a file, with bounds, theorem and hypotheses found anew and compared with those it states.
-
-    Raises:
-        BadTable: for a file that is no design, or states something else than it proves.
-        Unsupported: for another format.
-        PromiseBroken: for a channel or a dual that proves nothing.
-    """
-    certificate, _ = DESIGN.read(path)
-    return certificate
-
-
-def matrix_text(channel: Channel) -> list[list[str]]:
-    """The channel as rows of text: the secret, then the probability of each answer."""
-    return [[str(x), *map(str, row)] for x, row in enumerate(channel.matrix.tolist())]
+    """The certificate in a file, see `Form.of`."""
+    return DESIGN.read(path)[0]
 
 
 def _facts(design: tuple[Certificate, str | None]) -> dict[str, Any]:
@@ -110,7 +96,7 @@ def _multipliers(found: Any, space: Space, consumer: Consumer) -> Array | Multip
         return as_array(found, "multipliers").reshape(len(space.edges), 2, consumer.actions)
     try:
         values = as_array(found["value"], "multipliers", ndim=1)
-        listed = Multipliers(*(np.array(found[name], dtype=np.intp) for name in ("low", "high", "action")), values)
+        listed = Multipliers(found["low"], found["high"], found["action"], values)
     except OutOfRange as error:
         raise BadTable(error.required, came=error.came) from None
     secrets = max(listed.low.max(initial=0), listed.high.max(initial=0))

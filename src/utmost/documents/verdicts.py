@@ -6,7 +6,6 @@ What can be computed again is not in it: the vertices of the type, and the cells
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from utmost.channels import Channel
@@ -84,22 +83,6 @@ class Stated:
         return self.ptype.contains(other) and theirs < mine
 
 
-def document(stated: Stated) -> dict[str, Any]:
-    """A verdict as plain data."""
-    return VERDICT.document(stated)
-
-
-def read(path: Path) -> Stated:
-    """The verdict in a file, which its proof proves.
-
-    Raises:
-        BadTable: for a file that is no verdict.
-        Unsupported: for another format.
-        PromiseBroken: for a proof that does not prove it.
-    """
-    return VERDICT.read(path)
-
-
 def _facts(stated: Stated) -> dict[str, Any]:
     proof, conflict, better = stated.dominance, stated.conflict, stated.better
     return {
@@ -144,6 +127,7 @@ def _stated(found: Mapping[str, Any]) -> Stated:
 
 
 VERDICT = Form(KIND, 1, "a verdict", _facts, _stated)
+document, read = VERDICT.document, VERDICT.read
 
 
 def _dominance(duals: Any, columns: Array, loss: Array, channel: Channel, regret: Fraction | None) -> Dominance:
@@ -179,14 +163,14 @@ def _channel(rows: Any, ptype: PrivacyType) -> Channel:
 
 
 def _table(rows: Any, ptype: PrivacyType) -> Array:
-    table = as_array([[exact(x) for x in row] for row in rows], "matrix", ndim=2)
-    if len(table) != ptype.space.size:
-        raise BadTable(f"a matrix must have {ptype.space.size} rows, one for each secret", came=len(table))
-    return table
+    return _sized(as_array([[exact(x) for x in row] for row in rows], "matrix", ndim=2), ptype)
 
 
 def _row(entries: Any, ptype: PrivacyType) -> Array:
-    row = as_array([exact(x) for x in entries], "row", ndim=1)
-    if len(row) != ptype.space.size:
-        raise BadTable(f"a row must have {ptype.space.size} entries, one for each secret", came=len(row))
-    return row
+    return _sized(as_array([exact(x) for x in entries], "row", ndim=1), ptype)
+
+
+def _sized(array: Array, ptype: PrivacyType) -> Array:
+    if len(array) != ptype.space.size:
+        raise BadTable(f"{ptype.space.size} entries or rows must stand for as many secrets", came=len(array))
+    return array
