@@ -14,7 +14,6 @@ import pytest
 
 from utmost.capacities import additive_capacity, multiplicative_capacity
 from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.cli import capacity_command, universal_command
 from utmost.design import optimal_mechanism
 from utmost.documents import capacities, channel_files, designs, verdicts
 from utmost.documents.verdicts import Stated
@@ -22,6 +21,7 @@ from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.geometry import is_universally_optimal, universal_mechanism
 from utmost.geometry.best_action_cells import exact_loss
 from utmost.privacy import PrivacyType
+from utmost.release.statements import level_facts
 from utmost.spaces import Consumer, Space, counts, discrete, graph, grid, losses, priors
 
 STRICT = [
@@ -36,7 +36,7 @@ STRICT = [
 
 def design(space, prior, loss, name=None, *, method="auto", **level):
     optimum = optimal_mechanism(PrivacyType(space, **level), Consumer(prior, loss), method=method)
-    written = designs.document(optimum.certificate, name)
+    written = designs.document(optimum, name)
     assert written["method"] == optimum.method, "how it was found shows in the evidence"
     return written
 
@@ -87,17 +87,20 @@ def honest(name):
 def vouched(document):
     """What a check of the document says; its reader refuses by raising."""
     if document.get("kind") == designs.KIND:
-        certificate, _ = designs.DESIGN.of(document, "x.json")
+        certificate = designs.DESIGN.of(document, "x.json")[0]
         assert certificate.verify()
         return [certificate.lower, certificate.upper, certificate.theorem]
     if document.get("kind") == capacities.KIND:
-        report = capacity_command._report(capacities.CAPACITIES.of(document, "x.json"), "x.json", is_read=True)
-        return [value for key in ("secrets", "epsilon", "epsilon_rounded_up", "alpha") for value in [report[key]]] + [
-            list(one.values()) for one in report["capacities"]
-        ]
+        found = capacities.CAPACITIES.of(document, "x.json")
+        assert all(one.certificate.verify() for one in found)
+        ptype = found[0].certificate.ptype
+        said = [[one.certificate.kind, one.value, one.lower, one.theorem, one.mechanism.shape[1]] for one in found]
+        return [ptype.space.size, level_facts(ptype.level), *said]
     if document.get("kind") == verdicts.KIND:
         found = verdicts.VERDICT.of(document, "x.json")
-        return [universal_command._sentence(found), universal_command._proof(found), found.regret]
+        proof, conflict = found.dominance, found.conflict
+        sizes = [] if proof is None else [len(proof.cells.priors), len(proof.cells.cells)]
+        return [found.asked, found.holds, found.regret, sizes, conflict and len(conflict.priors), found.better is None]
     return [channel_files.CHANNEL.of(document, "x.json").shape]
 
 
@@ -267,4 +270,4 @@ def test_a_design_with_constraints_is_not_written():
         PrivacyType(counts(2), alpha="1/2"), Consumer(priors.uniform(3), losses.absolute), constraints=["symmetry"]
     )
     with pytest.raises(Unsupported, match="without constraints"):
-        designs.document(optimum.certificate, None)
+        designs.document(optimum, None)

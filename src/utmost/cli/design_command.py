@@ -132,7 +132,7 @@ def design(
         raise OutOfRange("one of --theorem and --program can be asked for", came="both")
     consumer = consumer_of(prior, loss, secrets, at)
     found = _optimum(PrivacyType(secrets, at), consumer, theorem=theorem, program=program)
-    written = designs.document(found.certificate, None if is_file(loss) else loss.strip().lower())
+    written = designs.document(found, None if is_file(loss) else loss.strip().lower())
     _write(found, written, out, matrix, plot)
     if as_json:
         return print_json(written)

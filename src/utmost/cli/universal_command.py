@@ -16,7 +16,7 @@ from utmost.documents.reports import print_json
 from utmost.documents.verdicts import ANY, Stated
 from utmost.errors import OutOfRange
 from utmost.exact import Array
-from utmost.geometry.universality import exact_expected_loss
+from utmost.geometry.best_action_cells import exact_expected_loss
 from utmost.privacy import PrivacyType
 from utmost.tables.atomic import write_together
 

@@ -17,19 +17,19 @@ from utmost.spaces.losses import loss_named
 KIND = "utmost design"
 
 
-def document(certificate: Any, loss: str | None) -> dict[str, Any]:
+def document(found: Any, loss: str | None) -> dict[str, Any]:
     """A design as plain data.
 
     Args:
-        certificate: of the optimum.
+        found: the `Optimum`.
         loss: the name of its loss, or None to write the matrix.
 
     Raises:
         Unsupported: for the optimum of a program with constraints, which no document tells of.
     """
-    if not isinstance(certificate, Certificate):
-        raise Unsupported("a design without constraints can be written", came=type(certificate).__name__)
-    return DESIGN.document((certificate, loss))
+    if not isinstance(found.certificate, Certificate):
+        raise Unsupported("a design without constraints can be written", came=found.method)
+    return DESIGN.document((found.certificate, loss))
 
 
 def read(path: Path) -> Certificate:

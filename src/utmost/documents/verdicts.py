@@ -12,9 +12,8 @@ from utmost.channels import Channel
 from utmost.documents.codec import Form, plain, stated_type, type_facts
 from utmost.errors import BadTable, PromiseBroken
 from utmost.exact import Array, as_array, exact
-from utmost.geometry import ExistenceVerdict, UniversalityVerdict, vertices
-from utmost.geometry.best_action_cells import Complex, Prior
-from utmost.geometry.universality import Conflict, Dominance, exact_expected_loss
+from utmost.geometry.best_action_cells import Complex, Conflict, Dominance, Prior, exact_expected_loss
+from utmost.geometry.vertex_search import vertices
 from utmost.privacy import PrivacyType
 from utmost.spaces import priors
 
@@ -47,16 +46,16 @@ class Stated:
     better: tuple[Array, Channel] | None
 
     @classmethod
-    def of_existence(cls, found: ExistenceVerdict, ptype: PrivacyType) -> "Stated":
+    def of_existence(cls, found: Any, ptype: PrivacyType) -> "Stated":
         """What `universal_mechanism` found."""
         proof = found.certificate
         return cls(ptype, proof.loss, ANY, found.exists, found.mechanism, proof, found.conflict, None)
 
     @classmethod
-    def of_channel(cls, found: UniversalityVerdict, ptype: PrivacyType, channel: Channel, loss: Array) -> "Stated":
+    def of_channel(cls, found: Any, ptype: PrivacyType, channel: Channel, loss: Array) -> "Stated":
         """What `is_universally_optimal` found of a channel."""
         better = None if found.better is None else (found.prior, found.better)
-        return cls(ptype, loss, THIS, found.holds, channel, found.certificate, None, better)  # type: ignore[arg-type]
+        return cls(ptype, loss, THIS, found.holds, channel, found.certificate, None, better)
 
     @property
     def regret(self) -> Fraction | None:
