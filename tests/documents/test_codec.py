@@ -12,13 +12,13 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.capacities import additive_capacity, multiplicative_capacity
+from utmost.capacities import capacity as capacity_of
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.design import optimal_mechanism
 from utmost.documents import capacities, channel_files, designs, verdicts
 from utmost.documents.verdicts import Stated
 from utmost.errors import BadTable, Unsupported, UtmostError
-from utmost.geometry import is_universally_optimal, universal_mechanism
+from utmost.geometry import universal_mechanism, universality
 from utmost.geometry.best_action_cells import exact_loss
 from utmost.privacy import PrivacyType
 from utmost.release.statements import level_facts
@@ -41,19 +41,20 @@ def design(space, prior, loss, name=None, *, method="auto", **level):
     return written
 
 
-def capacity(space, kinds="ma", **level):
-    ways = {"m": multiplicative_capacity, "a": additive_capacity}
-    return capacities.document([ways[kind](PrivacyType(space, **level)) for kind in kinds])
+def capacity(space, *kinds, **level):
+    ptype = PrivacyType(space, **level)
+    return capacities.document([capacity_of(ptype, kind=kind) for kind in kinds])
 
 
 def verdict(space, loss, channel=None):
     ptype = PrivacyType(space, alpha="1/2")
     if channel is None:
-        return verdicts.document(Stated.of_existence(universal_mechanism(loss, ptype), ptype))
-    found = is_universally_optimal(channel, loss, ptype)
+        return verdicts.document(Stated.of_existence(universal_mechanism(ptype, loss), ptype))
+    found = universality(ptype, loss, channel)
     return verdicts.document(Stated.of_channel(found, ptype, channel, exact_loss(loss, ptype.space.size)))
 
 
+BOTH = ("multiplicative", "additive")
 SKEWED = ["1/8", "3/8", "1/2"]
 MADE = {
     "design on counts": lambda: design(counts(2), SKEWED, losses.absolute, "absolute", alpha="1/2"),
@@ -64,13 +65,15 @@ MADE = {
     "design near an optimum": lambda: design(
         grid(2, 2), [0.1, 0.2, 0.3, 0.4], losses.binary, method="interior", epsilon=1
     ),
-    "capacities of a line": lambda: capacity(counts(3), alpha="1/10"),
-    "capacities at an irrational level": lambda: capacity(counts(2), epsilon="1/2"),
-    "capacities of alike secrets": lambda: capacity(discrete(3), epsilon=1),
-    "capacities of a product": lambda: capacity(grid(2, 3, "manhattan"), alpha="1/2"),
-    "capacity of a lattice": lambda: capacity(grid(3, 3), "a", epsilon="1/10"),
-    "capacity by its magnitude": lambda: capacity(graph([("hub", "a"), ("hub", "b", "3/2")]), "m", alpha="1/4"),
-    "capacity with multipliers": lambda: capacity(Space(STRICT), "m", alpha="1/2"),
+    "capacities of a line": lambda: capacity(counts(3), *BOTH, alpha="1/10"),
+    "capacities at an irrational level": lambda: capacity(counts(2), *BOTH, epsilon="1/2"),
+    "capacities of alike secrets": lambda: capacity(discrete(3), *BOTH, epsilon=1),
+    "capacities of a product": lambda: capacity(grid(2, 3, "manhattan"), *BOTH, alpha="1/2"),
+    "capacity of a lattice": lambda: capacity(grid(3, 3), "additive", epsilon="1/10"),
+    "capacity by its magnitude": lambda: capacity(
+        graph([("hub", "a"), ("hub", "b", "3/2")]), "multiplicative", alpha="1/4"
+    ),
+    "capacity with multipliers": lambda: capacity(Space(STRICT), "multiplicative", alpha="1/2"),
     "verdict of a conflict": lambda: verdict(discrete(3), losses.binary),
     "verdict that one is best": lambda: verdict(counts(2), losses.absolute),
     "verdict of a channel": lambda: verdict(counts(2), losses.absolute, geometric_channel(2, alpha="1/2")),

@@ -1,6 +1,6 @@
 """`utmost capacity`: each capacity, what attains it, and whether the proof was checked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -116,17 +116,13 @@ def capacity(
     show_capacities(report, certificate)
 
 
-def _capacities(secrets: Any, epsilon: str | None, alpha: str | None, kinds: list[str]) -> "Sequence[TypeCapacity]":
-    from utmost.capacities import additive_capacity, multiplicative_capacity
+def _capacities(secrets: Any, epsilon: str | None, alpha: str | None, kinds: list[Any]) -> "Sequence[Any]":
+    from utmost.capacities import capacity
     from utmost.exact import level
     from utmost.privacy import PrivacyType
 
     ptype = PrivacyType(secrets, level(epsilon, alpha))
-    ways: dict[str, Callable[[Any], Any]] = {
-        "multiplicative": multiplicative_capacity,
-        "additive": additive_capacity,
-    }
-    return [ways[kind](ptype) for kind in kinds]
+    return [capacity(ptype, kind=kind) for kind in kinds]
 
 
 def _report(found: "Sequence[TypeCapacity]", shown: str, *, is_read: bool) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class Stated:
 
     @classmethod
     def of_channel(cls, found: Any, ptype: PrivacyType, channel: Channel, loss: Array) -> "Stated":
-        """What `is_universally_optimal` found of a channel."""
+        """What `universality` found of a channel."""
         better = None if found.better is None else (found.prior, found.better)
         return cls(ptype, loss, THIS, found.holds, channel, found.certificate, None, better)
 
