@@ -137,18 +137,12 @@ def refine(
     prior and loss, who loses less with what should be the worse one.
     """
     from utmost.documents.channel_files import comparison
-    from utmost.documents.codec import header
 
     channels = channel_files.read(first), channel_files.read(second)
     if channels[0].shape[0] != channels[1].shape[0]:
         came = f"{channels[0].shape[0]} in {first} and {channels[1].shape[0]} in {second}"
         raise NotAChannel("both channels must have as many secrets", came=came)
-    found = {
-        **header("utmost comparison", 1),
-        "first": str(first),
-        "second": str(second),
-        **comparison(*channels, order),
-    }
+    found = {"first": str(first), "second": str(second), **comparison(*channels, order)}
     if write is not None:
         _write(found, write)
     if as_json:

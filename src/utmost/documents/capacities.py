@@ -50,7 +50,7 @@ document, read = CAPACITIES.document, CAPACITIES.read
 
 
 def _capacity(capacity: TypeCapacity) -> dict[str, Any]:
-    certificate = capacity.certificate
+    certificate, multipliers = capacity.certificate, capacity.certificate.multipliers
     return {
         "capacity": certificate.kind,
         "value": plain(certificate.upper),
@@ -59,7 +59,9 @@ def _capacity(capacity: TypeCapacity) -> dict[str, Any]:
         "theorem": certificate.theorem,
         "mechanism": _mechanism(certificate.mechanism),
         "dual": _dual(certificate.dual),
-        "multipliers": None if certificate.multipliers is None else _multipliers(certificate.multipliers),
+        "multipliers": None
+        if multipliers is None
+        else {name: plain(getattr(multipliers, name)) for name in ("x", "y", "j", "values")},
     }
 
 
@@ -130,11 +132,6 @@ def _read_dual(facts: dict[str, Any]) -> Any:
         case "vector":
             return _fractions(facts["values"])
     raise BadTable("a dual must have a form that is known", came=facts["form"])
-
-
-def _multipliers(multipliers: PairMultipliers) -> dict[str, Any]:
-    places = {name: plain(getattr(multipliers, name)) for name in ("x", "y", "j")}
-    return {**places, "values": plain(multipliers.values)}
 
 
 def _read_multipliers(ptype: PrivacyType, facts: dict[str, Any]) -> PairMultipliers:

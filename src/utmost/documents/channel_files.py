@@ -217,6 +217,7 @@ def comparison(first: Channel, second: Channel, order: str) -> dict[str, Any]:
     told = {"refinement": _by_refinement, "max-case": _by_worst_case, "privacy": _by_privacy}[order]
     down, up = told(first, second), told(second, first)
     return {
+        **codec.header("utmost comparison", 1),
         "order": order,
         "exact": first.is_exact and second.is_exact,
         "relation": RELATIONS[down["holds"], up["holds"]],

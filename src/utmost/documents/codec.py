@@ -70,9 +70,7 @@ class Form(Generic[Value]):
         check_header(found, self.kind, self.format, self.noun, where=where)
         with fields(self.noun, where):
             value = self.value(found)
-            expected = self.document(value) | {"utmost": found.get("utmost")}
-            if type(found.get("utmost")) is not str:
-                raise KeyError("utmost")
+            expected = self.document(value) | {"utmost": str(found["utmost"])}
         for name in differing(found, expected, self.rounded):
             required = f"what {self.noun} says must follow from the rest of it"
             raise BadTable(required, came="something else", where=f"{where}, {name!r}")
@@ -113,11 +111,11 @@ def differing(
     >>> differing({"a": 1, "b": "1/2", "x": 0}, {"a": True, "b": "1/2", "y": 0})
     ['a', 'y', 'x']
     """
-    names = dict.fromkeys([*expected, *found])
-    return [name for name in names if not _alike(found.get(name, _absent), expected.get(name, _absent), rounded, name)]
-
-
-_absent = object()
+    return [
+        name
+        for name in dict.fromkeys([*expected, *found])
+        if name not in found or name not in expected or not _alike(found[name], expected[name], rounded, name)
+    ]
 
 
 def _alike(one: Any, other: Any, rounded: frozenset[str], name: str) -> bool:
@@ -152,11 +150,7 @@ def type_facts(ptype: PrivacyType) -> dict[str, Any]:
 
 
 def stated_type(found: Mapping[str, Any]) -> PrivacyType:
-    """The type that `type_facts` wrote.
-
-    Raises:
-        BadTable: for a space or a level that is none.
-    """
+    """The type that `type_facts` wrote."""
     return PrivacyType(stated_space(found["space"]), stated_level(found))
 
 
@@ -231,12 +225,7 @@ def _no_number(name: str) -> NoReturn:
 
 @contextmanager
 def fields(noun: str, where: str) -> Iterator[None]:
-    """Read the fields of a document: whatever is not as it should be there is a `BadTable` that names the file.
-
-    Raises:
-        BadTable: for a field that is missing, or holds something else.
-        PromiseBroken: for evidence that proves nothing, naming the file, too.
-    """
+    """Whatever is not as it should be in the fields of a document is a `BadTable` or `PromiseBroken` that names it."""
     try:
         yield
     except PromiseBroken as error:

@@ -118,7 +118,9 @@ def _stated(found: Mapping[str, Any]) -> Stated:
         channel,
         None if found["duals"] is None else _dominance(found["duals"], columns, loss, channel, regret),
         None if conflict is None else _conflict(conflict, columns, loss, ptype, regret),
-        None if better is None else (priors.prior(_row(better["prior"], ptype)), _channel(better["mechanism"], ptype)),
+        None
+        if better is None
+        else (priors.prior(_row(better["prior"], ptype)), Channel(_table(better["mechanism"], ptype))),
     )
     if not stated.verify():
         raise PromiseBroken("the proof must prove the verdict")
@@ -151,14 +153,10 @@ def _conflict(
         loss,
         tuple(priors.prior(_row(prior, ptype)) for prior in found["priors"]),
         tuple(map(exact, found["weights"])),
-        tuple(_channel(mechanism, ptype) for mechanism in found["mechanisms"]),
+        tuple(Channel(_table(mechanism, ptype)) for mechanism in found["mechanisms"]),
         tuple(multipliers.tolist()),
         regret,
     )
-
-
-def _channel(rows: Any, ptype: PrivacyType) -> Channel:
-    return Channel(_table(rows, ptype))
 
 
 def _table(rows: Any, ptype: PrivacyType) -> Array:
