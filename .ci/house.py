@@ -11,25 +11,38 @@ import statistics
 import sys
 from collections import defaultdict
 from functools import cache
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST = 500
 
 # File names that two rooms share, and why neither has a better one.
-SHARED_FILE_NAMES: dict[str, str] = {}
+SHARED_FILE_NAMES = {
+    "capacities": "the documents of the room of that name",
+    "ledger": "the class Ledger, in the room that is about nothing else",
+}
 
 # Public functions and classes that share a name, and why.
-SHARED_NAMES: dict[str, str] = {}
+SHARED_NAMES = {
+    "relax": "gradual.relax is of numbers and rappor.relax of bits: one idea, said with its room",
+    "tighten": "gradual.tighten is of numbers and rappor.tighten of bits",
+}
 
 
 @cache
 def parsed(path: Path) -> ast.Module:
+    """The syntax of one file."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def listed(path: Path) -> dict[str, str]:
+    """The names that a file imports at its head, and the module that each comes from."""
+    return {name: source for line in parsed(path).body for source, name in _imports(line)}
+
+
 def sources(tree: Path) -> list[Path]:
+    """The files of a tree."""
     return sorted(path for path in tree.rglob("*.py") if "__pycache__" not in path.parts)
 
 
@@ -58,7 +71,7 @@ def doubled_file_names(tree: Path) -> dict[str, list[str]]:
     places = defaultdict(list)
     for path in sources(tree):
         name = path.parent.name if path.stem == "__init__" else path.stem
-        if path.parent != tree or not name.startswith("__") and path.stem != "__init__":
+        if path.parent != tree or (not name.startswith("__") and path.stem != "__init__"):
             places[name].append(str(path.relative_to(tree)))
     return {name: found for name, found in sorted(places.items()) if len(found) > 1}
 
@@ -69,7 +82,7 @@ def doubled_names(tree: Path) -> dict[str, list[str]]:
     places = defaultdict(set)
     for path in files.values():
         if path.stem == "__init__":
-            for source, name in (one for line in parsed(path).body for one in _imports(line)):
+            for name, source in listed(path).items():
                 origin = _origin(files, source, name)
                 if origin and _defines(files[origin], name):
                     places[name].add(origin)
@@ -81,19 +94,31 @@ def _defines(path: Path, name: str) -> bool:
     return any(isinstance(line, kinds) and line.name == name for line in parsed(path).body)
 
 
-def circle(tree: Path) -> list[str]:
-    """Files that import each other in a circle, or none; a name from a room counts as its file."""
+def circles(tree: Path) -> list[list[str]]:
+    """Groups of files that import each other, at their head or in a function; a name of a room counts as its file."""
     files = {_module(tree, path): path for path in sources(tree)}
     graph = {
-        module: {_origin(files, *one) for line in ast.walk(parsed(path)) for one in _imports(line)} - {module, None}
+        module: {
+            origin for line in ast.walk(parsed(path)) for one in _imports(line) if (origin := _origin(files, *one))
+        }
         for module, path in files.items()
-        if path.stem != "__init__"
     }
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        return [str(module) for module in error.args[1]]
-    return []
+    reached = {module: _reached(graph, module) for module in graph}
+    groups = {
+        frozenset(m for m in reached[module] if module in reached[m]) for module in graph if module in reached[module]
+    }
+    return sorted(sorted(group) for group in groups if len(group) > 1)
+
+
+def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
+    seen: set[str] = set()
+    ahead = list(graph[start])
+    while ahead:
+        module = ahead.pop()
+        if module not in seen:
+            seen.add(module)
+            ahead += graph[module]
+    return seen
 
 
 def _module(tree: Path, path: Path) -> str:
@@ -114,11 +139,8 @@ def _origin(files: dict[str, Path], module: str, name: str) -> str | None:
     if module not in files:
         return None
     if files[module].stem == "__init__":
-        for line in parsed(files[module]).body:
-            for source, known in _imports(line):
-                if known == name and source != module:
-                    return _origin(files, source, known)
-        return None
+        source = listed(files[module]).get(name, module)
+        return None if source == module else _origin(files, source, name)
     return module
 
 
@@ -129,24 +151,25 @@ def broken(tree: Path) -> list[str]:
         *(f"the module {name} is hidden by something else of its name" for name in hidden_modules(tree)),
         *(f"{n} names {p}" for n, p in doubled_file_names(tree).items() if n not in SHARED_FILE_NAMES),
         *(f"{n} is defined in {p}" for n, p in doubled_names(tree).items() if n not in SHARED_NAMES),
-        *([f"these import each other: {' -> '.join(found)}"] if (found := circle(tree)) else []),
+        *(f"these import each other: {', '.join(group)}" for group in circles(tree)),
     ]
 
 
 def main() -> None:
+    """Report."""
     tree = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "src/utmost")
     sizes = list(lengths(tree).values())
-    print(f"files                    {len(sizes)}")
-    print(f"lines                    {sum(sizes)}")
-    print(f"median                   {statistics.median(sizes):g}")
-    print(f"files over 400, over 500 {sum(n > 400 for n in sizes)}, {sum(n > 500 for n in sizes)}")
+    sys.stdout.write(f"files                    {len(sizes)}\n")
+    sys.stdout.write(f"lines                    {sum(sizes)}\n")
+    sys.stdout.write(f"median                   {statistics.median(sizes):g}\n")
+    sys.stdout.write(f"files over 400, over 500 {sum(n > 400 for n in sizes)}, {sum(n > 500 for n in sizes)}\n")
     for what, found in (
         ("hidden modules", hidden_modules(tree)),
         ("doubled file names", list(doubled_file_names(tree))),
         ("doubled names", list(doubled_names(tree))),
-        ("circle", circle(tree)),
+        ("circles", [", ".join(group) for group in circles(tree)]),
     ):
-        print(f"{what:<24} {len(found)} {' '.join(found)}")
+        sys.stdout.write(f"{what:<24} {len(found)} {' '.join(found)}\n")
 
 
 if __name__ == "__main__":
