@@ -1,6 +1,6 @@
 """A capacity and its evidence: a mechanism that leaks so much, a dual that none leaks more, and the check of both.
 
-The independent check of a capacity: what its mechanism leaks, that it is private, and what its dual proves.
+**The independent check of a capacity: what its mechanism leaks, that it is private, and what its dual proves.**
 
 It knows nothing of how they were found. C is the cone of columns: v >= 0 with v_x >= alpha^d(x,y) v_y. The mechanism M
 has nonnegative columns in C that sum to 1 in every row, exactly. The dual is a vector z such that for every secret j

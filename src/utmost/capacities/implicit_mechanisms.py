@@ -1,6 +1,4 @@
-"""Mechanisms that are larger than what describes them.
-
-Mechanisms that are larger than what describes them: matrices written as a kernel and some weights.
+"""Mechanisms that are larger than what describes them: matrices written as a kernel and some weights.
 
 Each has ``shape``, ``matrix`` (formed when asked for), and can be given wherever a channel is read.
 """

@@ -1,6 +1,6 @@
 """A search for kernels that survives being stopped, and vertices as rows of text.
 
-A search for kernels that survives being stopped: a small JSON file says where it stands, a CSV file has the kernels.
+**A search for kernels that survives being stopped: a JSON file says where it stands, a CSV file has the kernels.**
 
 After each stretch the kernels found are forced to the disk, then the state is replaced by one that counts them. What
 was written after the last state is cut off when the search goes on. Fields are never removed and never change their
