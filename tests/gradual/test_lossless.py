@@ -58,7 +58,7 @@ def test_the_verdict_agrees_with_plain_deconvolution(D, data):
 def test_geometric_noise_is_lossless_with_the_tighten_kernel(b, power):
     a = Fraction(1) - (1 - b) / power
     verdict = is_lossless(Geometric(alpha=a), Geometric(alpha=b))
-    W = Tightening(start=level(alpha=b), to=level(alpha=a))
+    W = Tightening(strict=level(alpha=a), loose=level(alpha=b))
     assert [verdict.difference.pmf(k) for k in range(-7, 8)] == [W.pmf(k) for k in range(-7, 8)]
 
 
@@ -68,12 +68,12 @@ def test_the_half_step_staircase_is_lossless(D, pair):
     """D odd, r = (D+1)/2: W = D times the tighten kernel, in rationals."""
     a, b = pair
     verdict = is_lossless(DiscreteStaircase.half_step(None, D, alpha=a), DiscreteStaircase.half_step(None, D, alpha=b))
-    W = Tightening(start=level(alpha=b), to=level(alpha=a))
+    W = Tightening(strict=level(alpha=a), loose=level(alpha=b))
     for k in range(-3, 4):
         assert verdict.difference.pmf(D * k) == W.pmf(k)
         assert D == 1 or verdict.difference.pmf(D * k + 1) == 0
     irrational = is_lossless(DiscreteStaircase.half_step(1, D), DiscreteStaircase.half_step("7/5", D))
-    assert irrational.difference.pmf(D) == pytest.approx(Tightening(level("7/5"), level(1)).pmf(1), rel=1e-14)
+    assert irrational.difference.pmf(D) == pytest.approx(Tightening(level(1), level("7/5")).pmf(1), rel=1e-14)
 
 
 def test_a_half_step_of_a_divisor_is_lossless_too():

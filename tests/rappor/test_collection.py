@@ -91,7 +91,7 @@ def test_single_steps_have_their_laws(seeded):
         first = respond(bits, strict)
         second = relax(bits, first, strict, loose)
         assert fits([np.sum((first == a) & (second == b)) for a, b in PAIRS], [pair.joint(bit)[z] for z in PAIRS])
-        back = tighten(respond(bits, loose), loose, strict)
+        back = tighten(respond(bits, loose), strict, loose)
         assert fits([back.sum(), N - back.sum()], [strict.of(bit), 1 - strict.of(bit)])
         one = respond(bits, naive.strict.response)
         two = relax_thresholded(bits, one, naive)

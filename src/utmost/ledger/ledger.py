@@ -38,6 +38,7 @@ from utmost.release.doors import table_of
 from utmost.release.protection import warn_of_rows
 from utmost.release.statements import level_text
 from utmost.release.table import declared, rows_origin
+from utmost.release.unit import Unit, read_unit
 from utmost.release.values import secure
 from utmost.sampling.random_bits import Randomness
 
@@ -134,9 +135,10 @@ class Ledger:
         rows: str = "declared",
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
-        sensitivity: Number,
-        cells: Number,
-        neighbours: str = "add-remove",
+        unit: Unit | None = None,
+        sensitivity: Number | None = None,
+        cells: Number | None = None,
+        neighbours: str | None = None,
         domain: str = "integers",
         grid: Number | None = None,
         largest: Number | None = None,
@@ -155,7 +157,7 @@ class Ledger:
         Args:
             name: of the release.
             table: a dict of columns, a dataframe of any library, or a table read from a file.
-            columns, public, drop, rows, sensitivity, cells, neighbours, domain, grid, id_column: as for
+            columns, public, drop, rows, unit, sensitivity, cells, neighbours, domain, grid, id_column: as for
                 `release_table`. The identifiers are committed to, with the order of the rows. Without them the ledger
                 goes by the order of the rows alone.
             epsilon, alpha: what the whole release may spend, one of the two.
@@ -186,15 +188,8 @@ class Ledger:
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
         at = level(epsilon, alpha)
-        promise = promised(
-            sensitivity=sensitivity,
-            cells=cells,
-            neighbours=neighbours,
-            domain=domain,
-            grid=grid,
-            half_step=half_step,
-            largest=largest,
-        )
+        protected = read_unit(unit, sensitivity, cells, neighbours)
+        promise = promised(unit=protected, domain=domain, grid=grid, half_step=half_step, largest=largest)
         if not isinstance(independent, bool):
             raise OutOfRange("independent must be true or false", came=independent)
         check_name(name, "name")

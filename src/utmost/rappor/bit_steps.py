@@ -31,14 +31,14 @@ def respond(bits: Any, response: BitResponse, *, randomness: Randomness | None =
 
 @checked
 def relax(
-    bits: Any, responses: Any, start: BitResponse, to: BitResponse, *, randomness: Randomness | None = None
+    bits: Any, responses: Any, strict: BitResponse, loose: BitResponse, *, randomness: Randomness | None = None
 ) -> Bits:
-    """Responses at ``to``, given those at the stricter ``start``: together they lose what those at ``to`` lose.
+    """Responses at ``loose``, given those at ``strict``: together they lose what those at ``loose`` lose.
 
     Args:
         bits: what was responded to: the true bits for a permanent response, the memoised ones for a report.
-        responses: at ``start``; of the same shape.
-        start, to: ``start`` must be a refinement of ``to``.
+        responses: at ``strict``; of the same shape.
+        strict, loose: ``strict`` must be a refinement of ``loose``.
         randomness: the operating system's if left out.
 
     Raises:
@@ -48,7 +48,7 @@ def relax(
     >>> relax(bits, respond(bits, strict), strict, loose).shape
     (4,)
     """
-    pair = Coupling(strict=start, loose=to)
+    pair = Coupling(strict, loose)
     return _given_both(bits, responses, [pair.loose_given(bit, z) for bit in (0, 1) for z in (0, 1)], randomness)
 
 
@@ -64,13 +64,13 @@ def relax_thresholded(
 
 
 @checked
-def tighten(responses: Any, start: BitResponse, to: BitResponse, *, randomness: Randomness | None = None) -> Bits:
-    """Responses at the stricter ``to`` from those at ``start``, without the bits.
+def tighten(responses: Any, strict: BitResponse, loose: BitResponse, *, randomness: Randomness | None = None) -> Bits:
+    """Responses at ``strict`` from those at ``loose``, without the bits.
 
     Raises:
-        OutOfRange: where ``to`` is no refinement of ``start``.
+        OutOfRange: where ``strict`` is no refinement of ``loose``.
     """
-    pair = Coupling(strict=to, loose=start)
+    pair = Coupling(strict, loose)
     given = as_bits(responses, "responses")
     return draw_bits(given.view(np.uint8), [pair.strict_given(0), pair.strict_given(1)], secure(randomness))
 

@@ -11,7 +11,7 @@ from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Law, Staircas
 from utmost.noise.costs import Cost, Moment, cost_named
 from utmost.noise.law import read_confidence
 from utmost.release.lattice import read_domain
-from utmost.release.unit import Unit
+from utmost.release.unit import Unit, read_unit
 from utmost.sampling.draw import on_grid
 from utmost.sampling.grid import declared_exponent, reach
 
@@ -160,11 +160,12 @@ def plan_release(
     epsilon: Number | Level | None = None,
     *,
     alpha: Number | None = None,
-    sensitivity: Number,
-    cells: Number,
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
+    neighbours: str | None = None,
     cost: str | Cost = "absolute",
     domain: str = "integers",
-    neighbours: str = "add-remove",
     relaxable: bool = False,
     confidence: Number = "0.95",
     grid: Number | None = None,
@@ -173,7 +174,7 @@ def plan_release(
 
     Args:
         epsilon, alpha: what the whole release spends, one of the two.
-        sensitivity, cells, neighbours: what one individual changes, see `Unit`.
+        unit: what one individual changes; or sensitivity, cells and neighbours instead, see `Unit`.
         cost: "absolute", "squared", "moment:3" or any even function nondecreasing in |x|.
         domain: "integers" or "reals".
         relaxable: choose a law that can later be relaxed without loss, at some cost now.
@@ -187,17 +188,17 @@ def plan_release(
     >>> plan.law, plan.radius
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
-    spent, unit = level(epsilon, alpha), Unit(sensitivity, cells, neighbours)
+    spent, protected = level(epsilon, alpha), read_unit(unit, sensitivity, cells, neighbours)
     goal, sure = cost_named(cost), read_confidence(confidence)
     choose = relaxable_law if relaxable else optimal_law
-    law = choose(unit.per_cell(spent), unit.sensitivity, goal, read_domain(domain))
+    law = choose(protected.per_cell(spent), protected.sensitivity, goal, read_domain(domain))
     drawn, exponent = on_grid(law, grid)
     if exponent is None:
-        return Plan(spent, unit, law, drawn, goal, relaxable, sure, drawn.radius(sure), None)
+        return Plan(spent, protected, law, drawn, goal, relaxable, sure, drawn.radius(sure), None)
     width = Fraction(2) ** -exponent
     if not relaxable and _can_be_summed(goal, drawn.sensitivity):
         best = optimal_law(drawn.level, Fraction(drawn.sensitivity), in_steps(goal, width), "integers")
         assert isinstance(best, IntegerLaw), "the optimal law on the integers is one on the integers"
         drawn = best
     radius = round_up((drawn.radius(sure) + reach("nearest")) * width)
-    return Plan(spent, unit, law, drawn, goal, relaxable, sure, radius, width)
+    return Plan(spent, protected, law, drawn, goal, relaxable, sure, radius, width)
