@@ -113,7 +113,7 @@ def nouns() -> dict[str, Any]:
     """One small good value of every kind that an argument may want."""
     half = utmost.level(alpha="1/2")
     ptype = utmost.PrivacyType.central(2, half)
-    channel = utmost.geometric_channel(2, half)
+    channel = utmost.channels.geometric_channel(2, half)
     prior = priors.uniform(3)
     loss = losses.loss_matrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
     consumer = utmost.Consumer(prior, loss)
@@ -128,29 +128,29 @@ def nouns() -> dict[str, Any]:
         "prior": prior,
         "loss": loss,
         "consumer": consumer,
-        "space": utmost.counts(2),
+        "space": utmost.spaces.counts(2),
         "law": utmost.Geometric(1),
         "real": utmost.Laplace(1),
         "staircase": utmost.Staircase(1),
         "discrete staircase": utmost.DiscreteStaircase(1, 3),
         "bits": bits,
-        "remap": utmost.Remap([0, 1, 2], 3),
+        "remap": utmost.channels.Remap([0, 1, 2], 3),
         "vertices": vertices,
         "loose bits": loose,
         "loss rule": losses.absolute,
         "bloom": rappor.Bloom(8, 2, 1, bytes(32)),
         "pair": rappor.ThresholdedPair(rappor.ThresholdedLaplace(bits), rappor.ThresholdedLaplace(loose)),
-        "hyper": utmost.hyper(channel, prior),
+        "hyper": utmost.leakage.hyper(channel, prior),
         "optimum": utmost.optimal_mechanism(ptype, consumer),
         "kernels": utmost.kernels(ptype),
         "permanent": rappor.PermanentResponses([True, False]),
-        "surd": utmost.Surd.sqrt(2),
+        "surd": utmost.exact.Surd.sqrt(2),
         "gradual": utmost.GradualRelease([1, 2], sensitivity=1),
-        "query": utmost.CountQuery(2, 2, [1]),
+        "query": utmost.design.CountQuery(2, 2, [1]),
         "trust": utmost.TrustRelease([1, 2], 1, levels={"a": 1, "b": 2}),
-        "earth": utmost.earth_move(channel, channel, prior),
-        "matrix": utmost.GeometricMatrix(2, half),
-        "utility": utmost.UtilitySet(channel, ptype),
+        "earth": utmost.geometry.earth_move(channel, channel, prior),
+        "matrix": utmost.channels.GeometricMatrix(2, half),
+        "utility": utmost.geometry.UtilitySet(channel, ptype),
         "utmost_loss": losses.absolute,
         "unit": utmost.Unit(1, 1),
         "table": {"n": [1, 2, 3]},

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+from pathlib import Path
 
 import pytest
 
@@ -21,17 +22,15 @@ def test_every_name_is_there_and_documented(name):
         assert inspect.getdoc(found)
 
 
-def test_checkers_see_the_names_that_are_loaded_later():
-    """The imports under TYPE_CHECKING are those of the table, name by name and room by room."""
-    tree = ast.parse(inspect.getsource(utmost))
-    block = next(node for node in tree.body if isinstance(node, ast.If))
-    seen = {alias.name: node.module for node in block.body for alias in node.names}
-    assert seen == utmost._ROOM
+def test_the_stub_is_the_one_table_of_names():
+    """What type checkers read is what the loader reads, and nothing stands beside it."""
+    stub = ast.parse(Path(utmost.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    named = [alias.asname for line in stub.body if isinstance(line, ast.ImportFrom) for alias in line.names]
+    assert sorted(named) == list(utmost.__all__) == dir(utmost)
 
 
-def test_release_is_the_function_and_not_its_room():
-    code = "import utmost.release, utmost; assert callable(utmost.release), utmost.release"
-    python("-c", code)
+def test_rooms_are_rooms_and_not_hidden_by_functions():
+    python("-c", "import utmost.release as r, utmost.gradual as g, utmost; assert r.__path__ and g.__path__")
 
 
 def test_an_unknown_name_is_refused_as_python_does():

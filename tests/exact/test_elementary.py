@@ -97,8 +97,8 @@ def test_threads_do_not_narrow_each_other():
 FORK = """
 import os
 from fractions import Fraction
-from utmost.exact import elementary, exp_interval
-with elementary._setting:  # as a thread would that computes while another one forks
+from utmost.exact import exp_interval, intervals
+with intervals._setting:  # as a thread would that computes while another one forks
     child = os.fork()
     if child == 0:
         os._exit(exp_interval(Fraction(-1), 8).low)

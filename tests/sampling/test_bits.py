@@ -218,7 +218,7 @@ def test_no_other_file_asks_the_operating_system_for_bits():
         for path in root.rglob("*.py")
         if re.search(r"\burandom\b|^import secrets|\buuid\b|getrandom\(", path.read_text(), re.M)
     }
-    assert asking == {"sampling/bits.py"}
+    assert asking == {"sampling/random_bits.py"}
 
 
 def test_no_source_with_a_fixed_key_counts_as_secure():

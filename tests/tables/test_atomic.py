@@ -115,7 +115,7 @@ def test_a_request_to_end_removes_what_is_half_written(tmp_path):
     code = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from utmost.cli import cli\n"
+        "from utmost.cli import main as cli\n"
         "from utmost.tables.atomic import write_together\n"
         "def wait(file):\n    file.write(b'half'); os.kill(os.getpid(), signal.SIGTERM); signal.pause()\n"
         "cli.app = lambda **_: write_together({Path(sys.argv[1]) / 'a': wait})\n"

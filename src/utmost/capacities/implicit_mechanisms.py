@@ -67,7 +67,7 @@ def distance_profile(space: Space) -> Profile | None:
     other. Cost: O(1) for equal distances and cubes, else O(n^2 log n).
 
     >>> from utmost.spaces import counts, hamming
-    >>> [*profile(hamming(3)).values()], profile(counts(2))
+    >>> [*distance_profile(hamming(3)).values()], distance_profile(counts(2))
     ([1, 3, 3, 1], None)
     """
     metric = space.metric

@@ -69,7 +69,7 @@ def matrix_product(left: Array, right: Array) -> Array:
     Cost: two exact 400 x 400 matrices take a second or two.
 
     >>> from utmost.exact import as_array
-    >>> product(as_array([["1/2", "1/2"]]), as_array(["1/3", "1/6"])).tolist()
+    >>> matrix_product(as_array([["1/2", "1/2"]]), as_array(["1/3", "1/6"])).tolist()
     [Fraction(1, 4)]
     """
     left, right = one_world(left, right)

@@ -96,7 +96,7 @@ class Event:
 def event_bytes(event: Event) -> bytes:
     """The event as it is stored: JSON with its names in order and no spaces.
 
-    >>> written(Event(1, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "d", "limit": "1"}))
+    >>> event_bytes(Event(1, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "d", "limit": "1"}))
     b'{"facts":{"dataset":"d","limit":"1"},"format":2,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
     """
     body = {"format": FORMAT, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}

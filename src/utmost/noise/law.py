@@ -74,7 +74,7 @@ def level_argument(given: Level) -> str:
     """The level as the argument that gives it: epsilon=1, alpha='1/2'.
 
     >>> from utmost.exact import level
-    >>> level_text(level(alpha="1/4")), level_text(level(alpha="1/4").scaled("1/6"))
+    >>> level_argument(level(alpha="1/4")), level_argument(level(alpha="1/4").scaled("1/6"))
     ("alpha='1/4'", "epsilon=level(alpha='1/2').scaled('1/3')")
     """
     if given.base is None:

@@ -264,7 +264,7 @@ def largest_bit_ratio(law_of_zero: PairLaw, law_of_one: PairLaw) -> Fraction:
     """The largest quotient of the two laws, either way up: exp of what a pair of responses loses.
 
     >>> pair = Coupling(BitResponse.permanent("1/2"), BitResponse.permanent("1/4"))
-    >>> largest_ratio(pair.joint(0), pair.joint(1))
+    >>> largest_bit_ratio(pair.joint(0), pair.joint(1))
     Fraction(7, 1)
     """
     ratios = [law_of_zero[pair] / law_of_one[pair] for pair in law_of_zero if law_of_one[pair]]

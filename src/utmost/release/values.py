@@ -36,7 +36,7 @@ def secure(randomness: Randomness | None) -> Randomness:
             "a release needs randomness that nobody can predict",
             came=type(bits).__name__,
             where="release",
-            mend="Leave out randomness=; in tests call utmost.testing.seeded.",
+            mend="Leave out randomness=; in tests call utmost.testing.seeded_release.",
         )
     return bits
 
@@ -244,7 +244,7 @@ def add_noise(
     Promise: the level of the law, for values that one individual changes by at most its sensitivity.
 
     >>> from utmost.noise import Geometric
-    >>> released = release([[1198, 557], [1493, 1278]], Geometric(epsilon=1))
+    >>> released = add_noise([[1198, 557], [1493, 1278]], Geometric(epsilon=1))
     >>> released.shape, released.dtype
     ((2, 2), dtype('int64'))
     """

@@ -73,7 +73,7 @@ def uniform_integers(bound: int, count: int, randomness: Randomness | None = Non
     Raises:
         OutOfRange: when the bound is not positive, or the count negative.
 
-    >>> int(uniform(6, 1000).max())
+    >>> int(uniform_integers(6, 1000).max())
     5
     """
     n, size, bits = exact_integer(bound, "bound"), exact_integer(count, "count"), source(randomness)

@@ -25,7 +25,7 @@ from utmost.sampling.random_bits import NONCE_BYTES, Keystream, Word
 class SeededRandomness:
     """Insecure on purpose: equal seeds give equal draws, on every machine and with every version of NumPy.
 
-    `utmost.release` refuses it, and so does the ledger; `utmost.sample` and `utmost.testing.seeded` take it.
+    `utmost.release` refuses it, and so does the ledger; `utmost.sample` and `utmost.testing.seeded_release` take it.
 
     Args:
         seed: an int, text or bytes.
