@@ -49,7 +49,7 @@ def test_every_door_takes_the_unit_whole_and_never_beside_its_numbers(door):
         DOORS[door](unit=UNIT, sensitivity=3)
     with pytest.raises(OutOfRange, match=r"unit= and cells="):
         DOORS[door](unit=UNIT, cells=2)
-    with pytest.raises(WrongKind, match="unit must be an? Unit; got int"):
+    with pytest.raises(WrongKind, match=r"unit must be an? Unit; got int"):
         DOORS[door](unit=3)
 
 

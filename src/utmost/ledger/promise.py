@@ -7,11 +7,11 @@ from typing import Any, get_args
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, exact, round_up
-from utmost.ledger.blocks import width_of
+from utmost.ledger.vault import width_of
 from utmost.noise import DiscreteStaircase, Geometric
 from utmost.noise.law import read_confidence
 from utmost.release.lattice import Lattice, lattice_of
-from utmost.release.protection import warn_of_level
+from utmost.release.plan import warn_of_level
 from utmost.release.unit import Unit, read_unit
 from utmost.sampling.grid import Snapping, reach
 

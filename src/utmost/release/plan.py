@@ -1,11 +1,12 @@
 """What a release promises, settled before anything is read or drawn."""
 
 import math
+import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from utmost.errors import OutOfRange
+from utmost.errors import LittleProtection, OutOfRange, RowsObserved
 from utmost.exact import Level, Number, checked, level, round_up
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Law, Staircase, relaxable_noise
 from utmost.noise.costs import Cost, Moment, cost_named
@@ -202,3 +203,40 @@ def plan_release(
         drawn = best
     radius = round_up((drawn.radius(sure) + reach("nearest")) * width)
     return Plan(spent, protected, law, drawn, goal, relaxable, sure, radius, width)
+
+
+_WEAK = 10  # the epsilon above which odds change by a factor of more than 22 000
+_SURE = Fraction(19, 20)
+
+
+def warn_of_level(level: Level, law: Law) -> None:
+    """Warn of a level at which practically nobody is protected.
+
+    Args:
+        level: of the whole release.
+        law: the noise of one cell.
+
+    Warns:
+        LittleProtection: for epsilon above 10, and where 19 in 20 released cells are the true ones.
+    """
+    if level.epsilon_interval(64).lower > _WEAK:
+        said = f"epsilon is above {_WEAK}, so the odds of any guess about an individual may grow more than 22 000-fold"
+    elif law.domain == "integers" and law.radius(_SURE) == 0:
+        said = "more than 19 in 20 released cells will be the true ones"
+    else:
+        return
+    warnings.warn(
+        f"This level protects practically nobody: {said}. Choose a smaller one.", LittleProtection, stacklevel=4
+    )
+
+
+def warn_of_rows(rows_from: str) -> None:
+    """Warn where the list of rows tells of individuals.
+
+    Warns:
+        RowsObserved: for rows that were observed in the data.
+    """
+    if rows_from == "observed":
+        said = "The promise does not cover which rows there are: one individual may be the reason that a row is there."
+        mend = "List the rows before you look at the data, with zero where nobody is counted."
+        warnings.warn(f"{said} {mend}", RowsObserved, stacklevel=4)

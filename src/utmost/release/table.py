@@ -15,8 +15,7 @@ from utmost.noise import Law
 from utmost.noise.costs import Cost
 from utmost.release.columns import check_distinct, integer_column, real_column
 from utmost.release.doors import Column, Door, door_of, no_column
-from utmost.release.plan import Plan, plan_release
-from utmost.release.protection import warn_of_level, warn_of_rows
+from utmost.release.plan import Plan, plan_release, warn_of_level, warn_of_rows
 from utmost.release.statements import cells_digest, statement
 from utmost.release.unit import Unit, read_unit
 from utmost.release.values import noised_by, secure
