@@ -34,6 +34,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, DataChanged, LedgerDamaged
+from utmost.exact import objects
 from utmost.ledger.key import Key
 from utmost.ledger.promise import Promise
 from utmost.ledger.vault import packed
@@ -156,9 +157,7 @@ def _identifiers(door: Door, table: Any, name: str, place: Callable[[int], str])
     column = door.column(table, name)
     check_distinct(column, name, place)
     keys = column.tolist() if isinstance(column, np.ndarray) else list(column)
-    texts = np.empty(len(keys), object)
-    texts[:] = [str(key) for key in keys]
-    return texts
+    return objects(str(key) for key in keys)
 
 
 _BYTES = 16

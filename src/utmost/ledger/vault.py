@@ -16,7 +16,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from utmost.errors import KeyRefused, LedgerDamaged
-from utmost.exact import Level
+from utmost.exact import Level, objects
 from utmost.ledger.key import KEY_BYTES, Key
 from utmost.ledger.store import Rows
 from utmost.release.statements import level_text
@@ -99,9 +99,8 @@ def unpacked(content: bytes) -> Integers:
         low = words[:, 0].astype(np.uint64).view(np.int64)
         if (words[:, 1:] == _above(low, width)).all():
             return low
-    wide = np.empty(count, object)
-    wide[:] = [least + int.from_bytes(body[at : at + width], "little") for at in range(0, len(body), width)]
-    return narrowed(wide)
+    starts = range(0, len(body), width)
+    return narrowed(objects(least + int.from_bytes(body[at : at + width], "little") for at in starts))
 
 
 def _block(count: int, width: int, least: int, words: bytes) -> bytes:
