@@ -22,13 +22,15 @@ from utmost.rappor import (
     Tally,
     ThresholdedLaplace,
     ThresholdedPair,
-    bit_steps,
     decode,
     nonnegative_least_squares,
     relax,
     relax_thresholded,
     respond,
     tighten,
+)
+from utmost.rappor import (
+    bits as bit_responses,
 )
 from utmost.rappor.bits import draw_bits
 from utmost.testing import SeededRandomness, seeded_responses
@@ -48,7 +50,7 @@ def fits(counts, probabilities):
 def seeded(monkeypatch):
     """Repeatable bits, past the guard that a release would put up."""
     source = SeededRandomness("rappor")
-    monkeypatch.setattr(bit_steps, "secure", lambda _: source)
+    monkeypatch.setattr(bit_responses, "secure", lambda _: source)
 
 
 def test_bits_are_drawn_by_their_states():
