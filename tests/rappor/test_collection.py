@@ -29,9 +29,7 @@ from utmost.rappor import (
     respond,
     tighten,
 )
-from utmost.rappor import (
-    bits as bit_responses,
-)
+from utmost.rappor import bits as bit_responses
 from utmost.rappor.bits import draw_bits
 from utmost.testing import SeededRandomness, seeded_responses
 
