@@ -167,6 +167,22 @@ class DiscreteStaircase(IntegerLaw):
         object.__setattr__(self, "step", self._step(step))
 
     @classmethod
+    def optimal(
+        cls,
+        epsilon: Number | Level | None = None,
+        sensitivity: Number = 1,
+        cost: Cost = absolute,
+        *,
+        alpha: Number | None = None,
+    ) -> "DiscreteStaircase":
+        """The staircase of least expected cost, see `optimal_step` for how its step is found.
+
+        >>> DiscreteStaircase.optimal(1, 5).step
+        2
+        """
+        return cls(epsilon, sensitivity, cost, alpha=alpha)
+
+    @classmethod
     def half_step(
         cls, epsilon: Number | Level | None = None, sensitivity: Number = 1, *, alpha: Number | None = None
     ) -> "DiscreteStaircase":

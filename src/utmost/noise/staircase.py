@@ -232,6 +232,22 @@ class Staircase(RealLaw):
             )
 
     @classmethod
+    def optimal(
+        cls,
+        epsilon: Number | Level | None = None,
+        sensitivity: Number = 1,
+        cost: Cost = absolute,
+        *,
+        alpha: Number | None = None,
+    ) -> "Staircase":
+        """The staircase of least expected cost, see `optimal_gamma` for how its gamma is found.
+
+        >>> Staircase.optimal(1).gamma, Staircase.optimal(1, cost=squared).gamma
+        (0.37754066879814546, 0.4167374349288...)
+        """
+        return cls(epsilon, sensitivity, cost, alpha=alpha)
+
+    @classmethod
     def half_step(
         cls, epsilon: Number | Level | None = None, sensitivity: Number = 1, *, alpha: Number | None = None
     ) -> "Staircase":

@@ -19,7 +19,7 @@ from math import log
 from utmost.channels import geometric_channel
 from utmost.design import between_levels
 from utmost.exact import Level, Number, level
-from utmost.gradual import is_lossless
+from utmost.gradual import losslessness
 from utmost.noise import DiscreteStaircase
 from utmost.papers.comparison import Comparison, corrected, equal, extended, rounded
 from utmost.rappor import BitResponse, Coupling, ThresholdedLaplace, ThresholdedPair
@@ -177,7 +177,7 @@ def social_networks() -> Iterator[Comparison]:
 def conjecture() -> Iterator[Comparison]:
     """Section 5: gradual release without loss as a property of differential privacy itself."""
     tried: list[tuple[int, Number, Number]] = [(3, 1, "3/2"), (4, 1, 2), (5, 1, 2), (8, 2, 3)]
-    lossless = [bool(is_lossless(DiscreteStaircase(e1, D), DiscreteStaircase(e2, D))) for D, e1, e2 in tried]
+    lossless = [bool(losslessness(DiscreteStaircase(e1, D), DiscreteStaircase(e2, D))) for D, e1, e2 in tried]
     yield corrected(
         "Section 5",
         "the least noise for larger sensitivities, relaxed",

@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, SolverFailed
-from utmost.exact import Number, as_array, checked, exact
+from utmost.exact import Floats, Number, as_array, checked, exact
 from utmost.rappor.bits import BitResponse
 from utmost.rappor.words import Bloom, Tally
-
-Floats = NDArray[np.float64]
 
 # So many exchanges of all places at once may pass without progress before single exchanges take over.
 _PATIENCE = 5
