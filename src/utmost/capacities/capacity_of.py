@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import overload
 
 from utmost.capacities.capacity_evidence import CapacityCertificate, ProductDual, TypeCapacity
 from utmost.capacities.implicit_mechanisms import ProductMechanism, factors
@@ -111,6 +112,10 @@ ROUTES: tuple[tuple[str, Route], ...] = (
 """The names of the routes, and the routes, in the order in which they are tried."""
 
 
+@overload
+def capacity(of: PrivacyType, measure: None = ..., kind: Kind = ..., prior: None = ...) -> TypeCapacity: ...
+@overload
+def capacity(of: object, measure: Measure | None = ..., kind: Kind = ..., prior: object = ...) -> Capacity: ...
 @checked
 def capacity(
     of: PrivacyType | Channel | object,

@@ -1,11 +1,11 @@
 """Capacities in closed form: the line, alike secrets, lattices, and the magnitude of a type.
 
-The magnitude of a privacy type: where the weighting E w = 1, E = alpha^d, is nonnegative, it is the capacity.
+**The magnitude of a privacy type: where the weighting E w = 1, E = alpha^d, is nonnegative, it is the capacity.**
 
 Then M = E diag(w) is a channel of the type and leaks sum_y w_y; and z = w proves that none leaks more. The sum of the
 weighting is known as the magnitude of the metric space.
 
-Capacities in closed form: the line, and secrets that are alike.
+**Capacities in closed form: the line, and secrets that are alike.**
 
 Write a = alpha and q = 1/a. For N counts the clamped geometric mechanism attains both capacities,
 
@@ -18,7 +18,7 @@ every secret sees the same distances, E / s and F / s with E = a^d, F = q^d and 
 
 Source: [fernandes2022], corollaries 20 and 22; the additive part of 22 is misprinted: 1 - n / (1 + (n - 1) q) is right.
 
-The additive capacity of a Euclidean lattice: a column for each corner, as steep as a lattice in two directions.
+**The additive capacity of a Euclidean lattice: a column for each corner, as steep as a lattice in two directions.**
 
 On counts with level e the geometric mechanism, its columns merged by where they are least, has two columns: g rises
 from t^m / 2 (2m + 1 counts) or t^(m+1) / (1 + t) (2m + 2 counts) at one end, t = exp(-e), and the other is 1 - g. Take
