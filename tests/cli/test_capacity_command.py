@@ -140,6 +140,8 @@ def test_a_file_that_states_more_than_it_proves_is_refused(run, file, tmp_path):
     text = path.read_text(encoding="utf-8")
     for keys, to in (
         (("value",), "3/2"),
+        (("value",), "2011/1100"),
+        (("theorem",), "Corollary 99 of nobody"),
         (("lower",), "5/2"),
         (("dual", "values", 0), "1/3"),
         (("mechanism", "weights", 0), "1/3"),

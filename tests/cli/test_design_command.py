@@ -124,12 +124,19 @@ def test_a_forged_design_is_refused(run, tmp_path):
         {"remap": {"actions": [6] * 7, "ties": []}},
         {"loss": "absolute"},
         {"epsilon": "-log(1/3)"},
+        {"alpha": "1/3"},
+        {"epsilon_rounded_up": 9.5},
+        {"theorem": "Theorem 9.9 of nobody"},
+        {"hypotheses": []},
+        {"method": "program"},
+        {"format": -1.5},
+        {"note": "by the way"},
     ]
     for change in forgeries:
         out.write_text(json.dumps(honest | change))
         code, shown, err = run("design", "--check", out)
         assert (code, shown) == (1, ""), change
-        assert re.search("must (prove|follow)", err)
+        assert re.search("must (prove|follow|have a format)", err)
     misshapen = [
         {"remap": None},
         {"channel": [["1"] + ["0"] * 6] * 7},

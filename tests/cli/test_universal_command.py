@@ -72,6 +72,8 @@ def test_forged_verdicts_are_refused(run, tmp_path):
         {"verdict": True},
         {"loss": [["0", "1", "2"], ["1", "0", "1"], ["2", "1", "0"]]},
         {"epsilon": "-log(1/3)"},
+        {"alpha": "1/3"},
+        {"better": {"prior": ["1", "0", "0"], "mechanism": honest["mechanism"]}},
         {"mechanism": truth},
         {"duals": [[prior, ["5", *z[1:]]], *honest["duals"][1:]]},
         {"conflict": None},
@@ -85,7 +87,7 @@ def test_forged_verdicts_are_refused(run, tmp_path):
         out.write_text(json.dumps(honest | change))
         code, shown, err = run("universal", "--check", out)
         assert (code, shown) == (1, ""), change
-        assert re.search("must prove the verdict|for every vertex of the cells", err), change
+        assert re.search("must (prove the verdict|follow)|for every vertex of the cells", err), change
 
 
 def test_a_forged_comparison_is_refused(run, tmp_path):
