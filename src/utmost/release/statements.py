@@ -152,7 +152,11 @@ def level_facts(level: Level) -> dict[str, Any]:
     else:
         around = settled(level.alpha_interval)
         alpha = [round_down(around) + 0.0, round_up(around)]  # not -0.0
-    return {"epsilon": level_text(level), "epsilon_rounded_up": round_up(settled(level.epsilon_interval)), "alpha": alpha}
+    return {
+        "epsilon": level_text(level),
+        "epsilon_rounded_up": round_up(settled(level.epsilon_interval)),
+        "alpha": alpha,
+    }
 
 
 def level_text(level: Level) -> str:
