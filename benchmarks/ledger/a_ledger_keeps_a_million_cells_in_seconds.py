@@ -1,8 +1,8 @@
 """Publish, relax, view and verify in a ledger, for tables of a thousand, a million and ten million cells.
 
 Each figure is one call, on a ledger in a new SQLite file that is synced to the disk; the ratio is to drawing the same
-noise with a `GradualRelease` in memory, which keeps nothing. Where no largest value is declared, a cell of a large table
-takes 16 bytes on the disk whatever is in it, and all but the draw takes as long as that many bytes do.
+noise with a `GradualRelease` in memory, which keeps nothing. Where no largest value is declared, a cell of a large
+table takes 16 bytes on the disk whatever is in it, and all but the draw takes as long as that many bytes do.
 
 Run: PYTHONPATH=src python benchmarks/ledger/a_ledger_keeps_a_million_cells_in_seconds.py [--largest N] [cells ...]
 """
