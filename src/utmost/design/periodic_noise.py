@@ -332,7 +332,7 @@ def mixed(families: Sequence[PeriodicNoise], weights: object | None = None) -> P
     return _like(first, sum(share * pmf for share, pmf in zip(shares, rows, strict=True)))
 
 
-def independent(
+def averaged_translates(
     noise: PeriodicNoise,
     sensitivity: int,
     epsilon: Number | Level | None = None,
@@ -361,7 +361,7 @@ def independent(
     Source: [geng2012], Theorem 2 (reals), Theorem 10 (integers), Lemmas 14 and 15.
 
     >>> even = PeriodicNoise([["1/6", 0, "1/3", 0, "1/6"], [0, "1/3", 0, "1/6", 0]], period=2, ratio="1/2")
-    >>> [str(p) for p in independent(even, 1, alpha="1/2").pmf[0]]
+    >>> [str(p) for p in averaged_translates(even, 1, alpha="1/2").pmf[0]]
     ['1/12', '1/6', '1/6', '1/12', '1/12']
     """
     promised, T = level(epsilon, alpha), len(noise.pmf)

@@ -54,8 +54,8 @@ def take_apart(ratio: Real, marks: Sequence[Real], *, values: int, group_bits: i
     number = -(-shift // group_bits)
     sizes = [shift // number + (i < shift % number) for i in range(number)]
     starts = [shift - end for end in accumulate(sizes)]
-    groups = tuple((size, digits(power(ratio, start), size)) for size, start in zip(sizes, starts, strict=True))
-    return Parts(marked(power(ratio, shift), marks, values), groups, shift)
+    groups = tuple((size, digits(squared_often(ratio, start), size)) for size, start in zip(sizes, starts, strict=True))
+    return Parts(marked(squared_often(ratio, shift), marks, values), groups, shift)
 
 
 def digits(ratio: Real, bits_of_digit: int) -> Cuts:
@@ -92,7 +92,7 @@ def marked(ratio: Real, marks: Sequence[Real], values: int) -> Cuts:
     return cuts
 
 
-def power(ratio: Real, doublings: int) -> Real:
+def squared_often(ratio: Real, doublings: int) -> Real:
     """ratio^(2^doublings), by squaring."""
 
     def powered(bits: int) -> Interval:
