@@ -1,6 +1,6 @@
 """Multiplicative capacities of lattices and lines, with certificate, beside HiGHS and qif in the same run.
 
-Run: PYTHONPATH=src python benchmarks/design/capacities_of_thousands_of_places_take_seconds.py
+Run: PYTHONPATH=src python benchmarks/capacities/capacities_of_thousands_of_places_take_seconds.py
 
 Ours: the capacity, its mechanism and its dual, checked. HiGHS, all pairs: the program of corollary 18 with a row for
 every pair of secrets and column, in floats at tolerance 1e-10; adjacent: along essential edges only. qif: its own

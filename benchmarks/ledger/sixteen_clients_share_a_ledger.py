@@ -3,7 +3,7 @@
 Most requests of a ledger repeat what is stored; a new response costs a transaction that is synced to the disk. Both are
 timed: a warm-up publishes, then clients ask for stored levels only, and then for a new level each time.
 
-Run: PYTHONPATH=src:tests python benchmarks/release/sixteen_clients_share_a_ledger.py [seconds]
+Run: PYTHONPATH=src:tests python benchmarks/ledger/sixteen_clients_share_a_ledger.py [seconds]
 """
 
 import os

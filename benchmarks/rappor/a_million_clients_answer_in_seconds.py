@@ -1,6 +1,6 @@
 """First names of a million clients: encoded, answered, relaxed, tallied and decoded against 4 275 candidates.
 
-Run: PYTHONPATH=src python benchmarks/release/a_million_clients_answer_in_seconds.py [clients]
+Run: PYTHONPATH=src python benchmarks/rappor/a_million_clients_answer_in_seconds.py [clients]
 """
 
 import csv

@@ -285,7 +285,8 @@ def settled(around: Callable[[int], Interval]) -> Interval:
     while bits < _BITS_OF_ANY_FLOAT:
         found = around(bits)
         near = _quotient(found.low, found.bits)
-        if near == _quotient(found.high, found.bits) and (found.low == found.high or not found.contains(near)):
+        agree = near == _quotient(found.high, found.bits) and math.isfinite(near)
+        if agree and (found.low == found.high or not found.contains(Fraction(near))):
             return found
         bits *= 2
     return around(_BITS_OF_ANY_FLOAT)

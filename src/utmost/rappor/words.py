@@ -69,13 +69,17 @@ class Bloom:
         """The places that a word sets in a cohort's filter, one for each hash."""
         if not 0 <= cohort < self.cohorts:
             raise OutOfRange(f"the cohort must lie in 0..{self.cohorts - 1}", came=cohort, where="Bloom")
+        return self._places(word, cohort)
+
+    def _places(self, word: str, cohort: int) -> list[int]:
         data = word.encode("utf-8", "surrogatepass")
         found: list[int] = []
         for block in range(-(-self.hashes // _HASHES_A_DIGEST)):
             salt = cohort.to_bytes(8, "little") + block.to_bytes(8, "little")
             digest = blake2b(data, key=self.key, salt=salt, person=_PERSON).digest()
-            found += [int.from_bytes(digest[at : at + 8], "little") % self.bits for at in range(0, 64, 8)]
-        return found[: self.hashes]
+            last = 8 * min(self.hashes - len(found), _HASHES_A_DIGEST)
+            found += [int.from_bytes(digest[at : at + 8], "little") % self.bits for at in range(0, last, 8)]
+        return found
 
     def encode(self, words: Sequence[str], cohorts: Any) -> Bits:
         """The filter of each client's word in its own cohort.
@@ -95,9 +99,9 @@ class Bloom:
         if isinstance(words, str) or not hasattr(words, "__len__"):
             raise wrong_kind("words", "a sequence of text", words)
         number: dict[str, int] = {}
-        for client, word in enumerate(words):
-            if not isinstance(word, str):
-                raise OutOfRange("a word must be text", came=f"{type(word).__name__} from client {client + 1}")
+        if not all(issubclass(kind, str) for kind in set(map(type, words))):
+            client, word = next((client, word) for client, word in enumerate(words, 1) if not isinstance(word, str))
+            raise OutOfRange("a word must be text", came=f"{type(word).__name__} from client {client}")
         which = np.array([number.setdefault(word, len(number)) for word in words], dtype=np.int64)
         groups = self.read_cohorts(cohorts, len(which))
         pairs, of_client = np.unique(which * self.cohorts + groups, return_inverse=True)
@@ -105,7 +109,7 @@ class Bloom:
         filters = np.zeros((len(pairs), self.bits), np.bool_)
         for row, pair in enumerate(pairs.tolist()):
             word, cohort = divmod(pair, self.cohorts)
-            filters[row, self.places(vocabulary[word], cohort)] = True
+            filters[row, self._places(vocabulary[word], cohort)] = True
         encoded: Bits = filters[of_client.reshape(-1)]
         return encoded
 
