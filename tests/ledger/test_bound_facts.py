@@ -114,7 +114,7 @@ def bodies_of(place):
 
 
 # What a reader of version and level may not notice in the events of its own response: facts that it is not told.
-UNTOLD = {"time", "format", "request", "values", "how", "key", "sealed", "derived"}
+UNTOLD = {"time", "format", "request", "values", "how", "key", "sealed", "derived", "witness"}
 OF_ANOTHER_LEVEL = {"level", "parts", "root", "seal"}
 OWN = {(1, "1/2"): (1, 2), (2, "1/2"): (1, 3), (2, 3): (1, 3, 4)}
 

@@ -4,6 +4,7 @@ from utmost.exact.arrays import (
     Array,
     Floats,
     as_array,
+    check_array,
     check_numbers,
     fractions,
     frozen,
@@ -16,7 +17,7 @@ from utmost.exact.arrays import (
     to_floats,
 )
 from utmost.exact.intervals import Interval, exp_interval, log_interval, nearest, round_down, round_up
-from utmost.exact.kinds import checked, possible_path, wrong_kind
+from utmost.exact.kinds import checked, checked_parts, possible_path, wrong_kind
 from utmost.exact.levels import Level, level
 from utmost.exact.matrix_products import matrix_product
 from utmost.exact.numbers import Number, exact, exact_integer, natural, precision
@@ -31,8 +32,10 @@ __all__ = [
     "Number",
     "Surd",
     "as_array",
+    "check_array",
     "check_numbers",
     "checked",
+    "checked_parts",
     "exact",
     "exact_integer",
     "exp_interval",

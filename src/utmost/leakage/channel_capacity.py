@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from utmost.channels import Channel
-from utmost.exact import Array, frozen, is_exact, to_floats
+from utmost.exact import Array, checked, frozen, is_exact, natural, to_floats
 from utmost.spaces import priors
 
 
@@ -104,14 +104,16 @@ def additive_capacity(channel: Channel | object) -> Capacity:
     return _capacity(C, 1 - total(C.matrix.min(axis=0)), exclusion_gain(C.shape[0]), is_multiplicative=False)
 
 
+@checked
 def identity_gain(n: int) -> Array:
     """g(x, w) = 1 if w = x, else 0: to guess the secret in one try."""
-    return _two_valued(n, Fraction(1), Fraction(0))
+    return _two_valued(natural(n, "n", 1), Fraction(1), Fraction(0))
 
 
+@checked
 def exclusion_gain(n: int) -> Array:
     """g(x, w) = 1 - n if w = x, else 1: to name a secret that it is not. Its vulnerabilities lie between 0 and 1."""
-    return _two_valued(n, Fraction(1 - n), Fraction(1))
+    return _two_valued(natural(n, "n", 1), Fraction(1 - n), Fraction(1))
 
 
 def as_channel(channel: Channel | object) -> Channel:

@@ -1,10 +1,11 @@
 """Reading one level of a sealed ledger with that level's key alone."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 from utmost.errors import KeyRefused, LedgerDamaged, UnknownRelease
-from utmost.exact import Level
+from utmost.exact import Level, possible_path
 from utmost.ledger.blocks import BLOCK
 from utmost.ledger.events import START, read_event
 from utmost.ledger.publishing import written
@@ -39,7 +40,7 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
     """
     if not isinstance(key, bytes):
         raise KeyRefused("the key of a level must be bytes", came=type(key).__name__, where="read_sealed")
-    place = Path(path)
+    place = Path(os.fsdecode(possible_path(path, "path")))
     if not place.exists():
         raise UnknownRelease("a ledger must be there", came=str(path), where="read_sealed")
     return SqliteStore(place, 60.0).transact(lambda rows: _read(rows, name, key, version), write=False)

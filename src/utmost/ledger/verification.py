@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from utmost.errors import LedgerDamaged
-from utmost.exact import Level, Number
+from utmost.exact import Level, Number, checked
 from utmost.ledger.book import Page
 from utmost.ledger.events import START, Event, check_chain, check_seal, read_event
 from utmost.ledger.key import Key
@@ -71,6 +71,7 @@ class Status:
     derived: bool
 
     @classmethod
+    @checked
     def of(cls, place: str, state: State, quarantine: str | None) -> "Status":
         """The status in a state."""
         budgets = tuple(Budget(name, state.limits.get(name), state.spending(name)) for name in state.datasets)
