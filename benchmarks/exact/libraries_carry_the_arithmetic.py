@@ -60,18 +60,18 @@ def additive_capacity_of_12_irregular_points():
     import utmost as ut
 
     ptype = ut.PrivacyType(points(12), epsilon=1)
-    ut.capacities.additive_capacity(ut.PrivacyType(points(3), epsilon=2))
+    ut.capacity(ut.PrivacyType(points(3), epsilon=2), kind="additive")
     yield
-    ut.capacities.additive_capacity(ptype)
+    ut.capacity(ptype, kind="additive")
 
 
 def additive_capacity_of_100_irregular_points():
     import utmost as ut
 
     ptype = ut.PrivacyType(points(100), epsilon=1)
-    ut.capacities.additive_capacity(ut.PrivacyType(ut.spaces.counts(2), epsilon=1))
+    ut.capacity(ut.PrivacyType(ut.spaces.counts(2), epsilon=1), kind="additive")
     yield
-    ut.capacities.additive_capacity(ptype)
+    ut.capacity(ptype, kind="additive")
 
 
 def twenty_samplers():
@@ -121,9 +121,9 @@ def refinement_of_60_secrets():
 
     fine = ut.channels.geometric_channel(59, alpha="2/3")
     coarse = ut.Channel(matrix_product(fine.matrix, ut.channels.geometric_channel(59, alpha="1/2").matrix))
-    ut.refinement([[1, 0], [0, 1]], [[1], [1]])
+    ut.refines(better=[[1, 0], [0, 1]], worse=[[1], [1]])
     yield
-    assert ut.refinement(fine, coarse) is not None
+    assert ut.refines(better=fine, worse=coarse)
 
 
 def exact_product_of_200_secrets():
@@ -143,9 +143,9 @@ def capacity_of_400_hidden_places():
     import utmost as ut
 
     ptype = ut.PrivacyType(ut.spaces.grid(20, 20), epsilon="1/2")
-    ut.capacities.multiplicative_capacity(ut.PrivacyType(ut.spaces.counts(2), epsilon=1))
+    ut.capacity(ut.PrivacyType(ut.spaces.counts(2), epsilon=1))
     yield
-    ut.capacities.multiplicative_capacity(ptype)
+    ut.capacity(ptype)
 
 
 TASKS = (

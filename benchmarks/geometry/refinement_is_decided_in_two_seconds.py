@@ -18,7 +18,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from utmost.channels import Channel
-from utmost.geometry import refinement_verdict
+from utmost.geometry import refines
 
 LIMIT = 60
 WAYS = {
@@ -30,15 +30,15 @@ SIZES = [(100, 200, 50), (300, 300, 300), (30, 60, 15), (20, 20, 20)]
 
 
 def main():
-    refinement_verdict([[1, 0], [0, 1]], [[1, 0], [0, 1]])
+    refines(better=[[1, 0], [0, 1]], worse=[[1, 0], [0, 1]])
     for n, m, k in SIZES:
         rng = np.random.default_rng(n)
         B = random_channel(rng, n, m)
-        for refines in (True, False):
-            A = B @ thousandths(rng, m, k) if refines else random_channel(rng, n, k)
-            exactly = timed(B, A, refines)
-            floats = timed(B.to_floats(), A.to_floats(), refines)
-            what = f"{n} x {m} against {n} x {k}, {'yes' if refines else 'no'}"
+        for is_below in (True, False):
+            A = B @ thousandths(rng, m, k) if is_below else random_channel(rng, n, k)
+            exactly = timed(B, A, is_below)
+            floats = timed(B.to_floats(), A.to_floats(), is_below)
+            what = f"{n} x {m} against {n} x {k}, {'yes' if is_below else 'no'}"
             print(f"{what:33} exact {exactly:5.2f} s, floats {floats:5.2f} s; qif", end="", flush=True)
             for name in WAYS:
                 theirs = by_qif(name, B.to_floats().matrix, A.to_floats().matrix)
@@ -49,11 +49,11 @@ def main():
             print()
 
 
-def timed(B, A, refines):
+def timed(B, A, is_below):
     start = time.process_time()
-    verdict = refinement_verdict(B, A)
+    verdict = refines(better=B, worse=A)
     seconds = time.process_time() - start
-    assert bool(verdict) == refines
+    assert bool(verdict) == is_below
     assert verdict.verify()
     return seconds
 

@@ -13,6 +13,7 @@ from utmost import privacy as privacy
 from utmost import rappor as rappor
 from utmost import release as release
 from utmost import spaces as spaces
+from utmost.capacities import capacity as capacity
 from utmost.channels import Channel as Channel
 from utmost.design import Optimum as Optimum
 from utmost.design import Reading as Reading
@@ -21,14 +22,13 @@ from utmost.design import expected_loss as expected_loss
 from utmost.design import minimax_mechanism as minimax_mechanism
 from utmost.design import optimal_mechanism as optimal_mechanism
 from utmost.design import posterior as posterior
-from utmost.design import read_response as read_response
+from utmost.design import read as read
 from utmost.documents import check_statement as check_statement
 from utmost.exact import Level as Level
 from utmost.exact import level as level
 from utmost.geometry import decompose as decompose
 from utmost.geometry import kernels as kernels
-from utmost.geometry import refinement as refinement
-from utmost.geometry import refutation as refutation
+from utmost.geometry import refines as refines
 from utmost.geometry import universal_mechanism as universal_mechanism
 from utmost.geometry import vertices as vertices
 from utmost.leakage import Hyper as Hyper

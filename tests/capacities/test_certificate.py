@@ -17,8 +17,7 @@ from utmost.capacities import (
     ProductDual,
     UniformDual,
     UniformMechanism,
-    additive_capacity,
-    multiplicative_capacity,
+    capacity,
 )
 from utmost.capacities.pair_program import by_edge_program
 from utmost.channels import geometric_channel, randomized_response
@@ -31,14 +30,14 @@ from utmost.spaces import counts, discrete, grid, hamming
 HALF = {"alpha": "1/2"}
 LINE, EQUAL = PrivacyType(counts(3), **HALF), PrivacyType(discrete(3), **HALF)
 FOUND = {
-    "line": multiplicative_capacity(LINE),
-    "equal": additive_capacity(EQUAL),
-    "product": multiplicative_capacity(PrivacyType(grid(2, 3, "manhattan"), **HALF)),
-    "lattice": additive_capacity(PrivacyType(grid(3, 5), epsilon=1)),
-    "magnitude": multiplicative_capacity(PrivacyType(grid(4, 4), **HALF)),
-    "packing": multiplicative_capacity(PrivacyType(grid(3, 3), **HALF)),
-    "envelope": multiplicative_capacity(PrivacyType(grid(7, 7), epsilon="1/10")),
-    "additive envelope": additive_capacity(PrivacyType(grid(8, 8), epsilon="1/10")),
+    "line": capacity(LINE),
+    "equal": capacity(EQUAL, kind="additive"),
+    "product": capacity(PrivacyType(grid(2, 3, "manhattan"), **HALF)),
+    "lattice": capacity(PrivacyType(grid(3, 5), epsilon=1), kind="additive"),
+    "magnitude": capacity(PrivacyType(grid(4, 4), **HALF)),
+    "packing": capacity(PrivacyType(grid(3, 3), **HALF)),
+    "envelope": capacity(PrivacyType(grid(7, 7), epsilon="1/10")),
+    "additive envelope": capacity(PrivacyType(grid(8, 8), epsilon="1/10"), kind="additive"),
 }
 
 
@@ -68,10 +67,10 @@ def test_a_mechanism_of_the_type_attains_the_lower_bound(name):
     ptype, matrix = found.certificate.ptype, found.mechanism.matrix
     assert matrix.shape == found.mechanism.shape
     assert ptype.contains(found.mechanism)
-    own = multiplicative_capacity if found.certificate.kind == "multiplicative" else additive_capacity
-    assert float(own(found.mechanism).value) == pytest.approx(float(found.lower), rel=1e-11)
+    own = capacity(found.mechanism, kind=found.certificate.kind)
+    assert float(own.value) == pytest.approx(float(found.lower), rel=1e-11)
     if found.is_exact:
-        assert own(found.mechanism).value == found.value
+        assert own.value == found.value
 
 
 def refused(ptype, kind, mechanism, dual, multipliers=None):
@@ -118,7 +117,7 @@ def test_duals_that_prove_nothing_are_refused():
     low = DUAL.copy()
     low[0] -= Fraction(1, 10**30)
     assert "feasible" in refused(LINE, "multiplicative", GEOMETRIC, low)
-    high = additive_capacity(LINE).certificate.dual.copy()
+    high = capacity(LINE, kind="additive").certificate.dual.copy()
     high[1] += Fraction(1, 10**30)
     assert "feasible" in refused(LINE, "additive", GEOMETRIC, high)
     assert "multipliers" in refused(LINE, "multiplicative", GEOMETRIC, as_array([2, 2, 2, -1]))
@@ -166,7 +165,7 @@ def test_a_mechanism_that_leaks_less_leaves_a_gap():
 
 
 def test_the_uniform_mechanism_of_irrational_levels_is_written_in_floats():
-    found = multiplicative_capacity(PrivacyType(hamming(3), epsilon=1))
+    found = capacity(PrivacyType(hamming(3), epsilon=1))
     assert found.mechanism.matrix.dtype == np.float64
     assert found.mechanism.channel().shape == (8, 8)
     assert not found.is_exact

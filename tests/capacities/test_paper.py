@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.capacities import additive_capacity, multiplicative_capacity
+from utmost.capacities import capacity
 from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
 from utmost.design import optimal_mechanism
-from utmost.geometry import is_universally_optimal, kernels, vertices
+from utmost.geometry import kernels, universality, vertices
 from utmost.privacy import PrivacyType, smallest_epsilon
 from utmost.spaces import Consumer, Space, counts, discrete, hamming, losses
 
@@ -45,10 +45,10 @@ def test_no_mechanism_of_a_type_leaks_more_and_one_leaks_as_much(ptype, seed):
     """Theorem 14 and definition 8; lemma 16: as many outcomes as secrets are enough."""
     channel = some_mechanism(ptype, np.random.default_rng(seed))
     assert ptype.contains(channel)
-    for capacity in (multiplicative_capacity, additive_capacity):
-        found = capacity(ptype)
-        assert capacity(channel).value <= found.value
-        assert capacity(found.mechanism).value == found.value
+    for kind in ("multiplicative", "additive"):
+        found = capacity(ptype, kind=kind)
+        assert capacity(channel, kind=kind).value <= found.value
+        assert capacity(found.mechanism, kind=kind).value == found.value
         assert ptype.contains(found.mechanism)
         assert found.mechanism.shape[1] <= ptype.space.size
 
@@ -63,9 +63,9 @@ def test_a_universally_optimal_mechanism_attains_the_capacity(ptype, which):
     kernel = next(islice(kernels(ptype), which % 3, None), None)
     if kernel is None:
         return
-    for loss, capacity in ((losses.binary, multiplicative_capacity), (losses.nib, additive_capacity)):
-        is_best = capacity(kernel).value == capacity(ptype).value
-        verdict = is_universally_optimal(kernel, loss, ptype)
+    for loss, kind in ((losses.binary, "multiplicative"), (losses.nib, "additive")):
+        is_best = capacity(kernel, kind=kind).value == capacity(ptype, kind=kind).value
+        verdict = universality(ptype, loss, kernel)
         assert is_best or not verdict
 
 
@@ -74,9 +74,9 @@ def test_a_universally_optimal_mechanism_attains_the_capacity(ptype, which):
 def test_the_geometric_mechanism_is_universally_optimal_and_attains_both(n, alpha):
     """Theorem 15 where its hypothesis holds: on a line, for the binary loss, and for nib as far as it is decided."""
     ptype, geometric = PrivacyType(counts(n), alpha=alpha), geometric_channel(n, alpha=alpha)
-    for loss, capacity in ((losses.binary, multiplicative_capacity), (losses.nib, additive_capacity)):
-        assert is_universally_optimal(geometric, loss, ptype)
-        assert capacity(geometric).value == capacity(ptype).value
+    for loss, kind in ((losses.binary, "multiplicative"), (losses.nib, "additive")):
+        assert universality(ptype, loss, geometric)
+        assert capacity(geometric, kind=kind).value == capacity(ptype, kind=kind).value
 
 
 @settings(max_examples=25)
@@ -87,7 +87,7 @@ def test_corollary_20_bounds_every_private_count(n, alpha, seed):
     remap = rng.integers(1, 9, (n + 1, 4))
     remap = Channel([[Fraction(int(w), int(row.sum())) for w in row] for row in remap])
     channel = geometric_channel(n, alpha=alpha) @ remap
-    assert multiplicative_capacity(channel).value <= ((n + 1) * (1 - alpha) + 2 * alpha) / (1 + alpha)
+    assert capacity(channel).value <= ((n + 1) * (1 - alpha) + 2 * alpha) / (1 + alpha)
 
 
 @settings(max_examples=25)
@@ -97,10 +97,10 @@ def test_corollary_22_corrected_bounds_every_local_mechanism_and_is_attained(n, 
     ptype = PrivacyType(discrete(n), alpha=alpha)
     multiplicative, additive = n / (1 + (n - 1) * alpha), 1 - n / (1 + (n - 1) / alpha)
     channel = some_mechanism(ptype, np.random.default_rng(seed))
-    assert multiplicative_capacity(channel).value <= multiplicative
-    assert additive_capacity(channel).value <= additive
-    assert multiplicative_capacity(randomized_response(n, alpha=alpha)).value == multiplicative
-    assert additive_capacity(dual_randomized_response(n, alpha=alpha)).value == additive
+    assert capacity(channel).value <= multiplicative
+    assert capacity(channel, kind="additive").value <= additive
+    assert capacity(randomized_response(n, alpha=alpha)).value == multiplicative
+    assert capacity(dual_randomized_response(n, alpha=alpha), kind="additive").value == additive
     if n > 1:
         assert additive < 1 - 1 / (1 + (n - 1) / alpha)
 
@@ -116,5 +116,5 @@ def test_figure_8_leaks_less_than_the_cube_allows():
     kernel = Channel(matrix[np.argsort(rows)])
     assert ptype.contains(kernel)
     assert smallest_epsilon(kernel, ptype.space).level == ptype.level
-    assert (multiplicative_capacity(kernel).value, additive_capacity(kernel).value) == (2, Fraction(2, 3))
+    assert (capacity(kernel).value, capacity(kernel, kind="additive").value) == (2, Fraction(2, 3))
     assert len(vertices(ptype)) == 38

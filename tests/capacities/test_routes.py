@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.capacities import additive_capacity, multiplicative_capacity
+from utmost.capacities import capacity
+from utmost.capacities.capacity_of import ROUTES
 from utmost.capacities.packing import packing
 from utmost.capacities.pair_program import Classes, PairClasses, by_edge_program
 from utmost.capacities.similarity import Kernel
-from utmost.capacities.type_capacity import ROUTES
 from utmost.channels import Channel
 from utmost.design import optimal_mechanism
 from utmost.errors import NotAChannel
@@ -21,8 +21,7 @@ from utmost.privacy import PrivacyType
 from utmost.programs import LinearProgram, solve_exactly
 from utmost.spaces import Consumer, Space, counts, cycle, discrete, graph, grid, hamming, losses, priors, product
 
-CAPACITY = {"multiplicative": multiplicative_capacity, "additive": additive_capacity}
-KINDS = tuple(CAPACITY)
+KINDS = ("multiplicative", "additive")
 
 
 def by_all_routes(ptype, kind):
@@ -63,7 +62,7 @@ def test_all_routes_agree_exactly_where_all_is_rational(name, alpha, kind):
     assert "program" in found
     assert len({certificate.upper for certificate in found.values()}) == 1
     assert all(certificate.gap == 0 and certificate.verify() for certificate in found.values())
-    value = CAPACITY[kind](ptype).value
+    value = capacity(ptype, kind=kind).value
     assert value == found["program"].upper == by_vertices(ptype, kind)
 
 
@@ -105,7 +104,7 @@ def metrics(draw, largest=6):
 def test_random_metrics_have_the_capacity_of_the_whole_program(space, alpha, kind):
     """Corollaries 17 and 18: the shortest route finds the optimum of the program in n^2 variables."""
     ptype = PrivacyType(space, alpha=alpha)
-    found = CAPACITY[kind](ptype)
+    found = capacity(ptype, kind=kind)
     assert found.certificate.verify()
     assert found.is_exact
     if space.size > 1:
@@ -119,7 +118,7 @@ def test_the_capacities_are_the_optima_of_the_binary_and_the_nib_consumer(space,
     ptype, n = PrivacyType(space, alpha=alpha), space.size
     for kind, loss in (("multiplicative", losses.binary), ("additive", losses.nib)):
         optimum = optimal_mechanism(ptype, Consumer(priors.uniform(n), loss)).loss
-        value = CAPACITY[kind](ptype).value
+        value = capacity(ptype, kind=kind).value
         assert optimum == (1 - value / n if kind == "multiplicative" else (1 - value) / n)
 
 
@@ -130,7 +129,7 @@ def test_a_negative_weighting_is_not_the_capacity():
     weights = np.linalg.solve(kernel, np.ones(9))
     assert weights[4] == pytest.approx(-0.0703, abs=5e-5)
     assert weights.sum() == pytest.approx(2.5313, abs=5e-5)
-    found = multiplicative_capacity(ptype)
+    found = capacity(ptype)
     assert (found.method, float(found)) == ("packing", pytest.approx(2.502366599550, rel=1e-12))
 
 
@@ -149,7 +148,7 @@ def test_where_the_packing_is_no_capacity_a_dual_with_multipliers_proves_it():
     ptype = PrivacyType(Space(STRICT), alpha="1/2")
     kernel = Kernel.of(ptype)
     assert sum(packing(ptype, "multiplicative", kernel, Classes.of(kernel)).dual) == Fraction(11, 4)
-    found = multiplicative_capacity(ptype)
+    found = capacity(ptype)
     assert (found.value, found.method) == (Fraction(122, 45), "program")
     assert found.value == by_vertices(ptype, "multiplicative")
     assert min(found.certificate.dual) < 0
@@ -163,11 +162,11 @@ def test_a_lattice_too_large_for_programs_has_two_bounds_with_a_gap():
     assert bound.lower < found.lower
     assert found.upper < 3.39919512 < 3.3992352 < bound.upper
     large = PrivacyType(grid(14, 14), epsilon="1/4")
-    for capacity in CAPACITY.values():
-        found = capacity(large)
+    for kind in KINDS:
+        found = capacity(large, kind=kind)
         assert found.certificate.verify()
         assert 0 < found.lower < found.value
-    assert multiplicative_capacity(large).method == "bound"
+    assert capacity(large).method == "bound"
 
 
 def test_a_bound_is_a_bound_where_the_packing_is_no_capacity():
@@ -205,15 +204,15 @@ def test_classes_are_equitable_and_pairs_coherent(space):
 def test_a_channel_has_its_own_capacity():
     """Of a channel the capacities are those of the room of leakage; what is neither is refused."""
     coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
-    assert (multiplicative_capacity(coin).value, additive_capacity(coin).value) == (Fraction(3, 2), Fraction(1, 2))
+    assert (capacity(coin).value, capacity(coin, kind="additive").value) == (Fraction(3, 2), Fraction(1, 2))
     with pytest.raises(NotAChannel):
-        multiplicative_capacity("a type")
+        capacity("a type")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("space", [counts(0), discrete(1), grid(1, 1), Space([[0]])], ids=str)
 def test_one_secret_cannot_leak(space, kind):
-    found = CAPACITY[kind](PrivacyType(space, epsilon=1))
+    found = capacity(PrivacyType(space, epsilon=1), kind=kind)
     assert float(found) == (1 if kind == "multiplicative" else 0)
     assert found.certificate.verify()
 
@@ -224,7 +223,7 @@ def test_one_secret_cannot_leak(space, kind):
 def test_capacities_at_extreme_levels(name, level, kind):
     spaces = {"star": SPACES["star"], "grid 2x2": grid(2, 2), "grid 3x4": grid(3, 4), "line of 40": counts(39)}
     space = spaces.get(name, SPACES["two"])
-    found = CAPACITY[kind](PrivacyType(space, **level))
+    found = capacity(PrivacyType(space, **level), kind=kind)
     assert found.certificate.verify()
     assert float(found.gap) <= 1e-6
     assert found.lower <= space.size if kind == "multiplicative" else 0 < found.lower <= found.value <= 1
@@ -243,7 +242,7 @@ PRODUCTS = {
 def test_capacities_of_products_multiply(name, kind):
     """(1 - c) is multiplicative for additive capacities; both ways give what the program over pairs gives."""
     ptype = PrivacyType(PRODUCTS[name], alpha="1/2")
-    found = CAPACITY[kind](ptype)
+    found = capacity(ptype, kind=kind)
     assert found.method in ("product", "closed form")
     assert found.certificate.verify()
     assert ptype.contains(found.mechanism)

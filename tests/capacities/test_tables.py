@@ -5,7 +5,7 @@ from math import log2, sqrt
 
 import pytest
 
-from utmost.capacities import additive_capacity, multiplicative_capacity
+from utmost.capacities import capacity
 from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming
 
@@ -15,7 +15,7 @@ ALPHAS = (HALF, Fraction(1, 1000), Fraction(999, 1000), Fraction(3, 7))
 
 def capacities(space, **level):
     ptype = PrivacyType(space, **level)
-    found = multiplicative_capacity(ptype), additive_capacity(ptype)
+    found = capacity(ptype), capacity(ptype, kind="additive")
     assert all(capacity.certificate.verify() for capacity in found)
     return found
 
@@ -82,12 +82,12 @@ def test_strings_of_bits_have_their_closed_form(bits, a):
 
 
 def test_twenty_bits_have_no_matrix():
-    found = multiplicative_capacity(PrivacyType(hamming(20), alpha=HALF))
+    found = capacity(PrivacyType(hamming(20), alpha=HALF))
     assert found.mechanism.shape == (2**20, 2**20)
 
 
 def test_forty_by_forty_places_by_their_magnitude():
-    found = multiplicative_capacity(PrivacyType(grid(40, 40), alpha=HALF))
+    found = capacity(PrivacyType(grid(40, 40), alpha=HALF))
     assert float(found) == pytest.approx(140.2987469237, abs=5e-11)
     assert (found.method, found.certificate.verify()) == ("magnitude", True)
     assert found.gap <= 1e-13
@@ -96,11 +96,11 @@ def test_forty_by_forty_places_by_their_magnitude():
 @pytest.mark.slow
 def test_sixty_by_sixty_places_with_certificates():
     ptype = PrivacyType(grid(60, 60), alpha=HALF)
-    found = multiplicative_capacity(ptype)
+    found = capacity(ptype)
     assert float(found) == pytest.approx(300.9060239332, abs=5e-11)
     assert (found.method, found.certificate.verify()) == ("magnitude", True)
     assert found.gap <= 2e-13
-    added = additive_capacity(ptype)
+    added = capacity(ptype, kind="additive")
     assert 1 - 1e-12 < added.lower <= added.upper < 1
     assert added.certificate.verify()
 
@@ -108,7 +108,7 @@ def test_sixty_by_sixty_places_with_certificates():
 @pytest.mark.parametrize("side", [5, 9, 21, 59])
 def test_an_odd_lattice_has_the_additive_capacity_of_its_diagonal(side):
     """1 - alpha^D, D from the middle to a corner, at any number of places."""
-    found = additive_capacity(PrivacyType(grid(side, side), epsilon="1/10"))
+    found = capacity(PrivacyType(grid(side, side), epsilon="1/10"), kind="additive")
     assert 1 - float(found) == pytest.approx(2 ** (-log2(2.718281828459045) / 10 * sqrt(2) * (side // 2)), rel=1e-9)
     assert found.gap < 1e-15
     assert found.certificate.verify()

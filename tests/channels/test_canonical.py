@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utmost.capacities import capacity
 from utmost.channels import (
     Channel,
     abstract_staircase,
@@ -21,8 +22,8 @@ from utmost.channels import (
 )
 from utmost.errors import Infeasible, NotALevel, OutOfRange, Unsupported
 from utmost.exact import Surd, level
-from utmost.geometry import is_universally_optimal, kernels
-from utmost.leakage import hyper, multiplicative_capacity, uncertainty
+from utmost.geometry import kernels, universality
+from utmost.leakage import hyper, l_uncertainty
 from utmost.noise import DiscreteStaircase
 from utmost.privacy import PrivacyType, smallest_epsilon
 from utmost.spaces import Space, counts, cycle, discrete, graph, grid, hamming, losses, priors
@@ -51,12 +52,12 @@ def test_the_two_secret_optimum_serves_everyone_best(data, alpha):
     other = C.mix(flat, share)
     if ptype.contains(other):
         prior, loss = data.draw(us.priors(2)), data.draw(us.any_losses(2, 3))
-        assert uncertainty(T, prior, loss) <= uncertainty(other, prior, loss)
+        assert l_uncertainty(loss).posterior(T, prior) <= l_uncertainty(loss).posterior(other, prior)
 
 
 def test_the_two_secret_optimum_is_universally_optimal_for_each_loss():
     for loss in (losses.binary, losses.nib, losses.asymmetric(1, 3)):
-        assert is_universally_optimal(two_secret_optimum(alpha="1/3"), loss, PrivacyType(discrete(2), alpha="1/3"))
+        assert universality(PrivacyType(discrete(2), alpha="1/3"), loss, two_secret_optimum(alpha="1/3"))
 
 
 def test_irrational_distances_and_levels_of_two_secrets():
@@ -95,7 +96,7 @@ def test_every_constraint_of_tight_constraints_is_tight(data, n, alpha):
             assert C.matrix[x, y] == alpha ** int(d[x, y]) * C.matrix[y, y]
     assert (C.matrix.sum(axis=1) == 1).all()
     assert PrivacyType(space, alpha=alpha).contains(C)
-    assert multiplicative_capacity(C).value == sum(C.matrix.diagonal())
+    assert capacity(C).value == sum(C.matrix.diagonal())
 
 
 def test_tight_constraints_in_floats_and_where_there_are_none():
@@ -103,7 +104,7 @@ def test_tight_constraints_in_floats_and_where_there_are_none():
     with pytest.raises(Infeasible, match=r"-0\.070.* at secret \(1, 1\)"):
         tight_constraints(grid(3, 3), alpha="1/2")
     four = tight_constraints(grid(4, 4), alpha="1/2")
-    assert multiplicative_capacity(four).value == pytest.approx(3.534014968422, abs=1e-11)
+    assert capacity(four).value == pytest.approx(3.534014968422, abs=1e-11)
     assert PrivacyType(grid(4, 4), alpha="1/2").contains(four)
     assert four.outcomes[5] == (1, 1)
     star = graph([("hub", leaf) for leaf in range(6)])
@@ -158,7 +159,7 @@ def test_a_line_of_places_has_a_planar_noise_of_its_own():
     """On 1 x n the second coordinate is noised too, and forgotten: more noise than the geometric mechanism needs."""
     C = planar_geometric_channel(1, 5, epsilon=1)
     assert PrivacyType(counts(4), epsilon=1).contains(C)
-    assert multiplicative_capacity(C).value < multiplicative_capacity(geometric_channel(4, epsilon=1)).value
+    assert capacity(C).value < capacity(geometric_channel(4, epsilon=1)).value
 
 
 def test_planar_noise_that_reaches_too_far_is_refused():

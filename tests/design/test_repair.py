@@ -26,7 +26,7 @@ def test_any_channel_becomes_private_within_the_bound(data, at):
     ptype = PrivacyType(Space(data.draw(us.metrics(n))), at)
     C = data.draw(us.channels(n, 4))
     for given_channel in (C, C.to_floats()):
-        found = repair(given_channel, ptype)
+        found = repair(ptype, given_channel)
         assert found.channel.is_exact
         assert Channel(found.channel.matrix).same_as(found.channel)
         assert ptype.contains(found.channel)
@@ -38,7 +38,7 @@ def test_any_channel_becomes_private_within_the_bound(data, at):
 @given(st.integers(1, 6), us.alphas)
 def test_what_is_private_is_left_alone(n, alpha):
     G = geometric_channel(n, alpha=alpha)
-    found = repair(G, PrivacyType(counts(n), alpha=alpha))
+    found = repair(PrivacyType(counts(n), alpha=alpha), G)
     assert found.channel.same_as(G)
     assert found.change == found.bound == found.breach == found.share == 0
 
@@ -49,7 +49,7 @@ def test_a_solvers_error_costs_a_change_of_its_own_size(n, at, seed):
     rng = np.random.default_rng(seed)
     near = geometric_channel(n, at).to_floats().matrix + rng.uniform(-1e-9, 1e-9, (n + 1, n + 1))
     ptype = PrivacyType(counts(n), at)
-    found = repair(near, ptype)
+    found = repair(ptype, near)
     assert ptype.contains(found.channel)
     slack = 1 - float(ptype.alpha)
     assert found.change <= found.bound <= 20 * (n + 1) * 1e-9 * (1 + 1 / slack)
@@ -57,14 +57,14 @@ def test_a_solvers_error_costs_a_change_of_its_own_size(n, at, seed):
 
 def test_the_bound_is_the_share_of_the_constant_channel():
     """D = 1/20, alpha = 1/2: theta = D / (D + 1 - alpha) = 1/11."""
-    found = repair([["2/3", "1/3"], ["3/10", "7/10"]], PrivacyType(discrete(2), alpha="1/2"))
+    found = repair(PrivacyType(discrete(2), alpha="1/2"), [["2/3", "1/3"], ["3/10", "7/10"]])
     assert (found.breach, found.share, found.bound) == (F(1, 20), F(1, 11), F(1, 11))
     assert found.change <= F(1, 11)
 
 
 def test_float_noise_of_the_plane_becomes_exact_and_keeps_its_names():
     places = planar_geometric_channel(3, 3, epsilon=1)
-    found = repair(places, PrivacyType(grid(3, 3), epsilon=1), within="1e-12")
+    found = repair(PrivacyType(grid(3, 3), epsilon=1), places, within="1e-12")
     assert found.channel.secrets == places.secrets
     assert found.change < F(1, 10**12)
 
@@ -82,4 +82,4 @@ def test_float_noise_of_the_plane_becomes_exact_and_keeps_its_names():
 )
 def test_refusals(matrix, error, says):
     with pytest.raises(error, match=says):
-        repair(matrix, PrivacyType(discrete(2), alpha="1/2"), within="1/10")
+        repair(PrivacyType(discrete(2), alpha="1/2"), matrix, within="1/10")

@@ -174,7 +174,7 @@ def test_derivability_is_the_three_term_condition():
 
 def test_a_stricter_release_is_a_looser_one_remapped():
     """G(a1) = G(a2) K with K >= 0 exactly when a2 <= a1."""
-    K = between_levels(2, level(alpha="1/4"), level(alpha="1/2"))
+    K = between_levels(2, level(alpha="1/2"), level(alpha="1/4"))
     assert K.matrix.tolist() == [
         [F(7, 9), F(1, 9), F(1, 9)],
         [F(7, 27), F(13, 27), F(7, 27)],
@@ -182,13 +182,13 @@ def test_a_stricter_release_is_a_looser_one_remapped():
     ]
     for n in (0, 1, 5):
         for loose, strict in (("1/9", "1/3"), ("1/2", "1/2"), ("1/10", "9/10")):
-            K = between_levels(n, level(alpha=loose), level(alpha=strict))
+            K = between_levels(n, level(alpha=strict), level(alpha=loose))
             G = geometric_channel(n, alpha=loose)
             assert (G @ K).same_as(geometric_channel(n, alpha=strict))
-        floats = between_levels(n, level(epsilon=2), level(epsilon=1))
+        floats = between_levels(n, level(epsilon=1), level(epsilon=2))
         assert (geometric_channel(n, epsilon=2) @ floats).same_as(geometric_channel(n, epsilon=1), tolerance=1e-14)
-    with pytest.raises(OutOfRange, match="stricter"):
-        between_levels(3, level(alpha="1/2"), level(alpha="1/4"))
+    with pytest.raises(OutOfRange, match="looser"):
+        between_levels(3, level(alpha="1/4"), level(alpha="1/2"))
     reverse = GeometricMatrix(2, level(alpha="1/2")).inverse_product(geometric_channel(2, alpha="1/4").matrix)
     assert (reverse < 0).any()
 

@@ -8,7 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange
-from utmost.exact import Interval
+from utmost.exact import Interval, level, round_down, round_up, settled
+from utmost.exact.intervals import nearest
 
 BITS = 24
 rationals = st.fractions(min_value=-50, max_value=50, max_denominator=997)
@@ -66,3 +67,37 @@ def test_refusals():
 def test_the_middle_is_halfway_between_the_ends(low, width, bits):
     interval = Interval(low, low + width, bits)
     assert 2 * interval.middle == interval.lower + interval.upper
+
+
+LEVELS = [
+    *(level(epsilon) for epsilon in ("1/2", 1, "137/100", "1/1000000007", "1e-40", 700, 745, 10**6, 2.0**-200)),
+    *(level(alpha="1/3").scaled(by) for by in ("1/2", 5, "1e-30", "1000/7", 700)),
+]
+
+
+@pytest.mark.parametrize("number", LEVELS, ids=str)
+def test_settled_floats_are_those_of_any_number_of_bits(number):
+    for around in (number.alpha_interval, number.epsilon_interval):
+        found, wide = settled(around), around(4000)
+        assert [f(found) for f in (nearest, round_up, round_down)] == [f(wide) for f in (nearest, round_up, round_down)]
+
+
+def test_floats_are_settled_with_128_bits_where_these_suffice():
+    """alpha was computed to 1128 bits and a statement to 1200, whatever the level."""
+    asked = []
+
+    def around(number, bits):
+        asked.append(bits)
+        return number.alpha_interval(bits)
+
+    settled(lambda bits: around(level("1/2"), bits))
+    assert asked == [128]
+    settled(lambda bits: around(level(600), bits))
+    assert asked[-1] == 1024
+
+
+def test_a_number_that_is_a_float_is_settled_in_the_end():
+    """exp and log never end on a float; a sum of intervals may enclose one for ever, and is rounded to its safe side."""
+    half = settled(lambda bits: Interval((1 << (bits - 1)) - 1, (1 << (bits - 1)) + 1, bits))
+    assert half.bits == 1200
+    assert nearest(half) == 0.5 < round_up(half)

@@ -139,7 +139,7 @@ def test_every_kernel_is_one():
         for channel in listed:
             assert channel.is_exact
             assert ptype.contains(channel)
-            assert is_kernel(channel, ptype)
+            assert is_kernel(ptype, channel)
 
 
 def test_kernels_at_an_irrational_alpha_are_float_channels():
@@ -162,8 +162,8 @@ def test_a_mixture_of_kernels_is_a_vertex_mechanism_and_one_again():
     ptype = PrivacyType(hamming(2), alpha="1/3")
     listed = list(kernels(ptype))
     mixture = Channel(np.concatenate([kernel.matrix / len(listed) for kernel in listed], axis=1))
-    assert is_vertex_mechanism(mixture, ptype)
-    found = decompose(mixture, ptype)
+    assert is_vertex_mechanism(ptype, mixture)
+    found = decompose(ptype, mixture)
     assert found.verify(mixture)
     assert masses(found.mixture) == masses(mixture), "the same vertices with the same weights: nothing was mixed again"
 

@@ -24,7 +24,7 @@ from utmost.testing.strategies import priors as any_priors
 @settings(max_examples=100, deadline=None)
 def test_what_the_geometric_mechanism_loses_is_a_bound_for_all(prior, alpha):
     """The remap of G loses the sum of a packing t, and no mechanism loses less: the whole theorem, prior by prior."""
-    found = least_nib_loss(prior, PrivacyType(counts(len(prior) - 1), alpha=alpha))
+    found = least_nib_loss(PrivacyType(counts(len(prior) - 1), alpha=alpha), prior)
     assert found.verify()
     assert np.count_nonzero(found.packing) <= 2
 
@@ -38,7 +38,7 @@ def test_the_program_over_all_vertices_agrees(prior, alpha):
     whole = np.array([int(p * unit) for p in prior])
     scaled = tuple(int(p) for p in whole // np.gcd.reduce(whole))
     ((_, found),) = LeastLoss.of(ptype, losses.nib).at((scaled,))
-    assert found.value == least_nib_loss(prior, ptype).loss
+    assert found.value == least_nib_loss(ptype, prior).loss
 
 
 @given(st.integers(1, 4).flatmap(any_priors), alphas)
@@ -48,20 +48,20 @@ def test_no_other_remap_of_the_geometric_mechanism_is_better(prior, alpha):
     n = len(prior)
     G = geometric_channel(n - 1, alpha=alpha).matrix
     lost = (sum(prior[w] * G[w, y] for y, w in enumerate(remap)) for remap in itertools.product(range(n), repeat=n))
-    assert min(lost) == least_nib_loss(prior, PrivacyType(counts(n - 1), alpha=alpha)).loss
+    assert min(lost) == least_nib_loss(PrivacyType(counts(n - 1), alpha=alpha), prior).loss
 
 
 def test_the_uniform_prior_gives_the_additive_capacity():
     """1 - n loss is the additive capacity of the line: 1/3, 1/2, 2/3, 3/4, 5/6 (table 4)."""
     capacities = []
     for n in range(2, 7):
-        found = least_nib_loss(priors.uniform(n), PrivacyType(counts(n - 1), alpha="1/2"))
+        found = least_nib_loss(PrivacyType(counts(n - 1), alpha="1/2"), priors.uniform(n))
         capacities.append(1 - n * found.loss)
     assert [str(c) for c in capacities] == ["1/3", "1/2", "2/3", "3/4", "5/6"]
 
 
 def test_false_certificates_are_refused():
-    found = least_nib_loss(priors.from_counts([1, 2, 3, 2]), PrivacyType(counts(3), alpha="1/3"))
+    found = least_nib_loss(PrivacyType(counts(3), alpha="1/3"), priors.from_counts([1, 2, 3, 2]))
     assert found.verify()
     assert not replace(found, loss=found.loss * Fraction(99, 100)).verify()
     assert not replace(found, packing=found.packing * 2).verify()
@@ -77,6 +77,6 @@ def test_refusals():
         (line, [0.5, 0.25, 0.25]),
     ):
         with pytest.raises(Unsupported, match="on counts"):
-            least_nib_loss(prior, ptype)
+            least_nib_loss(ptype, prior)
     with pytest.raises(NotAPrior, match="3 probabilities"):
-        least_nib_loss(priors.uniform(2), line)
+        least_nib_loss(line, priors.uniform(2))

@@ -10,17 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.errors import NotAChannel, NotAPrior
+from utmost.errors import NotAChannel, NotAPrior, OutOfRange
 from utmost.exact import as_array
-from utmost.geometry import (
-    earth_move,
-    induced_ratios,
-    max_case_verdict,
-    prefers,
-    privacy_order_verdict,
-    refinement,
-    refutation,
-)
+from utmost.geometry import earth_move, induced_ratios, prefers, refines
 from utmost.leakage import hyper
 from utmost.privacy import PrivacyType, smallest_epsilon
 from utmost.spaces import Space, priors
@@ -39,31 +31,35 @@ def test_refinement_is_an_earth_move_for_one_prior_without_zeros(pair, data):
     """[fernandes2022], (7): the hyper of B is refined by that of A for one full prior exactly if it is for all."""
     B, A = pair
     prior = data.draw(any_priors(B.shape[0], full_support=True))
-    move = earth_move(B, A, prior)
-    assert (move is not None) == (refinement(B, A) is not None)
+    move = earth_move(prior, better=B, worse=A)
+    assert (move is not None) == is_below(A, B)
     assert move is None or move.verify()
 
 
 def test_secrets_that_a_prior_excludes_do_not_count():
     """With mass on two secrets only, channels that differ on the third have the same hyper."""
     B, A = Channel([[1, 0], [0, 1], [1, 0]]), Channel([["1/2", "1/2"], ["1/3", "2/3"], [0, 1]])
-    assert earth_move(B, A, priors.uniform(3)) is None
-    move = earth_move(B, A, ["1/4", "3/4", 0])
+    assert earth_move(priors.uniform(3), better=B, worse=A) is None
+    move = earth_move(["1/4", "3/4", 0], better=B, worse=A)
     assert move.verify()
     assert (move.before.prior == as_array(["1/4", "3/4", 0])).all()
 
 
 def test_earth_moves_that_lose_or_misplace_earth_are_told():
-    move = earth_move(geometric_channel(2, alpha="1/4"), geometric_channel(2, alpha="1/2"), priors.uniform(3))
+    move = earth_move(
+        priors.uniform(3), better=geometric_channel(2, alpha="1/4"), worse=geometric_channel(2, alpha="1/2")
+    )
     assert move.verify()
     swapped = move.amounts[:, [1, 0, 2]]
     assert not replace(move, amounts=swapped).verify()
     assert not replace(move, amounts=move.amounts / 2).verify()
-    floats = earth_move(geometric_channel(2, epsilon=2), geometric_channel(2, epsilon=1), [0.5, 0.25, 0.25])
+    floats = earth_move(
+        [0.5, 0.25, 0.25], better=geometric_channel(2, epsilon=2), worse=geometric_channel(2, epsilon=1)
+    )
     assert floats.verify()
     assert not floats.verify(0.0)
     with pytest.raises(NotAPrior):
-        earth_move([[1]], [[1]], ["1/2"])
+        earth_move(["1/2"], better=[[1]], worse=[[1]])
 
 
 @given(any_pairs)
@@ -71,12 +67,12 @@ def test_earth_moves_that_lose_or_misplace_earth_are_told():
 def test_each_order_implies_the_next(pair):
     """Refinement => max-case => privacy-based; every verdict by its witness."""
     B, A = pair
-    in_hull, private = max_case_verdict(B, A), privacy_order_verdict(B, A)
+    in_hull, private = refines(better=B, worse=A, order="max-case"), refines(better=B, worse=A, order="privacy")
     assert in_hull.verify()
-    assert in_hull or refinement(B, A) is None
+    assert in_hull or refines(better=B, worse=A).remap is None
     assert private or not in_hull
-    assert max_case_verdict(B, B)
-    assert privacy_order_verdict(B, B)
+    assert refines(better=B, worse=B, order="max-case")
+    assert refines(better=B, worse=B, order="privacy")
 
 
 @given(any_pairs)
@@ -86,7 +82,7 @@ def test_independent_posteriors_leave_no_difference(pair):
     B, A = pair
     posteriors = hyper(B, priors.uniform(B.shape[0])).posteriors
     if np.linalg.matrix_rank(posteriors.astype(float)) == posteriors.shape[1]:
-        assert bool(max_case_verdict(B, A)) == (refinement(B, A) is not None)
+        assert is_below(A, B, "max-case") == is_below(A, B)
 
 
 def small_channels(secrets, outcomes, unit):
@@ -101,17 +97,17 @@ def test_a_counterexample_to_each_converse_is_found():
     The hull of B holds the posteriors of A, but A gives the extreme ones more weight; and A keeps the metric of B
     although one of its posteriors lies outside the hull.
     """
-    B, A = next(pairs_where(2, 3, 2, lambda B, A: not refines(B, A) and max_case_verdict(B, A)))
-    assert max_case_verdict(B, A).verify()
-    assert prefers(refutation(B, A), A, B)
-    B, A = next(pairs_where(3, 2, 4, lambda B, A: privacy_order_verdict(B, A) and not max_case_verdict(B, A)))
-    verdict = max_case_verdict(B, A)
+    B, A = next(pairs_where(2, 3, 2, lambda B, A: not is_below(A, B) and is_below(A, B, "max-case")))
+    assert refines(better=B, worse=A, order="max-case").verify()
+    assert prefers(refines(better=B, worse=A).consumer, A, B)
+    B, A = next(pairs_where(3, 2, 4, lambda B, A: is_below(A, B, "privacy") and not is_below(A, B, "max-case")))
+    verdict = refines(better=B, worse=A, order="max-case")
     assert verdict.verify()
     assert verdict.outcome is not None
 
 
-def refines(B, A):
-    return refinement(B, A) is not None
+def is_below(A, B, order="refinement"):
+    return bool(refines(better=B, worse=A, order=order))
 
 
 def pairs_where(secrets, outcomes, unit, condition):
@@ -122,11 +118,11 @@ def pairs_where(secrets, outcomes, unit, condition):
 def test_the_counterexamples_of_the_page():
     """Two secrets, three outcomes against two; and the geometric mechanism against randomised response."""
     B, A = Channel([["1/2", "1/2", 0], [0, "1/2", "1/2"]]), Channel([[1, 0], [0, 1]])
-    assert max_case_verdict(B, A)
-    assert refinement(B, A) is None
+    assert refines(better=B, worse=A, order="max-case")
+    assert not refines(better=B, worse=A)
     line, equal = geometric_channel(2, alpha="1/2"), randomized_response(3, alpha="1/2")
-    assert privacy_order_verdict(line, equal)
-    assert not max_case_verdict(line, equal)
+    assert refines(better=line, worse=equal, order="privacy")
+    assert not refines(better=line, worse=equal, order="max-case")
 
 
 @given(any_pairs)
@@ -135,7 +131,7 @@ def test_the_privacy_order_is_about_all_spaces_at_once(pair):
     """d_A <= d_B: smallest_epsilon of A is at most that of B on any space; a refuting pair is a space where not."""
     B, A = pair
     n = B.shape[0]
-    verdict = privacy_order_verdict(B, A)
+    verdict = refines(better=B, worse=A, order="privacy")
     if verdict and n > 1:
         for distances in (np.ones((n, n), int) - np.eye(n, dtype=int), abs(np.subtract.outer(range(n), range(n)))):
             space = Space(distances)
@@ -163,26 +159,30 @@ def test_the_induced_metric_is_the_least_promise_kept():
 def test_floats_are_compared_up_to_the_tolerance():
     """The same mechanism in floats, and a really different one."""
     loose, strict = geometric_channel(3, epsilon=2), geometric_channel(3, epsilon=1)
-    for order in (max_case_verdict, privacy_order_verdict):
-        assert order(loose, strict)
-        assert order(loose, loose.to_floats())
-        assert not order(strict, loose)
-    assert max_case_verdict(loose, strict).verify()
-    assert max_case_verdict(strict, loose).verify()
+    for order in ("max-case", "privacy"):
+        assert is_below(strict, loose, order)
+        assert is_below(loose.to_floats(), loose, order)
+        assert not is_below(loose, strict, order)
+    assert refines(better=loose, worse=strict, order="max-case").verify()
+    assert refines(better=strict, worse=loose, order="max-case").verify()
 
 
 def test_false_witnesses_of_the_max_case_order_are_told():
     B, A = randomized_response(3, alpha="1/3"), randomized_response(3, alpha="1/2")
-    yes, no = max_case_verdict(B, A), max_case_verdict(A, B)
+    yes, no = refines(better=B, worse=A, order="max-case"), refines(better=A, worse=B, order="max-case")
     assert not replace(yes, weights=yes.weights[:, ::-1]).verify()
     assert not replace(yes, weights=yes.weights / 2).verify()
     assert not replace(no, separator=-no.separator).verify()
 
 
 def test_refusals():
-    for order in (max_case_verdict, privacy_order_verdict):
+    for order in ("refinement", "max-case", "privacy"):
         with pytest.raises(NotAChannel, match="2 secrets"):
-            order([[1], [1]], [[1]])
+            refines(better=[[1], [1]], worse=[[1]], order=order)
+        with pytest.raises(OutOfRange, match="tolerance"):
+            refines(better=[[1]], worse=[[1]], order=order, tolerance=0)
+    with pytest.raises(OutOfRange, match="must be one of refinement, max-case, privacy"):
+        refines(better=[[1]], worse=[[1]], order="lexicographic")
 
 
 @pytest.mark.oracle
@@ -195,4 +195,4 @@ def test_qif_agrees_on_both_orders(seed):
     B = Channel(rng.dirichlet(np.ones(m), n))
     A = B @ Channel(rng.dirichlet(np.ones(k), m)) if seed % 2 else Channel(rng.dirichlet(np.ones(k) * 3, n))
     theirs = qif.refinement.max_refined_by(B.matrix, A.matrix), qif.refinement.priv_refined_by(B.matrix, A.matrix)
-    assert (bool(max_case_verdict(B, A)), bool(privacy_order_verdict(B, A))) == tuple(map(bool, theirs))
+    assert (is_below(A, B, "max-case"), is_below(A, B, "privacy")) == tuple(map(bool, theirs))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.errors import Infeasible, NotAChannel, NotANumber, OutOfRange, SolverFailed
 from utmost.exact import to_floats
-from utmost.geometry import is_remap_between, prefers, refinement, refinement_verdict, refutation, remaps
+from utmost.geometry import is_remap_between, prefers, refines, remaps
 from utmost.geometry.nearest_remaps import nearest_remap_exactly
 from utmost.programs.whole_numbers import WholeTableau, whole
 from utmost.spaces import Consumer, losses, priors
@@ -26,10 +26,10 @@ shapes = st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(1, 5))
 def test_a_post_processed_channel_is_a_refinement(pair):
     """B @ P is a refinement of B, and the remap that is found proves it; nobody prefers it."""
     B, A = pair
-    P = refinement(B, A)
+    P = refines(better=B, worse=A).remap
     assert (P.matrix >= 0).all()
     assert (B @ P).same_as(A)
-    assert refutation(B, A) is None
+    assert refines(better=B, worse=A).consumer is None
 
 
 @given(shapes.flatmap(lambda shape: st.tuples(channels(*shape[:2]), channels(shape[0], shape[2]))))
@@ -37,7 +37,7 @@ def test_a_post_processed_channel_is_a_refinement(pair):
 def test_exactly_one_witness_exists(pair):
     """Either A = B @ P, or some consumer loses strictly less with A: the theorem of Coriaceous."""
     B, A = pair
-    verdict = refinement_verdict(B, A)
+    verdict = refines(better=B, worse=A)
     assert verdict.verify()
     assert (verdict.remap is None) != (verdict.consumer is None)
     assert verdict.remap is not None or loss_of(A, verdict.consumer) < loss_of(B, verdict.consumer)
@@ -58,7 +58,7 @@ def test_all_small_pairs_against_a_simplex_method_in_whole_numbers(n, m, k):
     left = [np.array(rows) for rows in itertools.product(halves(m), repeat=n)]
     right = [np.array(rows) for rows in itertools.product(halves(k), repeat=n)]
     for B, A in list(itertools.product(left, right))[:: 1 if len(left) * len(right) < 100 else 3]:
-        verdict = refinement_verdict(B, A)
+        verdict = refines(better=B, worse=A)
         assert verdict.verify()
         assert bool(verdict) == has_remap(B, A)
 
@@ -84,7 +84,7 @@ def test_the_program_agrees_where_floats_find_the_way(seed):
     B, A = random_channel(rng, 4, 6), random_channel(rng, 4, 3)
     A = B @ random_channel(rng, 6, 3) if seed % 2 else A
     found = nearest_remap_exactly(B.matrix, A.matrix)
-    assert (found.distance == 0) == bool(refinement_verdict(B, A)) == bool(seed % 2)
+    assert (found.distance == 0) == bool(refines(better=B, worse=A)) == bool(seed % 2)
     assert abs(B.matrix.dot(found.remap) - A.matrix).max() == found.distance
     margin = B.matrix.T.dot(found.loss).min(axis=1).sum() - (A.matrix * found.loss).sum()
     assert margin == found.distance
@@ -98,14 +98,14 @@ def random_channel(rng, n, m, size=30, least=0):
 
 
 @pytest.mark.parametrize(("n", "m", "k"), [(12, 12, 12), (20, 12, 9), (12, 25, 8), (8, 20, 30)])
-@pytest.mark.parametrize("refines", [True, False])
-def test_larger_pairs(n, m, k, refines):
+@pytest.mark.parametrize("is_below", [True, False])
+def test_larger_pairs(n, m, k, is_below):
     """Square, tall and wide B; the wide ones are mended from an interior remap."""
     rng = np.random.default_rng(n * m + k)
     B = random_channel(rng, n, m)
-    A = B @ random_channel(rng, m, k, least=1) if refines else random_channel(rng, n, k)
-    verdict = refinement_verdict(B, A)
-    assert bool(verdict) == refines
+    A = B @ random_channel(rng, m, k, least=1) if is_below else random_channel(rng, n, k)
+    verdict = refines(better=B, worse=A)
+    assert bool(verdict) == is_below
     assert verdict.verify()
 
 
@@ -123,7 +123,7 @@ def test_a_coarsening_of_many_outcomes_is_found():
     rng = np.random.default_rng(5)
     B = random_channel(rng, 12, 24)
     P = Channel(np.eye(6, dtype=int)[rng.integers(0, 6, 24)])
-    verdict = refinement_verdict(B, B @ P)
+    verdict = refines(better=B, worse=B @ P)
     assert verdict
     assert verdict.verify()
 
@@ -143,10 +143,10 @@ def test_verdicts_next_to_the_boundary(off, outcomes):
     inside[:, 0], inside[:, 1] = inside[:, 0] + moved, inside[:, 1] - moved
     outside[0, 0], outside[0, 1] = outside[0, 0] - 10 * shift / 1000, outside[0, 1] + 10 * shift / 1000
     for matrix in (inside, outside):
-        verdict = refinement_verdict(B, matrix)
+        verdict = refines(better=B, worse=matrix)
         assert verdict.verify()
-    assert refinement_verdict(B, inside)
-    assert outcomes > 5 or not refinement_verdict(B, outside)
+    assert refines(better=B, worse=inside)
+    assert outcomes > 5 or not refines(better=B, worse=outside)
 
 
 def test_the_order_of_channels():
@@ -154,53 +154,53 @@ def test_the_order_of_channels():
     rng = np.random.default_rng(2)
     B = random_channel(rng, 4, 5)
     A, tell_all, tell_nothing = B @ random_channel(rng, 5, 3), Channel(np.eye(4, dtype=int)), Channel([[1]] * 4)
-    assert refinement(B, B)
-    assert refinement(tell_all, B).same_as(B)
-    assert refinement(B, tell_nothing)
-    assert refinement(B, A @ random_channel(rng, 3, 3))
-    assert refutation(tell_nothing, B)
-    assert refutation(B, tell_all)
+    assert refines(better=B, worse=B)
+    assert refines(better=tell_all, worse=B).remap.same_as(B)
+    assert refines(better=B, worse=tell_nothing)
+    assert refines(better=B, worse=A @ random_channel(rng, 3, 3))
+    assert not refines(better=tell_nothing, worse=B)
+    assert not refines(better=B, worse=tell_all)
 
 
 def test_stricter_geometric_mechanisms_are_refinements():
     """Gradual release of counts: G(1/2) is G(1/4), post-processed, and never the other way round; so for responses."""
     for family in (lambda a: geometric_channel(6, alpha=a), lambda a: randomized_response(5, alpha=a)):
         loose, strict = family("1/4"), family("1/2")
-        assert (loose @ refinement(loose, strict)).same_as(strict)
-        assert prefers(refutation(strict, loose), loose, strict)
+        assert (loose @ refines(better=loose, worse=strict).remap).same_as(strict)
+        assert prefers(refines(better=strict, worse=loose).consumer, loose, strict)
 
 
 def test_outcomes_that_say_the_same_or_cannot_occur():
     """Proportional and zero columns, in B and in A: the remap covers all outcomes, by their names."""
     B = Channel([["1/2", "1/4", 0, "1/4"], ["1/4", "1/8", 0, "5/8"]], outcomes=["a", "b", "never", "c"])
     A = Channel([["1/4", 0, "1/2", "1/4"], ["5/8", 0, "1/4", "1/8"]], outcomes=["p", "q", "r", "s"])
-    P = refinement(B, A)
+    P = refines(better=B, worse=A).remap
     assert (B @ P).same_as(A)
     assert (P.secrets, P.outcomes) == (B.outcomes, A.outcomes)
     assert P.matrix.sum(axis=1).tolist() == [1, 1, 1, 1]
-    assert refinement(A, B)
+    assert refines(better=A, worse=B)
 
 
 def test_one_secret_has_nothing_to_tell():
-    assert refinement([["1/2", "1/2"]], [["1/3", "2/3"]])
-    assert refinement([[0, 1]], [[0.25, 0.75]])
+    assert refines(better=[["1/2", "1/2"]], worse=[["1/3", "2/3"]])
+    assert refines(better=[[0, 1]], worse=[[0.25, 0.75]])
 
 
 @given(st.integers(0, 10**6), st.booleans())
 @settings(max_examples=40, deadline=None)
-def test_floats_are_decided_up_to_the_tolerance(seed, refines):
+def test_floats_are_decided_up_to_the_tolerance(seed, is_below):
     """A remap within the tolerance, or a consumer whose preference the tolerance does not explain."""
     rng = np.random.default_rng(seed)
     n, m, k = rng.integers(2, 7, 3)
     B = Channel(rng.dirichlet(np.ones(m), n))
-    A = B @ Channel(rng.dirichlet(np.ones(k), m)) if refines else Channel(rng.dirichlet(np.ones(k), n))
-    verdict = refinement_verdict(B, A)
-    assert verdict or not refines
+    A = B @ Channel(rng.dirichlet(np.ones(k), m)) if is_below else Channel(rng.dirichlet(np.ones(k), n))
+    verdict = refines(better=B, worse=A)
+    assert verdict or not is_below
     assert verdict.verify()
     if verdict:
         assert not verdict.remap.is_exact
         assert abs((B @ verdict.remap).matrix - A.matrix).max() <= 1e-9
-        assert refutation(B, A) is None
+        assert refines(better=B, worse=A).consumer is None
     else:
         assert not verdict.consumer.is_exact
 
@@ -210,7 +210,7 @@ def test_what_the_tolerance_forgives():
     B, A = np.array([[0.75, 0.25], [0.25, 0.75]]), np.array([[0.75, 0.25], [0.25, 0.75]])
     for off, tolerance, forgiven in ((1e-10, 1e-9, True), (1e-6, 1e-9, False), (1e-10, 1e-11, False)):
         moved = A + off * np.array([[1, -1], [0, 0]])
-        verdict = refinement_verdict(B, moved, tolerance)
+        verdict = refines(better=B, worse=moved, tolerance=tolerance)
         assert bool(verdict) == forgiven
         assert verdict.verify()
 
@@ -219,13 +219,13 @@ def test_a_tie_with_the_tolerance_is_not_decided():
     """The nearest remap is exactly as far off as the tolerance: floats cannot tell on which side."""
     B, off = np.array([[1.0, 0.0], [0.5, 0.5]]), 2.0**-20
     with pytest.raises(SolverFailed, match="more than their rounding"):
-        refinement_verdict([[0.5, 0.5], [0.5, 0.5]], [[0.5 + off, 0.5 - off], [0.5 - off, 0.5 + off]], off)
-    assert refinement_verdict(B, B, off)
+        refines(better=[[0.5, 0.5], [0.5, 0.5]], worse=[[0.5 + off, 0.5 - off], [0.5 - off, 0.5 + off]], tolerance=off)
+    assert refines(better=B, worse=B, tolerance=off)
 
 
 def test_a_float_among_exact_channels_makes_both_floats():
-    verdict = refinement_verdict(geometric_channel(2, alpha="1/3"), geometric_channel(2, epsilon=2))
-    assert not verdict.B.is_exact
+    verdict = refines(better=geometric_channel(2, alpha="1/3"), worse=geometric_channel(2, epsilon=2))
+    assert not verdict.better.is_exact
     assert not verdict
     assert verdict.verify()
 
@@ -233,13 +233,13 @@ def test_a_float_among_exact_channels_makes_both_floats():
 def test_witnesses_that_prove_nothing_are_told():
     """A remap of another pair, and a consumer with no or the opposite preference."""
     loose, strict = geometric_channel(2, alpha="1/4"), geometric_channel(2, alpha="1/2")
-    P, consumer = refinement(loose, strict), refutation(strict, loose)
+    P, consumer = refines(better=loose, worse=strict).remap, refines(better=strict, worse=loose).consumer
     assert not is_remap_between(strict, P, loose)
     assert not is_remap_between(loose, P, geometric_channel(3, alpha="1/2"))
     assert not prefers(consumer, strict, loose)
     assert not prefers(Consumer(priors.uniform(3), [[1], [1], [1]]), loose, strict)
     assert not prefers(consumer, loose, loose)
-    verdict = refinement_verdict(loose, strict)
+    verdict = refines(better=loose, worse=strict)
     assert not replace(verdict, remap=Channel(np.eye(3, dtype=int))).verify()
     assert not replace(verdict, remap=None).verify()
     with pytest.raises(NotAChannel, match="3 rows"):
@@ -249,7 +249,9 @@ def test_witnesses_that_prove_nothing_are_told():
 def test_losses_have_few_digits():
     """Rounded to as few bits as keep the preference; equal actions are one."""
     for k in (2, 3, 6):
-        consumer = refutation(randomized_response(k, alpha="1/2"), randomized_response(k, alpha="1/3"))
+        consumer = refines(
+            better=randomized_response(k, alpha="1/2"), worse=randomized_response(k, alpha="1/3")
+        ).consumer
         assert max(consumer.loss.flat) <= 64
         assert consumer.actions == 2
 
@@ -262,17 +264,17 @@ def test_preferences_closer_than_rounding_are_settled_exactly():
     guess = Consumer(priors.uniform(2), losses.binary)
     assert prefers(guess, A, B)
     assert not prefers(guess, B, A)
-    assert refutation(B, A)
+    assert not refines(better=B, worse=A)
 
 
 def test_refusals():
     with pytest.raises(NotAChannel, match="2 secrets"):
-        refinement([[1], [1]], [[1]])
+        refines(better=[[1], [1]], worse=[[1]])
     with pytest.raises(NotAChannel):
-        refinement([[1, 1]], [[1]])
+        refines(better=[[1, 1]], worse=[[1]])
     for wrong in (0, 2, float("nan")):
         with pytest.raises((OutOfRange, NotANumber), match="tolerance"):
-            refinement([[1.0]], [[1.0]], tolerance=wrong)
+            refines(better=[[1.0]], worse=[[1.0]], tolerance=wrong)
 
 
 @pytest.mark.oracle
@@ -285,4 +287,4 @@ def test_qif_agrees(seed):
     B = random_channel(rng, n, m)
     A = B @ random_channel(rng, m, k, least=1) if seed % 2 else random_channel(rng, n, k)
     theirs = qif.refinement.refined_by(B.matrix.astype(float), A.matrix.astype(float))
-    assert bool(refinement_verdict(B, A)) == (theirs is not None and theirs is not False)
+    assert bool(refines(better=B, worse=A)) == (theirs is not None and theirs is not False)

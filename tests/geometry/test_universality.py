@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.errors import NotALoss, OutOfRange, PromiseBroken, Unsupported
-from utmost.geometry import distinguishing_mechanism, is_universally_optimal, kernels, universal_mechanism
+from utmost.geometry import distinguishing_mechanism, kernels, universal_mechanism, universality
 from utmost.geometry.best_action_cells import LeastLoss
 from utmost.privacy import PrivacyType
 from utmost.programs.whole_numbers import whole
@@ -42,7 +42,7 @@ def distance_loss(space):
 def test_no_mechanism_is_universally_optimal(space, loss, regret):
     """The least regret as a rational, proved from both sides without a solver."""
     ptype = PrivacyType(space, **HALF)
-    verdict = universal_mechanism(loss, ptype)
+    verdict = universal_mechanism(ptype, loss)
     assert not verdict
     assert verdict.regret == Fraction(regret)
     assert verdict.certificate.verify()
@@ -57,10 +57,10 @@ def test_no_mechanism_is_universally_optimal(space, loss, regret):
 def test_the_geometric_mechanism_on_the_line(n, loss, alpha):
     """[ghosh2009], and the loss nib of [fernandes2022], section VI-A: universally optimal, with proof."""
     ptype = PrivacyType(counts(n), alpha=alpha)
-    verdict = is_universally_optimal(geometric_channel(n, alpha=alpha), loss, ptype)
+    verdict = universality(ptype, loss, geometric_channel(n, alpha=alpha))
     assert verdict
     assert verdict.certificate.verify()
-    found = universal_mechanism(loss, ptype)
+    found = universal_mechanism(ptype, loss)
     assert found
     assert found.regret == 0
     assert found.certificate.verify()
@@ -69,7 +69,7 @@ def test_the_geometric_mechanism_on_the_line(n, loss, alpha):
 @pytest.mark.parametrize("loss", [pytest.param(losses.binary, marks=pytest.mark.slow), losses.nib])
 def test_the_line_of_five_has_a_universal_mechanism(loss):
     """It exists, with regret 0 and proof, and the search is not told that it is the geometric one."""
-    found = universal_mechanism(loss, PrivacyType(counts(4), **HALF))
+    found = universal_mechanism(PrivacyType(counts(4), **HALF), loss)
     assert (found.exists, found.regret) == (True, 0)
     assert found.certificate.verify()
 
@@ -106,7 +106,7 @@ def least_total(ptype, loss, priors):
 def test_the_geometric_mechanism_is_nib_optimal_at_other_levels(n, alpha):
     """The conjecture of section VI-A away from ln 2."""
     ptype = PrivacyType(counts(n), alpha=alpha)
-    assert is_universally_optimal(geometric_channel(n, alpha=alpha), losses.nib, ptype)
+    assert universality(ptype, losses.nib, geometric_channel(n, alpha=alpha))
 
 
 @pytest.mark.slow
@@ -115,7 +115,7 @@ def test_the_geometric_mechanism_is_nib_optimal_at_other_levels(n, alpha):
 def test_one_kernel_of_the_line_survives(n, count, survivors, loss):
     """Of the 2 and 11 kernels on lines of 3 and 4 secrets the geometric mechanism alone is universally optimal."""
     ptype = PrivacyType(counts(n), **HALF)
-    found = [bool(is_universally_optimal(kernel, loss, ptype)) for kernel in kernels(ptype)]
+    found = [bool(universality(ptype, loss, kernel)) for kernel in kernels(ptype)]
     assert (len(found), sum(found)) == (count, survivors)
 
 
@@ -123,7 +123,7 @@ def test_one_kernel_of_the_line_survives(n, count, survivors, loss):
 @pytest.mark.parametrize("n", [4, 5, 6])
 def test_the_geometric_mechanism_is_nib_optimal_on_longer_lines(n):
     """What [fernandes2022] suggests, section VI-A, decided up to 7 secrets."""
-    verdict = is_universally_optimal(geometric_channel(n, alpha="1/2"), losses.nib, PrivacyType(counts(n), **HALF))
+    verdict = universality(PrivacyType(counts(n), **HALF), losses.nib, geometric_channel(n, alpha="1/2"))
     assert verdict
     assert verdict.certificate.verify()
 
@@ -132,7 +132,7 @@ def test_a_mechanism_that_is_not_optimal_comes_with_a_better_one():
     """Randomised response fails binary loss on three secrets; prior and better mechanism show it."""
     ptype = PrivacyType(discrete(3), **HALF)
     response = randomized_response(3, alpha="1/2")
-    verdict = is_universally_optimal(response, losses.binary, ptype)
+    verdict = universality(ptype, losses.binary, response)
     assert not verdict
     assert ptype.contains(verdict.better)
     loss = losses.binary.matrix(3)
@@ -162,7 +162,7 @@ def test_two_secrets_have_a_mechanism_for_every_loss():
         ptype = PrivacyType(Space([[0, distance], [distance, 0]]), alpha="2/3")
         (kernel,) = kernels(ptype)
         for loss in ([[0, 1], [1, 0]], [[3, 1, 2], [0, 5, 1]], [[0, 0], [1, 2]]):
-            assert is_universally_optimal(kernel, loss, ptype)
+            assert universality(ptype, loss, kernel)
 
 
 @pytest.mark.parametrize("space", [counts(2), discrete(3), hamming(2)])
@@ -170,7 +170,7 @@ def test_more_secrets_have_none_for_all_losses(space):
     """[fernandes2022], theorem 11: for every kernel there is a prior, a loss and a better kernel."""
     ptype = PrivacyType(space, **HALF)
     verdicts = [
-        [bool(is_universally_optimal(kernel, loss, ptype)) for loss in (losses.binary, losses.nib, skew(space.size))]
+        [bool(universality(ptype, loss, kernel)) for loss in (losses.binary, losses.nib, skew(space.size))]
         for kernel in kernels(ptype)
     ]
     assert not any(all(row) for row in verdicts)
@@ -185,14 +185,14 @@ def skew(n):
 def test_strictly_monotone_losses_fail_on_the_discrete_space(loss):
     """[fernandes2022], theorem 12 and corollary 13, for the kernels on three secrets, one by one."""
     ptype = PrivacyType(discrete(3), **HALF)
-    assert not any(is_universally_optimal(kernel, loss, ptype) for kernel in kernels(ptype))
+    assert not any(universality(ptype, loss, kernel) for kernel in kernels(ptype))
 
 
 @pytest.mark.parametrize("alpha", ["1/5", "1/2", "4/5"])
 @pytest.mark.parametrize("space", [graph([(0, 1), (1, 2), (0, 2)]), graph([(0, 1), (1, 2), (2, 3), (3, 0)])])
 def test_binary_loss_has_no_mechanism_where_there_is_a_cycle(space, alpha):
     """Brenner and Nissim's impossibility, at every level tried; the conflict proves it."""
-    verdict = universal_mechanism(losses.binary, PrivacyType(space, alpha=alpha))
+    verdict = universal_mechanism(PrivacyType(space, alpha=alpha), losses.binary)
     assert not verdict
     assert verdict.conflict.verify()
 
@@ -202,7 +202,7 @@ def test_binary_loss_has_no_mechanism_where_there_is_a_cycle(space, alpha):
 )
 def test_binary_loss_on_a_star_depends_on_the_level(alpha, exists):
     """A hub with three leaves is no path; yet up to alpha = 1/2 one mechanism serves every prior, above it none."""
-    verdict = universal_mechanism(losses.binary, PrivacyType(graph([(0, 1), (0, 2), (0, 3)]), alpha=alpha))
+    verdict = universal_mechanism(PrivacyType(graph([(0, 1), (0, 2), (0, 3)]), alpha=alpha), losses.binary)
     assert bool(verdict) == exists
     assert verdict.certificate.verify()
     assert exists or verdict.conflict.verify()
@@ -214,7 +214,7 @@ def test_every_type_has_a_mechanism_for_some_loss(space):
     ptype = PrivacyType(space, **HALF)
     channel, loss = distinguishing_mechanism(ptype)
     assert ptype.contains(channel)
-    verdict = is_universally_optimal(channel, loss, ptype)
+    verdict = universality(ptype, loss, channel)
     assert verdict
     assert verdict.certificate.verify()
 
@@ -224,34 +224,34 @@ def test_lifting_from_a_subspace():
     ptype = PrivacyType(hamming(2), **HALF)
     path = (0, 1, 3)
     lifted = lifted_loss(losses.binary.matrix(3), path, 4)
-    carriers = [kernel for kernel in kernels(ptype) if is_universally_optimal(kernel, lifted, ptype)]
+    carriers = [kernel for kernel in kernels(ptype) if universality(ptype, lifted, kernel)]
     assert carriers
-    assert universal_mechanism(lifted, ptype)
+    assert universal_mechanism(ptype, lifted)
 
 
 def test_the_converse_of_lifting_fails():
     """X = {0, 2} on the line of three: optimal for the lifted loss, but not among the mechanisms on X alone."""
     line, ends = PrivacyType(counts(2), **HALF), PrivacyType(Space([[0, 2], [2, 0]]), **HALF)
     geometric = geometric_channel(2, alpha="1/2")
-    assert is_universally_optimal(geometric, lifted_loss([[0, 1], [1, 0]], (0, 2), 3), line)
-    verdict = is_universally_optimal(geometric.restrict([0, 2]), [[0, 1], [1, 0]], ends)
+    assert universality(line, lifted_loss([[0, 1], [1, 0]], (0, 2), 3), geometric)
+    verdict = universality(ends, [[0, 1], [1, 0]], geometric.restrict([0, 2]))
     assert not verdict
 
 
 def test_utility_sets_are_closed_under_sum_and_scaling():
     """[fernandes2022], (13) and (14): binary + nib, and a loss scaled by a function of the secret."""
     ptype, geometric = PrivacyType(counts(2), **HALF), geometric_channel(2, alpha="1/2")
-    assert is_universally_optimal(geometric, joint_loss(losses.binary.matrix(3), losses.nib.matrix(3)), ptype)
+    assert universality(ptype, joint_loss(losses.binary.matrix(3), losses.nib.matrix(3)), geometric)
     scaled = losses.absolute.matrix(3) * np.array([[Fraction(2)], [Fraction(0)], [Fraction(5)]], dtype=object)
-    assert is_universally_optimal(geometric, scaled, ptype)
+    assert universality(ptype, scaled, geometric)
 
 
 def test_trivial_losses_are_served_by_anything():
     """Theorem 6(1) and (3): the trivial mechanism is optimal for a loss that no action changes, and for no other."""
     ptype = PrivacyType(counts(2), **HALF)
     nothing = Channel([["1"], ["1"], ["1"]])
-    assert is_universally_optimal(nothing, [[1, 1], [2, 2], [0, 0]], ptype)
-    assert not is_universally_optimal(nothing, losses.binary, ptype)
+    assert universality(ptype, [[1, 1], [2, 2], [0, 0]], nothing)
+    assert not universality(ptype, losses.binary, nothing)
 
 
 def test_a_mixture_serves_what_both_parts_serve():
@@ -261,14 +261,14 @@ def test_a_mixture_serves_what_both_parts_serve():
     response = randomized_response(3, alpha="1/2")
     for other in (response, channel):
         both = Channel(np.concatenate([channel.matrix / 2, other.matrix / 2], axis=1))
-        expected = bool(is_universally_optimal(other, loss, ptype))
-        assert bool(is_universally_optimal(both, loss, ptype)) == expected
+        expected = bool(universality(ptype, loss, other))
+        assert bool(universality(ptype, loss, both)) == expected
 
 
 def test_false_certificates_are_refused():
     """A smaller slack, a changed dual, a missing cell, a smaller or larger regret: none verifies."""
     ptype = PrivacyType(discrete(3), **HALF)
-    verdict = universal_mechanism(losses.binary, ptype)
+    verdict = universal_mechanism(ptype, losses.binary)
     proof, conflict = verdict.certificate, verdict.conflict
     assert not replace(proof, slack=proof.slack - Fraction(1, 10**6)).verify()
     prior, dual = next(iter(proof.duals.items()))
@@ -283,13 +283,13 @@ def test_refusals():
     """Floats, irrational powers, channels outside the type, losses of another size."""
     ptype = PrivacyType(counts(2), **HALF)
     with pytest.raises(Unsupported, match="irrational"):
-        universal_mechanism(losses.binary, PrivacyType(grid(2, 2), **HALF))
+        universal_mechanism(PrivacyType(grid(2, 2), **HALF), losses.binary)
     with pytest.raises(Unsupported, match="float64"):
-        universal_mechanism([[0.5, 1.0]] * 3, ptype)
+        universal_mechanism(ptype, [[0.5, 1.0]] * 3)
     with pytest.raises(NotALoss, match="3 rows"):
-        universal_mechanism([[0, 1]] * 2, ptype)
+        universal_mechanism(ptype, [[0, 1]] * 2)
     with pytest.raises(PromiseBroken):
-        is_universally_optimal(geometric_channel(2, alpha="1/3"), losses.binary, ptype)
+        universality(ptype, losses.binary, geometric_channel(2, alpha="1/3"))
     with pytest.raises(OutOfRange, match="two secrets"):
         distinguishing_mechanism(PrivacyType(counts(0), **HALF))
     with pytest.raises(OutOfRange, match="different numbers"):
@@ -311,7 +311,7 @@ def test_the_kernel_of_figure_8_is_found():
     rows = {tuple(sorted(map(Fraction, row))) for row in figure}
     assert any({tuple(sorted(row)) for row in listed[k].matrix} == rows for k in found)
     lifted = lifted_loss(losses.binary.matrix(4), tuple(path), 8)
-    verdict = is_universally_optimal(listed[found[0]], lifted, ptype)
+    verdict = universality(ptype, lifted, listed[found[0]])
     assert verdict
 
 

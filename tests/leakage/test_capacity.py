@@ -10,31 +10,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost.capacities import capacity
 from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
 from utmost.errors import NotAChannel, OutOfRange, Unsupported
 from utmost.exact import as_array
-from utmost.geometry import is_universally_optimal
+from utmost.geometry import universality
 from utmost.leakage import (
-    additive_capacity,
-    additive_leakage,
     bayes_risk,
     bayes_vulnerability,
     g_vulnerability,
     guessing_entropy,
     l_uncertainty,
-    multiplicative_capacity,
-    multiplicative_leakage,
-    shannon_capacity,
     shannon_entropy,
-    vulnerability,
 )
 from utmost.leakage.prior_capacity import best_subset, corner_priors
-from utmost.leakage.shannon import bounds_at
+from utmost.leakage.shannon import bounds_at, shannon_capacity
 from utmost.privacy import PrivacyType
 from utmost.spaces import Space, counts, losses, priors
 from utmost.testing import strategies as us
 
 gains = st.integers(0, 9)
+
+
+def leak(measure, kind):
+    return measure.multiplicative_leakage if kind == "multiplicative" else measure.additive_leakage
 
 
 @st.composite
@@ -49,10 +48,10 @@ def channels_priors_gains(draw, least=0):
 def test_no_prior_and_gain_leak_more_than_the_multiplicative_capacity(given):
     """Theorem 4, exactly and in floats."""
     C, prior, gain = given
-    most = multiplicative_capacity(C).value
-    assert multiplicative_leakage(C, prior, gain) <= most
-    floats = multiplicative_leakage(C.to_floats(), prior.astype(float), gain.astype(float))
-    assert floats <= multiplicative_capacity(C.to_floats()).value + 1e-12
+    most = capacity(C).value
+    assert g_vulnerability(gain).multiplicative_leakage(C, prior) <= most
+    floats = g_vulnerability(gain.astype(float)).multiplicative_leakage(C.to_floats(), prior.astype(float))
+    assert floats <= capacity(C.to_floats()).value + 1e-12
 
 
 @given(channels_priors_gains(least=-9))
@@ -60,40 +59,40 @@ def test_no_prior_and_bounded_gain_leak_more_than_the_additive_capacity(given):
     """Theorem 5 for gains with 0 <= V_g <= 1: negative entries are allowed, as an added action that pays 0 shows."""
     C, prior, gain = given
     bounded = np.hstack([np.clip(gain / F(9), None, 1), np.full((len(gain), 1), F(0))])
-    assert all(0 <= vulnerability(corner, bounded) <= 1 for corner in as_array(np.eye(len(gain), dtype=int)))
-    assert additive_leakage(C, prior, bounded) <= additive_capacity(C).value
+    assert all(0 <= g_vulnerability(bounded).prior(corner) <= 1 for corner in as_array(np.eye(len(gain), dtype=int)))
+    assert g_vulnerability(bounded).additive_leakage(C, prior) <= capacity(C, kind="additive").value
 
 
 @given(channels_priors_gains())
 def test_the_capacities_are_attained(given):
     """The certificates of both attain them, by the definition of leakage; and Bayes vulnerability attains the first."""
     C, _, _ = given
-    for capacity, leak in ((multiplicative_capacity, multiplicative_leakage), (additive_capacity, additive_leakage)):
-        found = capacity(C)
-        assert leak(C, found.certificate.prior, found.certificate.gain) == found.value
+    for kind in ("multiplicative", "additive"):
+        found = capacity(C, kind=kind)
+        assert leak(g_vulnerability(found.certificate.gain), kind)(C, found.certificate.prior) == found.value
         assert found.mechanism is C
         assert found.certificate.verify()
-        assert capacity(C.to_floats()).certificate.verify()
+        assert capacity(C.to_floats(), kind=kind).certificate.verify()
         assert not replace(found.certificate, value=found.value + F(1, 10**20)).verify()
     n, m = C.shape
-    assert multiplicative_leakage(C, priors.uniform(n)) == multiplicative_capacity(C).value
-    assert 1 <= multiplicative_capacity(C).value <= min(n, m)
-    assert 0 <= additive_capacity(C).value <= 1
+    assert bayes_vulnerability.multiplicative_leakage(C, priors.uniform(n)) == capacity(C).value
+    assert 1 <= capacity(C).value <= min(n, m)
+    assert 0 <= capacity(C, kind="additive").value <= 1
 
 
 @given(st.data())
 def test_refinement_lowers_both_capacities(data):
     n = data.draw(us.sizes)
     B, A = data.draw(us.refined_pairs(n, 4, 3))
-    assert multiplicative_capacity(A).value <= multiplicative_capacity(B).value
-    assert additive_capacity(A).value <= additive_capacity(B).value
+    assert capacity(A).value <= capacity(B).value
+    assert capacity(A, kind="additive").value <= capacity(B, kind="additive").value
 
 
 @given(st.data())
 def test_capacities_are_those_of_the_abstract_channel(data):
     C = data.draw(us.channels(data.draw(us.sizes), 5))
-    assert multiplicative_capacity(C.merge_columns()).value == multiplicative_capacity(C).value
-    assert additive_capacity(C.merge_columns()).value == additive_capacity(C).value
+    assert capacity(C.merge_columns()).value == capacity(C).value
+    assert capacity(C.merge_columns(), kind="additive").value == capacity(C, kind="additive").value
 
 
 def private(draw, ptype):
@@ -120,10 +119,10 @@ def test_a_mechanism_optimal_for_everyone_with_one_loss_has_the_capacity_of_its_
     ptype = PrivacyType(Space(data.draw(us.metrics(n))), alpha=alpha)
     best, other = private(data.draw, ptype), private(data.draw, ptype)
     assert ptype.contains(other)
-    if is_universally_optimal(best, losses.binary, ptype):
-        assert multiplicative_capacity(best).value >= multiplicative_capacity(other).value
-    if is_universally_optimal(best, losses.nib, ptype):
-        assert additive_capacity(best).value >= additive_capacity(other).value
+    if universality(ptype, losses.binary, best):
+        assert capacity(best).value >= capacity(other).value
+    if universality(ptype, losses.nib, best):
+        assert capacity(best, kind="additive").value >= capacity(other, kind="additive").value
 
 
 @settings(max_examples=40)
@@ -132,32 +131,32 @@ def test_the_geometric_mechanism_has_the_capacities_of_counts(data, n, alpha):
     """Theorem 15 where its hypothesis holds: bin and nib are in the utility set of the geometric mechanism."""
     G, ptype = geometric_channel(n, alpha=alpha), PrivacyType(counts(n), alpha=alpha)
     other = private(data.draw, ptype)
-    assert multiplicative_capacity(G).value >= multiplicative_capacity(other).value
-    assert additive_capacity(G).value >= additive_capacity(other).value
-    assert multiplicative_capacity(G).value == ((n + 1) * (1 - alpha) + 2 * alpha) / (1 + alpha), "corollary 20"
+    assert capacity(G).value >= capacity(other).value
+    assert capacity(G, kind="additive").value >= capacity(other, kind="additive").value
+    assert capacity(G).value == ((n + 1) * (1 - alpha) + 2 * alpha) / (1 + alpha), "corollary 20"
 
 
 def test_geometric_for_two_and_three_counts_is_optimal_for_bin_and_nib():
     for n in (1, 2):
         ptype = PrivacyType(counts(n), alpha="1/2")
         for loss in (losses.binary, losses.nib):
-            assert is_universally_optimal(geometric_channel(n, alpha="1/2"), loss, ptype)
+            assert universality(ptype, loss, geometric_channel(n, alpha="1/2"))
 
 
 @given(st.integers(1, 9), us.alphas)
 def test_randomised_response_and_its_dual(k, a):
-    assert multiplicative_capacity(randomized_response(k, alpha=a)).value == k / (1 + (k - 1) * a)
-    assert additive_capacity(dual_randomized_response(k, alpha=a)).value == 1 - k / (1 + (k - 1) / a)
+    assert capacity(randomized_response(k, alpha=a)).value == k / (1 + (k - 1) * a)
+    assert capacity(dual_randomized_response(k, alpha=a), kind="additive").value == 1 - k / (1 + (k - 1) / a)
 
 
 def test_the_extremes():
     told, nothing = Channel(np.eye(3, dtype=int)), Channel([[1]] * 3)
-    assert (multiplicative_capacity(told).value, additive_capacity(told).value) == (3, 1)
-    assert (multiplicative_capacity(nothing).value, additive_capacity(nothing).value) == (1, 0)
-    assert (multiplicative_capacity([[1]]).value, additive_capacity([[0, 1]]).value) == (1, 0)
-    assert float(multiplicative_capacity(np.eye(2))) == 2.0
+    assert (capacity(told).value, capacity(told, kind="additive").value) == (3, 1)
+    assert (capacity(nothing).value, capacity(nothing, kind="additive").value) == (1, 0)
+    assert (capacity([[1]]).value, capacity([[0, 1]], kind="additive").value) == (1, 0)
+    assert float(capacity(np.eye(2))) == 2.0
     with pytest.raises(NotAChannel, match="sums to"):
-        multiplicative_capacity([["1/2"]])
+        capacity([["1/2"]])
 
 
 @given(channels_priors_gains())
@@ -165,14 +164,11 @@ def test_the_capacity_of_one_gain_is_attained_and_never_passed(given):
     C, prior, gain = given
     V = g_vulnerability(gain[:4, :3])
     C, prior = C.restrict(range(min(4, len(prior)))), priors.from_counts([*(prior[:4] + F(1, 9))])
-    for capacity, leak in (
-        (V.multiplicative_capacity, V.multiplicative_leakage),
-        (V.additive_capacity, V.additive_leakage),
-    ):
-        found = capacity(C)
-        assert leak(C, found.certificate.prior) == found.value
-        assert leak(C, prior) <= found.value
-    assert V.multiplicative_capacity(C).value <= multiplicative_capacity(C).value
+    for kind in ("multiplicative", "additive"):
+        found = V.capacity(C, kind)
+        assert leak(V, kind)(C, found.certificate.prior) == found.value
+        assert leak(V, kind)(C, prior) <= found.value
+    assert V.capacity(C).value <= capacity(C).value
 
 
 @given(st.data())
@@ -180,15 +176,12 @@ def test_uncertainties_have_capacities_too(data):
     n = data.draw(st.integers(1, 4))
     C, prior = data.draw(us.channels(n, 3)), data.draw(us.priors(n))
     for U in (bayes_risk, l_uncertainty(losses.absolute), guessing_entropy):
-        for capacity, leak in (
-            (U.multiplicative_capacity, U.multiplicative_leakage),
-            (U.additive_capacity, U.additive_leakage),
-        ):
-            found = capacity(C)
-            assert leak(C, found.certificate.prior) == found.value
+        for kind in ("multiplicative", "additive"):
+            found = capacity(C, U, kind)
+            assert leak(U, kind)(C, found.certificate.prior) == found.value
             assert found.certificate.verify()
-            assert leak(C, prior) <= found.value
-    assert bayes_risk.additive_capacity(C).value == bayes_vulnerability.additive_capacity(C).value
+            assert leak(U, kind)(C, prior) <= found.value
+    assert bayes_risk.capacity(C, "additive").value == bayes_vulnerability.capacity(C, "additive").value
 
 
 @given(st.data())
@@ -233,7 +226,7 @@ def test_the_best_set_is_that_of_trying_all(data, exactly):
 
 def test_the_best_of_a_billion_sets():
     C = Channel(np.random.default_rng(3).dirichlet(np.ones(30), size=30))
-    found = bayes_vulnerability.additive_capacity(C)
+    found = bayes_vulnerability.capacity(C, "additive")
     assert found.value >= bayes_vulnerability.additive_leakage(C, priors.uniform(30))
     pairs = [[x in (y, z) for x in range(30)] for y, z in itertools.combinations(range(30), 2)]
     assert found.value >= max(bayes_vulnerability.additive_leakage(C, np.array(pair) / 2) for pair in pairs)
@@ -263,13 +256,13 @@ def test_shannon_capacity_lies_between_its_bounds(data):
     """Mutual information of any prior is below the upper bound; that of the certificate is the lower one."""
     n = data.draw(us.sizes)
     C, prior = data.draw(us.channels(n, 5)), data.draw(us.priors(n))
-    found = shannon_entropy.additive_capacity(C)
+    found = shannon_entropy.capacity(C, "additive")
     assert found.certificate.upper - found.certificate.lower <= 1e-9
     assert shannon_entropy.additive_leakage(C, prior) <= found.certificate.upper
     own = shannon_entropy.additive_leakage(C.to_floats(), found.certificate.prior)
     assert found.value == pytest.approx(own, abs=1e-12)
     assert found.value <= own
-    assert found.value <= log2(float(multiplicative_capacity(C).value)) + 1e-9, "Shannon is below min-entropy capacity"
+    assert found.value <= log2(float(capacity(C).value)) + 1e-9, "Shannon is below min-entropy capacity"
 
 
 def test_shannon_capacity_at_the_edge_of_the_simplex():
@@ -287,6 +280,11 @@ def test_a_prior_that_misses_an_outcome_proves_no_upper_bound():
 
 def test_refusals():
     with pytest.raises(Unsupported, match="Shannon"):
-        shannon_entropy.multiplicative_capacity([[1]])
+        shannon_entropy.capacity([[1]])
+    for measure in (None, shannon_entropy, bayes_risk, guessing_entropy):
+        with pytest.raises(OutOfRange, match="must be one of multiplicative, additive"):
+            capacity([[1]], measure, "both")
+    with pytest.raises(OutOfRange, match="a prior has a say"):
+        capacity([[1]], bayes_risk, prior=[1])
     with pytest.raises(OutOfRange, match="gap"):
         shannon_capacity(Channel([[1]]), gap=0)

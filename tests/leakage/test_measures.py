@@ -12,18 +12,14 @@ from hypothesis import strategies as st
 from utmost.channels import Channel, geometric_channel
 from utmost.errors import NotALoss, OutOfRange, Unsupported
 from utmost.leakage import (
-    additive_leakage,
     bayes_risk,
     bayes_vulnerability,
     g_vulnerability,
     guessing_entropy,
     hyper,
     l_uncertainty,
-    multiplicative_leakage,
     property_vulnerability,
     shannon_entropy,
-    uncertainty,
-    vulnerability,
 )
 from utmost.spaces import Consumer, losses, priors
 from utmost.testing import strategies as us
@@ -115,7 +111,7 @@ def test_the_posterior_form_is_the_best_of_all_remaps(data):
         sum(prior[x] * C.matrix[x, y] * loss[x, r[y]] for x in range(n) for y in range(m))
         for r in itertools.product(range(k), repeat=m)
     )
-    assert uncertainty(C, prior, loss) == least
+    assert l_uncertainty(loss).posterior(C, prior) == least
     chosen = l_uncertainty(loss).strategy(C, prior).actions
     assert least == sum(prior[x] * C.matrix[x, y] * loss[x, chosen[y]] for x in range(n) for y in range(m))
 
@@ -124,8 +120,8 @@ def test_the_posterior_form_is_the_best_of_all_remaps(data):
 def test_a_gain_is_a_loss_turned_over(data):
     n, k = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
     C, prior, loss = data.draw(us.channels(n, 3)), data.draw(us.priors(n)), data.draw(us.any_losses(n, k))
-    assert vulnerability(C, prior, 9 - loss) == 9 - uncertainty(C, prior, loss)
-    assert additive_leakage(C, prior, 9 - loss) == additive_leakage(C, prior, loss=loss)
+    assert g_vulnerability(9 - loss).posterior(C, prior) == 9 - l_uncertainty(loss).posterior(C, prior)
+    assert g_vulnerability(9 - loss).additive_leakage(C, prior) == l_uncertainty(loss).additive_leakage(C, prior)
     assert (
         g_vulnerability(9 - loss).strategy(C, prior).actions == l_uncertainty(loss).strategy(C, prior).actions
     ).all()
@@ -137,8 +133,8 @@ def test_guessing_entropy_is_the_best_order_of_guesses(data):
     C, prior = data.draw(us.channels(n, 3)), data.draw(us.priors(n))
     orders = list(itertools.permutations(range(1, n + 1)))
     loss = [[order[x] for order in orders] for x in range(n)]
-    assert guessing_entropy.posterior(C, prior) == uncertainty(C, prior, loss)
-    assert guessing_entropy.prior(prior) == uncertainty(prior, loss)
+    assert guessing_entropy.posterior(C, prior) == l_uncertainty(loss).posterior(C, prior)
+    assert guessing_entropy.prior(prior) == l_uncertainty(loss).prior(prior)
     order = guessing_entropy.strategy(prior)[:, 0]
     assert guessing_entropy.prior(prior) == sum((k + 1) * prior[x] for k, x in enumerate(order))
 
@@ -178,59 +174,39 @@ def test_the_finest_property_is_the_secret_and_the_coarsest_leaks_nothing():
 
 
 @given(st.data())
-def test_one_call_reads_what_it_is_given(data):
-    """Channel and prior, in either order or as a pair; a hyper; a prior alone; a consumer."""
+def test_a_measure_reads_what_it_is_given(data):
+    """Channel and prior; the channel as rows; a hyper; a consumer in the place of its prior."""
     n = data.draw(us.sizes)
     C, consumer = data.draw(us.channels(n, 3)), data.draw(us.consumers(n))
-    prior, loss = consumer.prior, consumer.loss
-    posterior = [
-        vulnerability(C, prior),
-        vulnerability(prior, C),
-        vulnerability((C, prior)),
-        vulnerability(hyper(C, prior)),
-    ]
-    assert set(posterior) == {sum((prior[:, None] * C.matrix).max(axis=0))}
-    lost = [
-        uncertainty(C, consumer),
-        uncertainty(C, prior, loss),
-        uncertainty(C, prior=prior, loss=loss),
-        uncertainty(hyper(C, prior), loss),
-        uncertainty((C, prior), loss),
-        uncertainty(C.matrix, prior, loss),
-    ]
-    assert len(set(lost)) == 1
-    assert uncertainty(consumer) == uncertainty(prior, loss) == l_uncertainty(loss).prior(prior)
-    assert additive_leakage(C, consumer) == uncertainty(consumer) - lost[0]
-    assert additive_leakage(hyper(C, prior), consumer) == additive_leakage(C, consumer)
-    assert additive_leakage(C, prior, bayes_risk) == additive_leakage(C, prior, measure=bayes_risk)
-    assert vulnerability(C, consumer) == posterior[0]
-    assert vulnerability(consumer) == vulnerability(prior)
-    assert additive_leakage(C, prior, measure=bayes_risk) == additive_leakage(C, prior)
-    assert multiplicative_leakage(C, prior) == posterior[0] / vulnerability(prior)
-    assert multiplicative_leakage(hyper(C, prior)) == posterior[0] / max(prior)
-    assert additive_leakage(C, prior, losses.absolute) == additive_leakage(C, prior, loss=losses.absolute)
+    prior, U = consumer.prior, l_uncertainty(consumer)
+    ways = [(C, prior), (C.matrix, prior), (C, consumer), (hyper(C, prior),)]
+    assert {bayes_vulnerability.posterior(*way) for way in ways} == {sum((prior[:, None] * C.matrix).max(axis=0))}
+    for of in (U.posterior, U.additive_leakage, bayes_risk.multiplicative_leakage):
+        assert len({of(*way) for way in ways}) == 1
+    assert U.prior(consumer) == U.prior(prior) == l_uncertainty(consumer.loss).prior(prior)
+    assert U.additive_leakage(C, prior) == U.prior(prior) - U.posterior(C, prior)
 
 
 def test_floats_stay_floats_and_agree():
     rng = np.random.default_rng(5)
     for _ in range(20):
         matrix, prior, loss = rng.dirichlet(np.ones(4), size=5), rng.dirichlet(np.ones(5)), rng.random((5, 3))
-        value = uncertainty(Channel(matrix), prior, loss)
+        value = l_uncertainty(loss).posterior(Channel(matrix), prior)
         assert isinstance(value, float)
         assert value == pytest.approx(sum((prior[:, None] * matrix[:, [y]] * loss).sum(axis=0).min() for y in range(4)))
-        assert isinstance(multiplicative_leakage(Channel(matrix), prior), float)
+        assert isinstance(bayes_vulnerability.multiplicative_leakage(Channel(matrix), prior), float)
 
 
 def test_an_uncertainty_that_vanishes_has_infinite_leakage():
     told = Channel([[1, 0], [0, 1]])
-    assert multiplicative_leakage(told, ["1/2", "1/2"], measure=bayes_risk) == inf
-    assert multiplicative_leakage(told, [1, 0], measure=bayes_risk) == 1
+    assert bayes_risk.multiplicative_leakage(told, ["1/2", "1/2"]) == inf
+    assert bayes_risk.multiplicative_leakage(told, [1, 0]) == 1
 
 
 def test_a_consumer_with_fewer_actions_than_secrets_keeps_them():
     consumer = Consumer(priors.uniform(4), losses.absolute, actions=2)
-    assert uncertainty(consumer) == F(2 + 1 + 0 + 1, 4)
-    assert uncertainty(Consumer(priors.uniform(4), losses.binary, actions=2)) == F(3, 4)
+    assert l_uncertainty(consumer).prior(consumer) == F(2 + 1 + 0 + 1, 4)
+    assert l_uncertainty(Consumer(priors.uniform(4), losses.binary, actions=2)).prior(priors.uniform(4)) == F(3, 4)
 
 
 def test_strategies_of_a_prior_alone():
@@ -245,20 +221,12 @@ C2 = Channel([["1/2", "1/2"], ["1/2", "1/2"]])
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda: vulnerability(C2), OutOfRange, "needs a prior"),
-        (lambda: additive_leakage(C2), Unsupported, "a channel and a prior"),
-        (lambda: vulnerability(C2, [1, 0], shannon_entropy), OutOfRange, "Call uncertainty instead"),
-        (lambda: uncertainty(C2, [1, 0], bayes_vulnerability), OutOfRange, "Call vulnerability instead"),
-        (lambda: additive_leakage(C2, [1, 0], [[1], [1]], loss=losses.binary), OutOfRange, "gain and loss"),
-        (lambda: additive_leakage(C2, [1, 0], loss=losses.nib, measure=bayes_risk), OutOfRange, "loss and measure"),
-        (lambda: additive_leakage(C2, [1, 0], losses.nib, loss=losses.nib), OutOfRange, "gain and loss"),
-        (lambda: additive_leakage(C2, [1, 0], bayes_risk, measure=bayes_risk), OutOfRange, "gain and measure"),
-        (lambda: vulnerability([1, 0], [[1], [1]], [[1], [1]]), OutOfRange, "at most one gain"),
-        (lambda: vulnerability([1, 0], [[1]]), NotALoss, "gain must have 2 rows"),
-        (lambda: uncertainty([1, 0], [[1]]), NotALoss, "loss must have 2 rows"),
-        (lambda: vulnerability([1, 0], [[]]), NotALoss, "at least one"),
-        (lambda: vulnerability([1, 0], [[float("nan")], [1]]), NotALoss, "finite"),
-        (lambda: multiplicative_leakage(C2, [1, 0], [[-1, 0], [1, 0]]), NotALoss, "nowhere negative"),
+        (lambda: bayes_vulnerability.posterior(C2), Unsupported, "a channel and a prior"),
+        (lambda: g_vulnerability([[1]]).prior([1, 0]), NotALoss, "gain must have 2 rows"),
+        (lambda: l_uncertainty([[1]]).prior([1, 0]), NotALoss, "loss must have 2 rows"),
+        (lambda: g_vulnerability([[]]), NotALoss, "at least one"),
+        (lambda: g_vulnerability([[float("nan")], [1]]), NotALoss, "finite"),
+        (lambda: g_vulnerability([[-1, 0], [1, 0]]).multiplicative_leakage(C2, [1, 0]), NotALoss, "nowhere negative"),
         (lambda: shannon_entropy.strategy(C2, [1, 0]), Unsupported, "strategy"),
         (lambda: bayes_risk.posterior(hyper(C2, [1, 0]), [1, 0]), Unsupported, "its own prior"),
         (lambda: property_vulnerability([{0}, {0, 1}]), OutOfRange, "every secret once"),

@@ -1,11 +1,15 @@
 """Columns of bounded ratios by interior points, against the simplex method on all rows."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from utmost.errors import SolverFailed
 from utmost.programs import LinearProgram, solve
-from utmost.programs.interior_point import RatioRows, interior_columns, near_pairs, nearly_broken
+from utmost.programs.interior_point import RatioRows, interior_columns, near_pairs, nearly_broken, one_blas_thread
 
 
 def factors_of(distances, epsilon):
@@ -106,3 +110,46 @@ def test_slacks_and_combinations_are_transposed():
     rows = RatioRows.everywhere(3, *near_pairs(factors), factors)
     v, z = rng.random((3, 6)), rng.random(len(rows))
     assert z @ rows.slacks(v) == pytest.approx((rows.combined(z) * v).sum(), rel=1e-12)
+
+
+def blas_threads():
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+@pytest.fixture
+def two_threads():
+    """Two threads of BLAS before, whatever the machine has; and two afterwards."""
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        yield
+        assert blas_threads() == before
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_linear_algebra_has_one_thread():
+    """A design of 100 places took eight times the processor where threads waited for each other."""
+    seen, half = [], 0.5 * (1 - np.eye(3))
+    interior_columns(1 - np.eye(3), half, lambda *bounds: not seen.append(blas_threads()))
+    assert seen == [{1}]
+    with pytest.raises(SolverFailed), one_blas_thread():
+        raise SolverFailed("the threads must be put back")
+
+
+def test_whoever_comes_meanwhile_changes_no_thread():
+    """Contexts that overlap leave as many threads as there were, in whichever order they end."""
+    before, entered, left = blas_threads(), Barrier(2), Barrier(2)
+
+    def first():
+        with one_blas_thread():
+            entered.wait(10)
+        left.wait(10)
+
+    def second():
+        entered.wait(10)
+        with one_blas_thread():
+            left.wait(10)
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(first), pool.submit(second)]:
+            done.result()
+    assert blas_threads() == before

@@ -24,7 +24,6 @@ from utmost.spaces import (
     graph,
     grid,
     hamming,
-    line,
     points,
     product,
     tree,
@@ -52,19 +51,16 @@ def test_a_cycle_is_the_graph_around_the_circle(n):
         assert automorphisms(found).order == (2 * n if n > 3 else 6)
 
 
-def test_a_line_is_counts():
-    assert line(4).same_as(counts(3))
-    with pytest.raises(OutOfRange, match="at least 1"):
-        line(0)
+def test_a_cycle_has_a_secret():
     with pytest.raises(OutOfRange, match="at least 1"):
         cycle(0)
 
 
 @given(st.integers(1, 4), st.integers(1, 4))
 def test_a_product_of_lines_is_a_manhattan_or_a_euclidean_grid(rows, cols):
-    assert same(product(line(rows), line(cols)), grid(rows, cols, metric="manhattan"))
-    assert same(product(line(rows), line(cols), metric="euclidean"), grid(rows, cols))
-    assert product(line(rows), line(cols)).labels[-1] == (rows - 1, cols - 1)
+    assert same(product(counts(rows - 1), counts(cols - 1)), grid(rows, cols, metric="manhattan"))
+    assert same(product(counts(rows - 1), counts(cols - 1), metric="euclidean"), grid(rows, cols))
+    assert product(counts(rows - 1), counts(cols - 1)).labels[-1] == (rows - 1, cols - 1)
 
 
 @pytest.mark.parametrize("bits", range(1, 5))
@@ -89,18 +85,18 @@ def test_a_product_by_its_definition(metric):
 
 
 def test_products_of_irrational_and_float_distances():
-    both = product(grid(2, 2), line(2))
+    both = product(grid(2, 2), counts(1))
     assert both.length(0, 7) == Surd.sqrt(2) + 1
     assert both.distances.dtype == np.float64
     assert product(grid(2, 2), grid(2, 2), metric="euclidean").length(0, 15) == 2
-    assert product(grid(2, 2), line(2), metric="max").length(0, 6) == Surd.sqrt(2)
+    assert product(grid(2, 2), counts(1), metric="max").length(0, 6) == Surd.sqrt(2)
     floats = Space([[0, 0.5], [0.5, 0]])
     for metric, d in (("sum", 2**0.5 + 0.5), ("max", 2**0.5), ("euclidean", 1.5)):
         assert product(grid(2, 2), floats, metric=metric).length(0, 7) == pytest.approx(d)
     fractions = Space([[0, "1/2"], ["1/2", 0]])
     assert product(floats, fractions).distances.dtype == np.float64
     with pytest.raises(NotAMetric, match="squares are rational"):
-        product(both, line(2), metric="euclidean")
+        product(both, counts(1), metric="euclidean")
 
 
 def test_a_large_product_stores_nothing():
@@ -116,7 +112,7 @@ def test_a_tree_in_four_ways():
         assert same(space, balanced_tree(2, 2))
         assert len(space.edges) == 6
     assert same(tree(e for e in [(0, 1, "1/3"), (1, 2)]), graph([(0, 1, "1/3"), (1, 2)]))
-    assert balanced_tree(1, 3).same_as(line(4))
+    assert balanced_tree(1, 3).same_as(counts(3))
     assert automorphisms(balanced_tree(2, 2)).order == 8
 
 
@@ -181,7 +177,7 @@ def test_points_in_other_number_worlds_and_dimensions():
         (lambda: points([0, 1], metric=lambda p, q: p - q), NotAMetric, r"d\(y, x\)"),
         (lambda: points([0, 1], metric=lambda p, q: "far"), NotAMetric, "finite number"),
         (lambda: product(), NotAMetric, "at least one space"),
-        (lambda: product(line(2), metric="min"), OutOfRange, "min"),
+        (lambda: product(counts(1), metric="min"), OutOfRange, "min"),
         (lambda: balanced_tree(2, 0), OutOfRange, "depth"),
         (lambda: cycle(2.5), NotANumber, "integer"),
     ],
@@ -195,4 +191,4 @@ def test_automorphisms_of_irrational_and_weighted_spaces():
     assert automorphisms(grid(2, 2)).order == 8
     assert automorphisms(Space([[0, 0.5], [0.5, 0]])).order == 2
     assert automorphisms(graph([("hub", "a"), ("hub", "b"), ("hub", "c", 2)])).order == 2
-    assert automorphisms(product(cycle(3), line(2))).order == 12
+    assert automorphisms(product(cycle(3), counts(1))).order == 12

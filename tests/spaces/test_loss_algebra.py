@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import NotALoss, OutOfRange
-from utmost.leakage import uncertainty
+from utmost.leakage import l_uncertainty
 from utmost.spaces import joint_loss, lifted_loss, losses, priors, restricted_loss, scaled_loss
 from utmost.testing import strategies as us
 
@@ -25,7 +25,9 @@ def test_uncertainties_of_a_sum_add_up(situation):
     C, prior, one, two = situation
     both = joint_loss(one, two)
     assert both.shape == (len(prior), 6)
-    assert uncertainty(C, prior, both) == uncertainty(C, prior, one) + uncertainty(C, prior, two)
+    assert l_uncertainty(both).posterior(C, prior) == l_uncertainty(one).posterior(C, prior) + l_uncertainty(
+        two
+    ).posterior(C, prior)
     assert (both[:, 5] == one[:, 1] + two[:, 2]).all()
 
 
@@ -36,9 +38,9 @@ def test_a_scaled_loss_is_another_prior(situation, data):
     n = len(prior)
     v = data.draw(st.lists(st.integers(0, 5), min_size=n, max_size=n))
     weighed = prior * np.array(v, dtype=object)
-    scaled = uncertainty(C, prior, scaled_loss(v, loss))
+    scaled = l_uncertainty(scaled_loss(v, loss)).posterior(C, prior)
     total = sum(weighed)
-    assert scaled == (0 if total == 0 else total * uncertainty(C, priors.from_counts(weighed), loss))
+    assert scaled == (0 if total == 0 else total * l_uncertainty(loss).posterior(C, priors.from_counts(weighed)))
     assert (scaled_loss(F(3), loss) == 3 * loss).all()
 
 
@@ -50,8 +52,12 @@ def test_a_lifted_loss_regards_its_secrets_only(situation, data):
     inside = data.draw(st.permutations(range(n)))[: data.draw(st.integers(1, n))]
     part = restricted_loss(loss, inside)
     lifted, share = lifted_loss(part, inside, n), sum(prior[inside])
-    expected = 0 if share == 0 else share * uncertainty(C.restrict(inside), priors.from_counts(prior[inside]), part)
-    assert uncertainty(C, prior, lifted) == expected
+    expected = (
+        0
+        if share == 0
+        else share * l_uncertainty(part).posterior(C.restrict(inside), priors.from_counts(prior[inside]))
+    )
+    assert l_uncertainty(lifted).posterior(C, prior) == expected
     assert (restricted_loss(lifted, inside) == part).all()
     outside = [x for x in range(n) if x not in inside]
     assert (lifted[outside] == 0).all()

@@ -7,6 +7,7 @@ from utmost.capacities.capacity_evidence import (
     TypeCapacity,
     UniformDual,
 )
+from utmost.capacities.capacity_of import capacity
 from utmost.capacities.implicit_mechanisms import (
     EnvelopeMechanism,
     ImplicitMechanism,
@@ -16,8 +17,7 @@ from utmost.capacities.implicit_mechanisms import (
     UniformMechanism,
     factors,
 )
-from utmost.capacities.over_vertices import VertexCertificate, capacity_over_vertices
-from utmost.capacities.type_capacity import additive_capacity, multiplicative_capacity
+from utmost.capacities.over_vertices import VertexCertificate
 
 __all__ = [
     "CapacityCertificate",
@@ -32,8 +32,6 @@ __all__ = [
     "UniformDual",
     "UniformMechanism",
     "VertexCertificate",
-    "additive_capacity",
-    "capacity_over_vertices",
+    "capacity",
     "factors",
-    "multiplicative_capacity",
 ]

@@ -18,7 +18,7 @@ All is exact where alpha^d is rational; otherwise bounds are rounded outward.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -40,12 +40,11 @@ from utmost.design.checker import Bounds, check_private
 from utmost.design.evidence import Evidence
 from utmost.errors import PromiseBroken
 from utmost.exact import Array, Interval, checked, is_exact, round_down, round_up
-from utmost.leakage import Capacity
+from utmost.leakage import Capacity, Kind
 from utmost.privacy import PrivacyType
 from utmost.privacy.privacy_type import power_interval
 from utmost.spaces import EuclideanGridMetric, LineMetric
 
-Kind = Literal["multiplicative", "additive"]
 Around = tuple[Fraction, Fraction]
 
 

@@ -36,13 +36,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.capacities.capacity_evidence import CapacityCertificate, Kind, UniformDual, largest_power
+from utmost.capacities.capacity_evidence import CapacityCertificate, UniformDual, largest_power
 from utmost.capacities.implicit_mechanisms import KernelMechanism, LatticeMechanism, UniformMechanism, distance_profile
 from utmost.capacities.pair_program import Classes
 from utmost.capacities.similarity import BITS, Kernel, row_sums, scaled_table
 from utmost.errors import PromiseBroken, SolverFailed
 from utmost.exact import Array, objects, solve_lifted
 from utmost.exact.matrix_products import table_product
+from utmost.leakage import Kind
 from utmost.privacy import PrivacyType
 from utmost.spaces import DiscreteMetric, EuclideanGridMetric, LineMetric
 

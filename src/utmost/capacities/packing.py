@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.capacities.capacity_evidence import CapacityCertificate, Kind, largest_power
+from utmost.capacities.capacity_evidence import CapacityCertificate, largest_power
 from utmost.capacities.implicit_mechanisms import EnvelopeMechanism
 from utmost.capacities.magnitude import lowered, raised, reduced_kernel, sandwich, spread
 from utmost.capacities.pair_program import Classes
@@ -37,6 +37,7 @@ from utmost.channels import Channel
 from utmost.design.nearly_private import private_matrix
 from utmost.errors import PromiseBroken, SolverFailed
 from utmost.exact import Array, Floats, frozen
+from utmost.leakage import Kind
 from utmost.privacy import PrivacyType
 from utmost.programs import InfeasibleProgram, LinearProgram, solve, solve_exactly
 from utmost.spaces import EuclideanGridMetric, ManhattanGridMetric, Space

@@ -24,12 +24,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.capacities.capacity_evidence import CapacityCertificate, Kind, PairMultipliers, slacks
+from utmost.capacities.capacity_evidence import CapacityCertificate, PairMultipliers, slacks
 from utmost.capacities.similarity import Kernel
 from utmost.channels import Channel
 from utmost.design.nearly_private import private_matrix
 from utmost.errors import PromiseBroken, SolverFailed
 from utmost.exact import Array, frozen, objects
+from utmost.leakage import Kind
 from utmost.privacy import PrivacyType
 from utmost.programs import InfeasibleProgram, LinearProgram, LinearSolution, solve, solve_exactly
 

@@ -1,6 +1,5 @@
 """`utmost capacity`: each capacity, what attains it, and whether the proof was checked."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -115,16 +114,12 @@ def capacity(
 
 
 def _capacities(secrets: Any, epsilon: str | None, alpha: str | None, kinds: list[str]) -> "list[TypeCapacity]":
-    from utmost.capacities import additive_capacity, multiplicative_capacity
+    from utmost.capacities import capacity
     from utmost.exact import level
     from utmost.privacy import PrivacyType
 
     ptype = PrivacyType(secrets, level(epsilon, alpha))
-    ways: dict[str, Callable[[Any], Any]] = {
-        "multiplicative": multiplicative_capacity,
-        "additive": additive_capacity,
-    }
-    return [ways[kind](ptype) for kind in kinds]
+    return [capacity(ptype, kind=kind) for kind in kinds]
 
 
 def _report(found: "list[TypeCapacity]", shown: str) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from utmost.cli import options
 from utmost.cli.screen import facts, number, percent, screen
-from utmost.design import Reading, read_response
+from utmost.design import Reading
+from utmost.design import read as reading_of
 from utmost.design.reading import telling_response
 from utmost.documents import statement_files
 from utmost.documents.consumer_files import consumer_of, is_file, prior_file, with_readings
@@ -116,7 +117,7 @@ def read(
     z = exact_integer(response, "response")
     if clamped and not 0 <= z < consumer.secrets:
         raise OutOfRange(f"a clamped response must lie in 0..{consumer.secrets - 1}", came=z, where="--response")
-    _show(read_response(noise, consumer, z, confidence), reader, consumer, z, plot, as_json=as_json)
+    _show(reading_of(noise, consumer, z, confidence), reader, consumer, z, plot, as_json=as_json)
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,7 @@ def _give(
     consumer = cache(reader.consumer)
 
     def one(response: int, largest: int) -> Reading:
-        return read_response(reader.noise, consumer(largest), response, reader.confidence)
+        return reading_of(reader.noise, consumer(largest), response, reader.confidence)
 
     def nearest(response: int, largest: int) -> int:
         return telling_response(reader.noise, response, largest)

@@ -16,7 +16,7 @@ from utmost.documents.reports import print_json
 from utmost.documents.verdicts import ANY, Stated
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import Array
-from utmost.geometry.universality import exact_expected_loss
+from utmost.geometry.universal_optima import exact_expected_loss
 from utmost.privacy import PrivacyType
 from utmost.tables.atomic import write_together
 
@@ -162,15 +162,15 @@ def universal(
 def _verdict(spelled: str, ptype: PrivacyType, loss: str, mechanism: str | None) -> "Stated":
     from utmost.cli.screen import busy
     from utmost.documents.verdicts import Stated
-    from utmost.geometry import is_universally_optimal, universal_mechanism
+    from utmost.geometry import universal_mechanism, universality
     from utmost.geometry.best_action_cells import exact_loss
 
     rule = loss_of(loss, ptype.space)
     with busy(f"Deciding {loss} loss on {spelled}"):
         if mechanism is None:
-            return Stated.of_existence(universal_mechanism(rule, ptype), ptype)
+            return Stated.of_existence(universal_mechanism(ptype, rule), ptype)
         channel = _mechanism(mechanism, ptype)
-        found = is_universally_optimal(channel, rule, ptype)
+        found = universality(ptype, rule, channel)
         return Stated.of_channel(found, ptype, channel, exact_loss(rule, ptype.space.size))
 
 

@@ -17,7 +17,7 @@ from utmost.design.interior import interior_certificate
 from utmost.design.minimax import MinimaxOptimum, minimax_mechanism
 from utmost.design.nearly_private import Repair, repair
 from utmost.design.optimum import Optimum, optimal_mechanism
-from utmost.design.reading import Reading, bayes_remap, expected_loss, face_value_loss, posterior, read_response
+from utmost.design.reading import Reading, bayes_remap, expected_loss, face_value_loss, posterior, read
 from utmost.design.sharing import SharedOptimum, shared_mechanism, sharing_program, sharing_refutation
 from utmost.design.structure import (
     Derivation,
@@ -67,7 +67,7 @@ __all__ = [
     "minimax_mechanism",
     "optimal_mechanism",
     "posterior",
-    "read_response",
+    "read",
     "remap_of_vertex",
     "repair",
     "shared_mechanism",

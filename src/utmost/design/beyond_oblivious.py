@@ -72,7 +72,7 @@ class CountQuery:
 
 
 @checked
-def averaged(query: CountQuery, X: Channel) -> Channel:
+def averaged(query: CountQuery, channel: Channel) -> Channel:
     """The oblivious mechanism whose law at a count is the mean of X over the databases with that count: (n+1, m).
 
     It keeps every level that X keeps, and it is no worse against the worst prior over databases.
@@ -81,26 +81,26 @@ def averaged(query: CountQuery, X: Channel) -> Channel:
     is not counted, whatever the database: so sums of the privacy inequalities are inequalities between means.
     """
     results = query.results
-    return Channel(np.stack([_mean(X.matrix[results == k]) for k in range(query.rows + 1)]))
+    return Channel(np.stack([_mean(channel.matrix[results == k]) for k in range(query.rows + 1)]))
 
 
 @checked
-def expanded(query: CountQuery, X: Channel) -> Channel:
+def expanded(query: CountQuery, channel: Channel) -> Channel:
     """An oblivious mechanism (n+1, m) as a mechanism on databases."""
-    return Channel(X.matrix[query.results])
+    return Channel(channel.matrix[query.results])
 
 
 @checked
-def worst_case_loss(query: CountQuery, X: Channel, consumer: Consumer) -> Any:
+def worst_case_loss(query: CountQuery, channel: Channel, consumer: Consumer) -> Any:
     """sum_i p_i max over databases d with count i of sum_r X[d, r] l(i, r): objective (9).
 
     Args:
         query: the count query.
-        X: (databases, actions).
+        channel: (databases, actions).
         consumer: a prior over the counts 0..n and a loss (n+1, actions).
     """
     results = query.results
-    losses = (X.matrix * consumer.loss[results]).sum(axis=1)
+    losses = (channel.matrix * consumer.loss[results]).sum(axis=1)
     return sum(p * losses[results == i].max() for i, p in enumerate(consumer.prior.tolist()))
 
 

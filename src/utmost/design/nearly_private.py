@@ -39,7 +39,7 @@ class Repair:
 
 @checked
 def repair(
-    matrix: Channel | object, ptype: PrivacyType, *, within: Number | None = None, tolerance: float = 1e-6
+    ptype: PrivacyType, channel: Channel | object, *, within: Number | None = None, tolerance: float = 1e-6
 ) -> Repair:
     """An exactly private channel next to a nearly private matrix: what a solver or a printed table gives, made safe.
 
@@ -47,8 +47,8 @@ def repair(
     its largest entry. What then breaks the promise is mended by mixing in a channel that says nothing.
 
     Args:
-        matrix: (n, m), a row for each secret of the type's space.
         ptype: the promise.
+        channel: (n, m), a row for each secret of the type's space.
         within: refuse a change beyond this.
         tolerance: how far below 0 a float entry, and how far from 1 the sum of a float row may be.
 
@@ -58,11 +58,11 @@ def repair(
 
     >>> from utmost.spaces import discrete
     >>> local = PrivacyType(discrete(2), alpha="1/2")
-    >>> found = repair([[0.666667, 0.333333], [0.333333, 0.666667]], local)
+    >>> found = repair(local, [[0.666667, 0.333333], [0.333333, 0.666667]])
     >>> local.contains(found.channel), float(found.change) < 1e-6
     (True, True)
     """
-    near, names = _near_channel(matrix, ptype.space.size, tolerance)
+    near, names = _near_channel(channel, ptype.space.size, tolerance)
     start = near if is_exact(near) else _rounded(near)
     breaks, largest = _breaks(ptype, start)
     repaired, share = _mended(start, breaks, largest)
@@ -72,8 +72,7 @@ def repair(
         raise PromiseBroken(
             f"the matrix must be within {within} of a private channel", came=float(change), where="repair"
         )
-    channel = stochastic(frozen(repaired), *names)
-    return Repair(channel, change, share + rounding, sum(breaks, Fraction(0)), share)
+    return Repair(stochastic(frozen(repaired), *names), change, share + rounding, sum(breaks, Fraction(0)), share)
 
 
 def private_matrix(ptype: PrivacyType, near: Array) -> Array:

@@ -21,13 +21,13 @@ from utmost.exact import (
     one_world,
     to_floats,
 )
-from utmost.leakage import TIE, joint, least_actions, scores, uncertainty
+from utmost.leakage import TIE, joint, l_uncertainty, least_actions, scores
 from utmost.noise import IntegerLaw
 from utmost.spaces import Consumer
 
 
 @checked
-def posterior(C: Channel, prior: Array, outcome: int) -> Array | None:
+def posterior(channel: Channel, prior: Array, outcome: int) -> Array | None:
     """p(x | y) = p_x C[x, y] / sum_z p_z C[z, y], shape (n,); None for an outcome of probability zero.
 
     >>> from utmost.channels import geometric_channel
@@ -36,25 +36,25 @@ def posterior(C: Channel, prior: Array, outcome: int) -> Array | None:
     [Fraction(1, 4), Fraction(3, 4)]
     """
     y = exact_integer(outcome, "outcome")
-    if not 0 <= y < C.shape[1]:
-        raise OutOfRange(f"the outcome must lie in 0..{C.shape[1] - 1}", came=outcome)
+    if not 0 <= y < channel.shape[1]:
+        raise OutOfRange(f"the outcome must lie in 0..{channel.shape[1] - 1}", came=outcome)
     prior = as_array(prior, "prior", ndim=1)
-    _check_sizes(C, len(prior))
-    weights, column = one_world(prior, C.matrix[:, y])
+    _check_sizes(channel, len(prior))
+    weights, column = one_world(prior, channel.matrix[:, y])
     joint = weights * column
     total = joint.sum()
     return None if total == 0 else frozen(np.asarray(joint / total))
 
 
 @checked
-def bayes_remap(C: Channel, consumer: Consumer, tie: float = TIE) -> Remap:
+def bayes_remap(channel: Channel, consumer: Consumer, tie: float = TIE) -> Remap:
     """For each outcome y the action r with the least posterior loss sum_x p_x C[x, y] l(x, r).
 
     Of several best actions the smallest is taken, and the outcome is listed in ``.ties``. To an outcome of probability
     zero all actions are equal: it takes action 0, and is listed (unless there is one action only).
 
     Args:
-        C: (n, m).
+        channel: (n, m).
         consumer: n secrets, k actions.
         tie: in float64, how much more than the least a score may be, relatively, and still count as equal: scores are
             sums of positive terms, so they are good to some units of 2^-53. Exact scores tie when they are equal.
@@ -66,11 +66,11 @@ def bayes_remap(C: Channel, consumer: Consumer, tie: float = TIE) -> Remap:
     >>> bayes_remap(Channel([["1/2", "1/2"], ["1/2", "1/2"]]), guess).actions
     array([1, 1])
     """
-    return least_actions(scores(consumer.loss, joint(C, consumer)), tie)
+    return least_actions(scores(consumer.loss, joint(channel, consumer)), tie)
 
 
 @checked
-def expected_loss(C: Channel, consumer: Consumer) -> Any:
+def expected_loss(channel: Channel, consumer: Consumer) -> Any:
     """sum_y min_r sum_x p_x C[x, y] l(x, r): the loss after the optimal remap.
 
     >>> from utmost.channels import geometric_channel
@@ -78,27 +78,31 @@ def expected_loss(C: Channel, consumer: Consumer) -> Any:
     >>> expected_loss(geometric_channel(3, alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
     Fraction(1, 2)
     """
-    return uncertainty(C, consumer)
+    return l_uncertainty(consumer).posterior(channel, consumer)
 
 
 @checked
-def face_value_loss(C: Channel, consumer: Consumer) -> Any:
+def face_value_loss(channel: Channel, consumer: Consumer) -> Any:
     """sum_x p_x sum_y C[x, y] l(x, y): the loss of a consumer who takes each outcome as its answer.
 
     Raises:
         OutOfRange: when there are more outcomes than actions.
     """
-    _check_sizes(C, consumer.secrets)
-    if C.shape[1] > consumer.actions:
-        raise OutOfRange(f"each of the {C.shape[1]} outcomes must be an action", came=f"{consumer.actions} actions")
-    prior, loss, matrix = one_world(consumer.prior, consumer.loss, C.matrix)
-    total = (prior * (matrix * loss[:, : C.shape[1]]).sum(axis=1)).sum()
+    _check_sizes(channel, consumer.secrets)
+    if channel.shape[1] > consumer.actions:
+        raise OutOfRange(
+            f"each of the {channel.shape[1]} outcomes must be an action", came=f"{consumer.actions} actions"
+        )
+    prior, loss, matrix = one_world(consumer.prior, consumer.loss, channel.matrix)
+    total = (prior * (matrix * loss[:, : channel.shape[1]]).sum(axis=1)).sum()
     return total if isinstance(total, Fraction) else float(total)
 
 
-def _check_sizes(C: Channel, secrets: int) -> None:
-    if C.shape[0] != secrets:
-        raise OutOfRange(f"the channel must have {secrets} rows, one for each secret of the prior", came=C.shape[0])
+def _check_sizes(channel: Channel, secrets: int) -> None:
+    if channel.shape[0] != secrets:
+        raise OutOfRange(
+            f"the channel must have {secrets} rows, one for each secret of the prior", came=channel.shape[0]
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +128,7 @@ class Reading:
 
 
 @checked
-def read_response(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidence: Number = "0.95") -> Reading:
+def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidence: Number = "0.95") -> Reading:
     """The answer of least posterior loss to a response with geometric noise, clamped or not, for counts 0..n.
 
     The posterior of count i is proportional to p_i alpha^|i - z|, where a response z outside 0..n tells what the
@@ -145,7 +149,7 @@ def read_response(noise: Level | IntegerLaw, consumer: Consumer, response: int, 
 
     >>> from utmost.exact import level
     >>> from utmost.spaces import losses, priors
-    >>> reading = read_response(level(alpha="1/2"), Consumer(priors.from_counts([8, 4, 2, 1]), losses.binary), 2)
+    >>> reading = read(level(alpha="1/2"), Consumer(priors.from_counts([8, 4, 2, 1]), losses.binary), 2)
     >>> reading.action, reading.ties, reading.posterior.tolist()[0], reading.loss
     (0, (0, 1, 2), Fraction(4, 13), Fraction(9, 13))
     """

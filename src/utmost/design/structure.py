@@ -49,13 +49,13 @@ DOWN, UP, SLACK, ZERO = "down", "up", "slack", "zero"
 
 
 @checked
-def constraint_matrix(C: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> NDArray[np.str_]:
+def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> NDArray[np.str_]:
     """Which privacy constraints are tight: an (n, m) array of "down", "up", "slack" and "zero" for n + 1 counts.
 
     Entry (i, r) is "down" when alpha x_ir = x_(i+1)r, "up" when x_ir = alpha x_(i+1)r, "zero" when both are 0.
 
     Args:
-        C: (n+1, m), exact or float64.
+        channel: (n+1, m), exact or float64.
         alpha: the level's alpha (or a `Level`).
         tolerance: float64 entries may miss a tight constraint by this factor; exact ones by nothing.
 
@@ -67,9 +67,9 @@ def constraint_matrix(C: Channel, alpha: Number | Level, tolerance: float = 1e-9
     [['down', 'up', 'up'], ['down', 'down', 'up']]
     """
     at = alpha if isinstance(alpha, Level) else level(alpha=alpha)
-    a = at.alpha_fraction() if C.is_exact and at.is_rational else float(at.alpha)
-    here, then = C.matrix[:-1], C.matrix[1:]
-    off: Any = 0 if C.is_exact and at.is_rational else tolerance
+    a = at.alpha_fraction() if channel.is_exact and at.is_rational else float(at.alpha)
+    here, then = channel.matrix[:-1], channel.matrix[1:]
+    off: Any = 0 if channel.is_exact and at.is_rational else tolerance
     pattern = np.full(here.shape, SLACK, dtype="<U5")
     pattern[_equal(a * here, then, off)] = DOWN
     pattern[_equal(here, a * then, off)] = UP
@@ -122,7 +122,7 @@ def check_lemmas(pattern: NDArray[np.str_]) -> tuple[LemmaCheck, ...]:
 
 
 @checked
-def remap_of_vertex(C: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Remap:
+def remap_of_vertex(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Remap:
     """The remap of G that gives a vertex with the pattern of Lemma 5.9: responses i + S_(i-1), ..., i + S_i become k_i.
 
     k_i is the i-th column in use and S_i the number of slacks in the columns k_0, ..., k_i.
@@ -132,13 +132,13 @@ def remap_of_vertex(C: Channel, alpha: Number | Level, tolerance: float = 1e-9) 
 
     Source: [ghosh2009], Lemma 5.11.
     """
-    pattern = constraint_matrix(C, alpha, tolerance)
+    pattern = constraint_matrix(channel, alpha, tolerance)
     for check in check_lemmas(pattern)[3:] if len(pattern) else ():
         if not check.holds:
             raise PromiseBroken(f"Lemma {check.lemma} must hold: {check.says}", came=check.where)
-    columns = used_columns(pattern) if len(pattern) else np.flatnonzero(C.matrix[0])
+    columns = used_columns(pattern) if len(pattern) else np.flatnonzero(channel.matrix[0])
     widths = 1 + (pattern[:, columns] == SLACK).sum(axis=0)
-    return Remap(np.repeat(columns, widths), C.shape[1])
+    return Remap(np.repeat(columns, widths), channel.shape[1])
 
 
 def used_columns(pattern: NDArray[np.str_]) -> NDArray[np.intp]:
@@ -206,11 +206,11 @@ class Derivation:
 
 
 @checked
-def derivation(X: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Derivation:
+def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Derivation:
     """The factor Y of X = G Y, in the number world of X and alpha.
 
     Args:
-        X: (n+1, m).
+        channel: (n+1, m).
         alpha: the level's alpha (or a `Level`).
         tolerance: how far below 0 an entry of a float Y may be; exact ones not at all.
 
@@ -222,14 +222,14 @@ def derivation(X: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> De
     ([Fraction(0, 1), Fraction(2, 1), Fraction(-1, 1)], (1, 2))
     """
     at = alpha if isinstance(alpha, Level) else level(alpha=alpha)
-    factor = GeometricMatrix(X.shape[0] - 1, at).inverse_product(X.matrix)
+    factor = GeometricMatrix(channel.shape[0] - 1, at).inverse_product(channel.matrix)
     i, r = divmod(int(np.argmin(factor)), factor.shape[1])
     least: Any = 0 if is_exact(factor) else -tolerance
     return Derivation(frozen(np.array(factor)), None if factor[i, r] >= least else (i, r))
 
 
 @checked
-def between_levels(n: int, loose: Level, strict: Level) -> Channel:
+def between_levels(n: int, strict: Level, loose: Level) -> Channel:
     """The K with G(strict) = G(loose) K: a stricter geometric release is a looser one, remapped at random.
 
     Raises:
@@ -237,11 +237,11 @@ def between_levels(n: int, loose: Level, strict: Level) -> Channel:
 
     Source: [gupte2010], Lemma 3.
 
-    >>> between_levels(2, level(alpha="1/4"), level(alpha="1/2")).matrix[1].tolist()
+    >>> between_levels(2, level(alpha="1/2"), level(alpha="1/4")).matrix[1].tolist()
     [Fraction(7, 27), Fraction(13, 27), Fraction(7, 27)]
     """
     if loose < strict:
-        raise OutOfRange("the first level must not be stricter than the second", came=(str(loose), str(strict)))
+        raise OutOfRange("the first level must not be looser than the second", came=(str(strict), str(loose)))
     target = GeometricMatrix(n, strict).matrix()
     factor = GeometricMatrix(n, loose).inverse_product(target)
     return Channel(factor if is_exact(factor) else np.maximum(factor, 0.0))

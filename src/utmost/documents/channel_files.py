@@ -13,9 +13,7 @@ from utmost.documents import designs
 from utmost.documents.reports import exact_text, read_json
 from utmost.errors import BadTable, NotAChannel, OutOfRange
 from utmost.exact import is_exact
-from utmost.geometry import max_case_verdict, privacy_order_verdict, refinement_verdict
-from utmost.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict
-from utmost.geometry.refining import RefinementVerdict
+from utmost.geometry import refines
 from utmost.spaces import Consumer
 from utmost.tables import csv_table, files
 from utmost.tables.number_files import is_number, number_in
@@ -226,7 +224,7 @@ def comparison(first: Channel, second: Channel, order: str) -> dict[str, Any]:
 
 
 def _by_refinement(B: Channel, A: Channel) -> dict[str, Any]:
-    verdict: RefinementVerdict = refinement_verdict(B, A)
+    verdict = refines(better=B, worse=A)
     if verdict.remap is not None:
         return {"holds": True, "verified": verdict.verify(), "remap": document(verdict.remap)}
     assert verdict.consumer is not None, "a verdict has one of the two witnesses"
@@ -247,7 +245,7 @@ def _consumer(consumer: Consumer, B: Channel, A: Channel) -> dict[str, Any]:
 
 
 def _by_worst_case(B: Channel, A: Channel) -> dict[str, Any]:
-    verdict: MaxCaseVerdict = max_case_verdict(B, A)
+    verdict = refines(better=B, worse=A, order="max-case")
     if verdict.weights is not None:
         weights = [[_number(v) for v in row] for row in verdict.weights.tolist()]
         return {"holds": True, "verified": verdict.verify(), "weights": weights}
@@ -261,11 +259,11 @@ def _by_worst_case(B: Channel, A: Channel) -> dict[str, Any]:
 
 
 def _by_privacy(B: Channel, A: Channel) -> dict[str, Any]:
-    verdict: PrivacyOrderVerdict = privacy_order_verdict(B, A)
+    verdict = refines(better=B, worse=A, order="privacy")
     if verdict.pair is None:
         return {"holds": True, "verified": verdict.verify()}
     x, z = verdict.pair
-    ratios = {"ratio_above": _number(verdict.B[x, z]), "ratio_below": _number(verdict.A[x, z])}
+    ratios = {"ratio_above": _number(verdict.loose[x, z]), "ratio_below": _number(verdict.strict[x, z])}
     return {"holds": False, "verified": verdict.verify(), "pair": [x, z], **ratios}
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from utmost.capacities import capacity
 from utmost.channels import Channel
 from utmost.documents.consumer_files import is_file, prior_file
 from utmost.documents.reports import exact_text
@@ -15,14 +16,12 @@ from utmost.leakage import (
     GuessingEntropy,
     Measure,
     PaidMeasure,
-    additive_capacity,
     bayes_risk,
     bayes_vulnerability,
     g_vulnerability,
     guessing_entropy,
     hyper,
     l_uncertainty,
-    multiplicative_capacity,
     property_vulnerability,
     shannon_entropy,
 )
@@ -106,8 +105,8 @@ def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | No
         "posterior": _number(measure.posterior(C, prior)),
         "multiplicative_leakage": _multiplicative(C, prior, measure),
         "additive_leakage": _number(measure.additive_leakage(C, prior)),
-        "multiplicative_capacity": _number(multiplicative_capacity(C).value),
-        "additive_capacity": _number(additive_capacity(C).value),
+        "multiplicative_capacity": _number(capacity(C).value),
+        "additive_capacity": _number(capacity(C, kind="additive").value),
         "hyper": [
             {"weight": _number(w), "posterior": [_number(p) for p in column]}
             for w, column in zip(found.weights, found.posteriors.T, strict=True)

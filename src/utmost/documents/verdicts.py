@@ -20,7 +20,7 @@ from utmost.errors import BadTable
 from utmost.exact import Array, as_array, exact
 from utmost.geometry import ExistenceVerdict, UniversalityVerdict, vertices
 from utmost.geometry.best_action_cells import Complex, Prior
-from utmost.geometry.universality import Conflict, Dominance, exact_expected_loss
+from utmost.geometry.universal_optima import Conflict, Dominance, exact_expected_loss
 from utmost.privacy import PrivacyType
 from utmost.release.statements import level_facts, stated_level
 from utmost.spaces import priors
@@ -62,7 +62,7 @@ class Stated:
 
     @classmethod
     def of_channel(cls, found: UniversalityVerdict, ptype: PrivacyType, channel: Channel, loss: Array) -> "Stated":
-        """What `is_universally_optimal` found of a channel."""
+        """What `universality` found of a channel."""
         better = None if found.better is None else (found.prior, found.better)
         return cls(ptype, loss, THIS, found.holds, channel, found.certificate, None, better)  # type: ignore[arg-type]
 

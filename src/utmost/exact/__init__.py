@@ -16,7 +16,7 @@ from utmost.exact.arrays import (
     rationals,
     to_floats,
 )
-from utmost.exact.intervals import Interval, exp_interval, log_interval, nearest, round_down, round_up
+from utmost.exact.intervals import Interval, exp_interval, log_interval, nearest, round_down, round_up, settled
 from utmost.exact.kinds import checked, checked_parts, possible_path, wrong_kind
 from utmost.exact.levels import Level, level
 from utmost.exact.matrix_products import matrix_product
@@ -57,6 +57,7 @@ __all__ = [
     "rationals",
     "round_down",
     "round_up",
+    "settled",
     "solve_lifted",
     "to_floats",
     "wrong_kind",

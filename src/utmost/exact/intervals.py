@@ -262,7 +262,41 @@ def round_down(x: Fraction | Interval | int) -> float:
 
 def nearest(x: Fraction | Interval | int) -> float:
     """A float next to x; for an interval, next to its middle."""
-    return _nearest((x.lower + x.upper) / 2 if isinstance(x, Interval) else Fraction(x))
+    return _quotient(x.low + x.high, x.bits + 1) if isinstance(x, Interval) else _nearest(Fraction(x))
+
+
+# The smallest positive float is 2^-1074; 54 more bits place even that one, and the rest takes in a sum of many.
+_BITS_OF_ANY_FLOAT = 1200
+
+
+def settled(around: Callable[[int], Interval]) -> Interval:
+    """An interval around a number that settles the floats next to it: with 128 bits, and more only where these do not.
+
+    `round_up`, `round_down` and `nearest` of it are those of the number, unless that is within 2^-1200 of a place where
+    they change. Then they are still on the right side.
+
+    Args:
+        around: gives an interval around the number, a few units of 2^-bits wide.
+
+    >>> nearest(settled(lambda bits: exp_interval(Fraction(-600), bits))) == math.exp(-600)
+    True
+    """
+    bits = 128
+    while bits < _BITS_OF_ANY_FLOAT:
+        found = around(bits)
+        near = _quotient(found.low, found.bits)
+        if near == _quotient(found.high, found.bits) and (found.low == found.high or not found.contains(near)):
+            return found
+        bits *= 2
+    return around(_BITS_OF_ANY_FLOAT)
+
+
+def _quotient(n: int, bits: int) -> float:
+    """The float nearest to n 2^-bits."""
+    try:
+        return n / (1 << bits)
+    except OverflowError:
+        return math.inf if n > 0 else -math.inf
 
 
 def _nearest(x: Fraction) -> float:

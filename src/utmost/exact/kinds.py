@@ -13,12 +13,11 @@ import sys
 import types
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import wraps
 from pathlib import Path
-from typing import Any, Literal, ParamSpec, TypeVar, Union
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union
 
 import numpy as np
 
@@ -66,21 +65,22 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     Traceback (most recent call last):
     utmost.errors.NotANumber: n must be a finite number; got []. Pass an int, a Fraction, a Decimal, a float, or text...
     """
-    readers: list[_Parameter] | None = None
+    parameters: list[_Parameter] | None = None
 
     @wraps(function)
     def door(*arguments: P.args, **named: P.kwargs) -> R:
-        nonlocal readers
-        if readers is None:  # at the first call, when every name of the annotations is there
-            readers = _readers(function)
+        nonlocal parameters
+        if parameters is None:  # at the first call, when every name of the annotations is there
+            parameters = _parameters(function)
         given: list[Any] = list(arguments)
-        for parameter in readers:
-            if parameter.place < len(given):
-                last = len(given) if parameter.takes_all else parameter.place + 1
-                for place in range(parameter.place, last):
-                    given[place] = parameter.read(given[place], parameter.name)
-            elif parameter.name in named:
-                named[parameter.name] = parameter.read(named[parameter.name], parameter.name)
+        count = len(given)
+        for place, name, exact_kinds, read, takes_all in parameters:
+            if place < count:
+                for at in range(place, count) if takes_all else (place,):
+                    if type(given[at]) not in exact_kinds:
+                        given[at] = read(given[at], name)
+            elif name in named and type(named[name]) not in exact_kinds:
+                named[name] = read(named[name], name)
         try:
             return function(*given, **named)
         except MemoryError:
@@ -107,33 +107,53 @@ def checked_parts(kind: type[R]) -> type[R]:
     return kind
 
 
-@dataclass(frozen=True, slots=True)
-class _Parameter:
-    """A parameter with a reader: its place (beyond every call for a keyword), and whether it takes all that follow."""
+class _Parameter(NamedTuple):
+    """A parameter with a reader: its place (beyond every call for a keyword), the types of which every value passes as
+    it came, without the reader, and whether it takes all arguments that follow.
+    """
 
     place: int
     name: str
+    exact_kinds: frozenset[type]
     read: _Reader
     takes_all: bool
 
 
-def _readers(function: Callable[..., Any]) -> list[_Parameter]:
+def _parameters(function: Callable[..., Any]) -> list[_Parameter]:
     """The parameters that have a reader."""
     hints = typing.get_type_hints(function)
     found = []
     for place, parameter in enumerate(inspect.signature(function).parameters.values()):
         if parameter.kind is parameter.VAR_KEYWORD or parameter.name not in hints:
             continue
-        read = _reader(hints[parameter.name])
+        hint = hints[parameter.name]
+        read = _reader(hint)
         if read is not None:
             at = place if parameter.kind is not parameter.KEYWORD_ONLY else _NO_PLACE
-            found.append(_Parameter(at, parameter.name, read, parameter.kind is parameter.VAR_POSITIONAL))
+            takes_all = parameter.kind is parameter.VAR_POSITIONAL
+            found.append(_Parameter(at, parameter.name, _exact_kinds(hint), read, takes_all))
     return found
+
+
+def _exact_kinds(hint: Any) -> frozenset[type]:
+    """The types that a reader leaves as they came: the classes of an annotation without elements, paths and floats."""
+    kinds = _kinds(hint)
+    if Path in kinds:
+        return frozenset()
+    return frozenset(kind for kind in kinds if inspect.isclass(kind) and kind is not float and not _is_protocol(kind))
+
+
+def _kinds(hint: Any) -> tuple[Any, ...]:
+    return typing.get_args(hint) if typing.get_origin(hint) in (Union, types.UnionType) else (hint,)
+
+
+def _is_protocol(kind: type) -> bool:
+    return bool(getattr(kind, "_is_protocol", False))
 
 
 def _reader(hint: Any) -> _Reader | None:
     """The reader of an annotation; None where anything may come."""
-    kinds = typing.get_args(hint) if typing.get_origin(hint) in (Union, types.UnionType) else (hint,)
+    kinds = _kinds(hint)
     if any(_is_free(kind) for kind in kinds) or {int, float} <= {*kinds}:
         return None
     if Path in kinds:
@@ -149,7 +169,10 @@ def _reader(hint: Any) -> _Reader | None:
     def read(value: Any, name: str) -> Any:
         if value is None and type(None) in kinds:
             return value
-        if not any(accept(value) for accept, _ in accepts):
+        for accept, _ in accepts:
+            if accept(value):
+                break
+        else:
             raise wrong_kind(name, wanted, value)
         if element is not None and not isinstance(value, str):
             _check_elements(value, element, name)
@@ -175,8 +198,9 @@ def _check_elements(value: Any, read: _Reader, name: str) -> None:
         return
     if size_of(value, name) > MOST_ELEMENTS:
         raise OutOfRange(f"{name} must have at most {MOST_ELEMENTS} elements", came="more")
+    where = f"every element of {name}"
     for element in value:
-        read(element, f"every element of {name}")
+        read(element, where)
 
 
 def size_of(value: Any, name: str) -> int:
@@ -224,7 +248,7 @@ def _accepts(kind: Any) -> tuple[Callable[[Any], bool], str]:
         return (lambda value: isinstance(value, origin)), words
     if origin is int:
         return (lambda value: isinstance(value, int | np.integer) and not isinstance(value, bool)), "an integer"
-    if inspect.isclass(origin) and not getattr(origin, "_is_protocol", False):
+    if inspect.isclass(origin) and not _is_protocol(origin):
         article = "an" if origin.__name__[0] in "AEIOU" else "a"
         return (lambda value: isinstance(value, origin)), f"{article} {origin.__name__}"
     if inspect.isclass(origin):
@@ -248,9 +272,12 @@ _PLAIN = {
 
 
 def _has(value: Any, methods: tuple[str, ...]) -> bool:
-    if isinstance(value, type | str | bytes) or (isinstance(value, np.ndarray) and value.ndim == 0):
+    if isinstance(value, (type, str, bytes)) or (isinstance(value, np.ndarray) and value.ndim == 0):
         return False
-    return all(hasattr(value, method) for method in methods)
+    for method in methods:  # noqa: SIM110
+        if not hasattr(value, method):
+            return False
+    return True
 
 
 def _label(value: Any, name: str) -> Any:

@@ -7,12 +7,9 @@ from fractions import Fraction
 from functools import total_ordering
 
 from utmost.errors import NotALevel, NotANumber
-from utmost.exact.intervals import Interval, exp_interval, log_interval, nearest, round_up
+from utmost.exact.intervals import Interval, exp_interval, log_interval, nearest, round_up, settled
 from utmost.exact.kinds import checked
 from utmost.exact.numbers import Number, exact, precision
-
-# The smallest positive float is 2^-1074; 54 more bits place even that one.
-_BITS_OF_ANY_FLOAT = 1128
 
 # Python prints integers of up to 4300 digits, and a level must be printed wherever it is stated.
 _DIGITS = 4000
@@ -66,7 +63,7 @@ class Level:
     @property
     def alpha(self) -> Fraction | float:
         """alpha as a Fraction where it is rational, else the nearest float."""
-        return self.alpha_fraction() if self.is_rational else nearest(self.alpha_interval(_BITS_OF_ANY_FLOAT))
+        return self.alpha_fraction() if self.is_rational else nearest(settled(self.alpha_interval))
 
     def alpha_fraction(self) -> Fraction:
         """alpha, where it is rational.

@@ -11,7 +11,7 @@ from utmost.channels import dual_randomized_response, geometric_channel, randomi
 from utmost.figures.canvas import write
 from utmost.figures.simplex import COLOURS, Panel, PosteriorPoints, draw_simplex, in_the_plane
 from utmost.figures.type_pictures import beliefs_of, type_panel
-from utmost.leakage import hyper, uncertainty
+from utmost.leakage import hyper, l_uncertainty
 from utmost.papers.fernandes_figures import FIGURE_1_CHANNEL, FIGURE_8_ROWS, HALF, PATH, kernel_along, matrix_of
 from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming, losses, priors
@@ -66,7 +66,7 @@ def figure_3() -> Any:
     figure, axes = _canvas(5.6, 4.6)
     corners, middle = np.eye(3), np.full((1, 3), 1 / 3)
     base = _raised(corners, np.zeros(3))
-    apex = _raised(middle, np.array([float(uncertainty(priors.uniform(3), losses.nib))]))
+    apex = _raised(middle, np.array([float(l_uncertainty(losses.nib).prior(priors.uniform(3)))]))
     for k, (x, y) in enumerate([(1, 2), (0, 1), (0, 2)]):
         plane = np.vstack([base[[x, y]], apex])
         axes.fill(*plane.T, color=_PLANES[k], alpha=(0.95, 0.9, 0.8)[k], linewidth=0, zorder=2)

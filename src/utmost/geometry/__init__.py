@@ -1,6 +1,7 @@
 """Refinement, vertices, kernels and universality: the shape of all mechanisms that keep a promise."""
 
 from utmost.geometry.decomposition import Decomposition, decompose, is_kernel, is_vertex_mechanism
+from utmost.geometry.earth_moves import EarthMove, earth_move
 from utmost.geometry.estimate import KernelEstimate, estimate_kernels
 from utmost.geometry.impossibility import (
     LiftedLoss,
@@ -13,26 +14,18 @@ from utmost.geometry.impossibility import (
 from utmost.geometry.kernel_search import Kernels, count_kernels, kernel_blocks, kernel_sizes, kernels
 from utmost.geometry.kernel_supports import Haul, Position
 from utmost.geometry.nib_on_the_line import NibOptimum, least_nib_loss
-from utmost.geometry.orders import (
-    EarthMove,
-    MaxCaseVerdict,
-    PrivacyOrderVerdict,
-    earth_move,
-    induced_ratios,
-    max_case_verdict,
-    privacy_order_verdict,
-)
-from utmost.geometry.refining import RefinementVerdict, refinement, refinement_verdict, refutation
+from utmost.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict, induced_ratios
+from utmost.geometry.refining import RefinementVerdict, refines
 from utmost.geometry.symmetries import Automorphisms, Orbits, automorphisms, vertex_orbits
-from utmost.geometry.universality import (
+from utmost.geometry.universal_optima import (
     ExistenceVerdict,
     UniversalityVerdict,
     distinguishing_mechanism,
-    is_universally_optimal,
     universal_mechanism,
+    universality,
 )
 from utmost.geometry.vertex_search import Vertices, count_vertices, vertex_blocks, vertex_extensions, vertices
-from utmost.geometry.witnesses import is_remap_between, prefers
+from utmost.geometry.witnesses import Verdict, is_remap_between, prefers
 
 __all__ = [
     "Automorphisms",
@@ -52,6 +45,7 @@ __all__ = [
     "UniversalityVerdict",
     "Unserved",
     "UtilitySet",
+    "Verdict",
     "Vertices",
     "automorphisms",
     "blurred_pair",
@@ -64,20 +58,16 @@ __all__ = [
     "induced_ratios",
     "is_kernel",
     "is_remap_between",
-    "is_universally_optimal",
     "is_vertex_mechanism",
     "kernel_blocks",
     "kernel_sizes",
     "kernels",
     "least_nib_loss",
-    "max_case_verdict",
     "prefers",
-    "privacy_order_verdict",
-    "refinement",
-    "refinement_verdict",
-    "refutation",
+    "refines",
     "trivial_action",
     "universal_mechanism",
+    "universality",
     "unserved_consumer",
     "vertex_blocks",
     "vertex_extensions",

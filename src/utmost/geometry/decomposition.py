@@ -95,7 +95,7 @@ class Decomposition:
 
 
 @checked
-def decompose(channel: Channel, ptype: PrivacyType) -> Decomposition:
+def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
     """A channel of the type as a refinement of a mixture of kernels of the type, exactly.
 
     Every column is a sum of vertices: as much as possible of a vertex on its smallest face is taken away, which makes
@@ -104,8 +104,8 @@ def decompose(channel: Channel, ptype: PrivacyType) -> Decomposition:
     at least one column is used up each time.
 
     Args:
-        channel: (n, m) of Fractions.
         ptype: a type with rational alpha^d, that the channel belongs to.
+        channel: (n, m) of Fractions.
 
     Raises:
         Unsupported: for a float64 channel, and where some alpha^d is irrational.
@@ -116,11 +116,11 @@ def decompose(channel: Channel, ptype: PrivacyType) -> Decomposition:
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import counts
     >>> tight, loose = PrivacyType(counts(2), alpha="1/2"), geometric_channel(2, alpha="3/4")
-    >>> found = decompose(loose, tight)
+    >>> found = decompose(tight, loose)
     >>> len(found.kernels), found.verify(loose)
     (1, True)
     """
-    cone = RationalCone.of(channel, ptype)
+    cone = RationalCone.of(ptype, channel)
     shares: dict[Exponents, dict[int, Fraction]] = {}
     for y, column in enumerate(channel.matrix.T):
         for vertex, amount in cone.vertices_of(list(column)):
@@ -153,7 +153,7 @@ class RationalCone:
     powers: LogPowers
 
     @classmethod
-    def of(cls, channel: Channel, ptype: PrivacyType) -> "RationalCone":
+    def of(cls, ptype: PrivacyType, channel: Channel) -> "RationalCone":
         """The cone of a type, once the channel is known to have its columns in it."""
         distances = Distances.of(ptype.space)
         powers = LogPowers.of(ptype.level, distances)
@@ -271,7 +271,7 @@ def _kernel_within(
 
 
 @checked
-def is_vertex_mechanism(channel: Channel, ptype: PrivacyType) -> bool:
+def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
     """Whether every outcome that occurs leaves a vertex of the type behind: its tight pairs join all secrets.
 
     Args:
@@ -286,15 +286,15 @@ def is_vertex_mechanism(channel: Channel, ptype: PrivacyType) -> bool:
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import counts
-    >>> is_vertex_mechanism(geometric_channel(3, alpha="1/2"), PrivacyType(counts(3), alpha="1/2"))
+    >>> is_vertex_mechanism(PrivacyType(counts(3), alpha="1/2"), geometric_channel(3, alpha="1/2"))
     True
     """
-    cone = RationalCone.of(channel, ptype)
+    cone = RationalCone.of(ptype, channel)
     return all(_joins_all(cone.tight(list(column))) for column in channel.matrix.T if any(column))
 
 
 @checked
-def is_kernel(channel: Channel, ptype: PrivacyType) -> bool:
+def is_kernel(ptype: PrivacyType, channel: Channel) -> bool:
     """Whether the posteriors of a channel are vertices and linearly independent; proportional columns count as one.
 
     Raises:
@@ -305,10 +305,10 @@ def is_kernel(channel: Channel, ptype: PrivacyType) -> bool:
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import counts
-    >>> is_kernel(geometric_channel(3, alpha="1/2"), PrivacyType(counts(3), alpha="1/2"))
+    >>> is_kernel(PrivacyType(counts(3), alpha="1/2"), geometric_channel(3, alpha="1/2"))
     True
     """
-    if not is_vertex_mechanism(channel, ptype):
+    if not is_vertex_mechanism(ptype, channel):
         return False
     posteriors = {tuple(column / column.sum()) for column in channel.matrix.T if any(column)}
     return len(posteriors) <= channel.shape[0] and null_vector(sorted(posteriors)) is None

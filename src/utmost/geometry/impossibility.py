@@ -12,8 +12,8 @@ from utmost.errors import Unsupported
 from utmost.exact import Array, Surd, checked, fractions
 from utmost.geometry.best_action_cells import exact_loss
 from utmost.geometry.kernel_search import kernels
-from utmost.geometry.refining import refutation
-from utmost.geometry.universality import UniversalityVerdict, is_universally_optimal
+from utmost.geometry.refining import refines
+from utmost.geometry.universal_optima import UniversalityVerdict, universality
 from utmost.geometry.witnesses import prefers
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer, lifted_loss
@@ -40,7 +40,7 @@ class Unserved:
 
 
 @checked
-def blurred_pair(channel: Channel, loss: object, ptype: PrivacyType) -> Unserved | None:
+def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved | None:
     """A prior on two secrets for which a mechanism is not optimal, because it tells these two apart less than allowed.
 
     On two secrets the type has one best mechanism T, of which all others are refinements (corollary 9). Where the
@@ -61,7 +61,7 @@ def blurred_pair(channel: Channel, loss: object, ptype: PrivacyType) -> Unserved
 
     >>> from utmost.spaces import discrete, losses
     >>> fifty = PrivacyType(discrete(50), alpha="1/2")
-    >>> found = blurred_pair(randomized_response(50, alpha="1/2"), losses.binary, fifty)
+    >>> found = blurred_pair(fifty, losses.binary, randomized_response(50, alpha="1/2"))
     >>> found.verify(fifty), [str(p) for p in found.consumer.prior if p]
     (True, ['1/2', '1/2'])
     """
@@ -84,7 +84,7 @@ def blurred_pair(channel: Channel, loss: object, ptype: PrivacyType) -> Unserved
 
 
 @checked
-def unserved_consumer(channel: Channel, ptype: PrivacyType) -> Unserved | None:
+def unserved_consumer(ptype: PrivacyType, channel: Channel) -> Unserved | None:
     """A consumer, of any loss, for whom a mechanism is not the best of its type; None if it is the best for everyone.
 
     A mechanism that is universally optimal for all losses has every other as a refinement, so all kernels: one that is
@@ -100,11 +100,11 @@ def unserved_consumer(channel: Channel, ptype: PrivacyType) -> Unserved | None:
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import counts
     >>> line = PrivacyType(counts(2), alpha="1/2")
-    >>> unserved_consumer(geometric_channel(2, alpha="1/2"), line).verify(line)
+    >>> unserved_consumer(line, geometric_channel(2, alpha="1/2")).verify(line)
     True
     """
     for kernel in kernels(ptype):
-        consumer = refutation(channel, kernel)
+        consumer = refines(better=channel, worse=kernel).consumer
         if consumer is not None:
             return Unserved(channel, kernel, consumer)
     return None
@@ -140,26 +140,26 @@ def _is_as_far_apart(channel: Channel, best: Channel, x: int, z: int) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UtilitySet:
-    """The losses l for which a mechanism is universally l-optimal in its type; ``loss in UtilitySet(M, ptype)``.
+    """The losses l for which a mechanism is universally l-optimal in its type; ``loss in UtilitySet(ptype, M)``.
 
     It holds all trivial losses, and with two losses their sum and their multiples by a function of the secret
     (`joint_loss`, `scaled_loss`). It grows when the mechanism is replaced by one of which it is a refinement; that of a
     choice between two mechanisms is the intersection of theirs.
 
     Attributes:
-        channel: the mechanism, a member of the type. ptype: with rational alpha^d.
+        ptype: with rational alpha^d. channel: the mechanism, a member of the type.
 
     Source: [fernandes2022], definition 7, theorem 6, equations (13) and (14).
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import counts, joint_loss, losses
-    >>> useful = UtilitySet(geometric_channel(2, alpha="1/2"), PrivacyType(counts(2), alpha="1/2"))
+    >>> useful = UtilitySet(PrivacyType(counts(2), alpha="1/2"), geometric_channel(2, alpha="1/2"))
     >>> losses.binary in useful, joint_loss(losses.binary.matrix(3), losses.nib.matrix(3)) in useful
     (True, True)
     """
 
-    channel: Channel
     ptype: PrivacyType
+    channel: Channel
 
     def __contains__(self, loss: object) -> bool:
         return self.verdict(loss).holds
@@ -167,9 +167,9 @@ class UtilitySet:
     def verdict(self, loss: object) -> UniversalityVerdict:
         """Membership of a loss, with the proof of it, or a prior and a better mechanism.
 
-        Raises: as `is_universally_optimal`.
+        Raises: as `universality`.
         """
-        return is_universally_optimal(self.channel, loss, self.ptype)
+        return universality(self.ptype, loss, self.channel)
 
     @checked
     def lifted(self, loss: object, secrets: Sequence[int]) -> "LiftedLoss | None":
@@ -186,7 +186,7 @@ class UtilitySet:
         Source: [fernandes2022], theorem 6(5), the direction that holds.
         """
         part = self.ptype.restrict(secrets)
-        verdict = is_universally_optimal(self.channel.restrict(secrets), loss, part)
+        verdict = universality(part, loss, self.channel.restrict(secrets))
         if not verdict:
             return None
         table = exact_loss(loss, len(secrets))

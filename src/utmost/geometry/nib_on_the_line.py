@@ -58,7 +58,7 @@ class NibOptimum:
 
 
 @checked
-def least_nib_loss(prior: object, ptype: PrivacyType) -> NibOptimum:
+def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
     """The least expected nib loss over all mechanisms of a line, min over remaps of the geometric one, with proof.
 
     min of prior[x], and of (a^(j+1-u) prior[u] + a^(v-j) prior[v]) / (1 + a) over u <= j < v.
@@ -74,7 +74,7 @@ def least_nib_loss(prior: object, ptype: PrivacyType) -> NibOptimum:
     Cost: O(n) additions and multiplications of rationals.
 
     >>> from utmost.spaces import counts, priors
-    >>> found = least_nib_loss(priors.uniform(5), PrivacyType(counts(4), alpha="1/2"))
+    >>> found = least_nib_loss(PrivacyType(counts(4), alpha="1/2"), priors.uniform(5))
     >>> found.loss, found.remap.actions.tolist(), found.verify()
     (Fraction(1, 20), [4, 4, 0, 0, 0], True)
     """

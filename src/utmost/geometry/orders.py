@@ -1,4 +1,4 @@
-"""Other orders on channels: max-case, privacy-based, and refinement of hypers by earth moves."""
+"""Coarser orders on channels than refinement: by the worst posterior, and by the metric promises kept."""
 
 import math
 from dataclasses import dataclass
@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 
 from utmost.channels import Channel
-from utmost.exact import Array, as_array, checked, frozen, is_exact, objects, one_world
-from utmost.geometry.refining import refinement
-from utmost.geometry.witnesses import TOLERANCE, as_rationals, same_secrets
-from utmost.leakage import Hyper, hyper
+from utmost.exact import Array, as_array, frozen, is_exact, objects, one_world
+from utmost.geometry.witnesses import Verdict, as_rationals
 from utmost.leakage.channel_capacity import as_channel
 from utmost.programs import LinearProgram, solve_exactly
-from utmost.spaces.priors import prior as check_prior
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,74 +57,63 @@ def nearest_mixture(points: Array, target: Array) -> NearestMixture:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MaxCaseVerdict:
-    """Whether every posterior of A is a mixture of posteriors of B; true or false in a condition.
+class MaxCaseVerdict(Verdict):
+    """Whether every posterior of the worse channel is a mixture of posteriors of the better one.
 
     Attributes:
-        B, A: the posteriors for the uniform prior, a column each, (n, m) and (n, k).
-        weights: (m, k): posterior w of A is sum_y weights[y, w] B[:, y]; None where some posterior is no mixture.
-        outcome: a posterior of A that is none, or None.
-        separator: (n,) g with g . A[:, outcome] > g . B[:, y] for all y: an expectation that A can raise higher.
-        tolerance: by how much float64 posteriors may be off; 0 for exact ones.
+        before, after: the posteriors of better and of worse for the uniform prior, a column each, (n, m) and (n, k).
+        weights: (m, k): posterior w after is sum_y weights[y, w] before[:, y]; None where some posterior is no mixture.
+        outcome: a posterior of the worse channel that is none, or None.
+        separator: (n,) g with g . after[:, outcome] > g . before[:, y] for all y: an expectation that the worse channel
+            can raise higher.
     """
 
-    B: Array
-    A: Array
+    before: Array
+    after: Array
     weights: Array | None
     outcome: int | None
     separator: Array | None
-    tolerance: float
 
     def __bool__(self) -> bool:
         return self.weights is not None
 
     def verify(self) -> bool:
         """Whether weights or separator prove the verdict, in rationals."""
-        B, A, least = as_rationals(self.B), as_rationals(self.A), Fraction(self.tolerance)
+        before, after, least = as_rationals(self.before), as_rationals(self.after), Fraction(self.tolerance)
         if self.weights is not None:
             weights = as_rationals(self.weights)
             fair = (weights >= 0).all() and (abs(weights.sum(axis=0) - 1) <= least).all()
-            return bool(fair and (abs(B.dot(weights) - A) <= least).all())
+            return bool(fair and (abs(before.dot(weights) - after) <= least).all())
         assert self.separator is not None, "a verdict has one of the two witnesses"
-        heights = self.separator.dot(B)
-        return bool(self.separator.dot(A[:, self.outcome]) - heights.max() > least * abs(self.separator).sum())
+        heights = self.separator.dot(before)
+        return bool(self.separator.dot(after[:, self.outcome]) - heights.max() > least * abs(self.separator).sum())
 
 
-@checked
-def max_case_verdict(B: Channel | object, A: Channel | object, tolerance: float = TOLERANCE) -> MaxCaseVerdict:
-    """Is A safer than B for whoever fears the worst outcome: max_y V(posterior y), whatever quasi-convex V?
+def max_case_verdict(better: Channel, worse: Channel, tolerance: float) -> MaxCaseVerdict:
+    """Is one channel safer for whoever fears the worst outcome: max_y V(posterior y), whatever quasi-convex V?
 
-    Exactly if the posteriors of A lie in the convex hull of those of B. Refinement implies it (the earth that arrives
-    at a posterior of A mixes posteriors of B) and asks for more: that the weights add up as well. Where the posteriors
-    of B are linearly independent they do, and both are the same.
+    Exactly if its posteriors lie in the convex hull of those of the other. Refinement implies it (the earth that
+    arrives at a posterior mixes posteriors of the better channel) and asks for more: that the weights add up as well.
+    Where the posteriors of the better channel are linearly independent they do, and both are the same.
 
     Args:
-        B, A: n rows.
+        better, worse: n rows.
         tolerance: for float64: how far a mixture may be off in every entry of a posterior.
 
-    Raises:
-        NotAChannel: for another number of secrets.
-
     Source: [chatzikokolakis2021]; [fernandes2022], observation b) after
-    equation (7). Cost: one linear program for each outcome of A.
-
-    >>> B, A = [["1/2", "1/2", 0], [0, "1/2", "1/2"]], [["3/4", "1/4"], ["1/4", "3/4"]]
-    >>> from utmost.geometry import refinement
-    >>> bool(max_case_verdict(B, A)), refinement(B, A) is not None
-    (True, True)
+    equation (7). Cost: one linear program for each outcome of the worse channel.
     """
-    first, second = same_secrets(B, A)
-    known, wanted = one_world(_posteriors(first), _posteriors(second))
-    exactly = is_exact(known) and is_exact(wanted)
-    allowed = 0.0 if exactly else tolerance
+    known, wanted = one_world(_posteriors(better), _posteriors(worse))
+    allowed = 0.0 if is_exact(known) and is_exact(wanted) else tolerance
     weights = []
     points = as_rationals(known)
     for w, target in enumerate(as_rationals(wanted).T):
         found = nearest_mixture(points, target)
         if found.distance > Fraction(allowed):
-            return MaxCaseVerdict(known, wanted, None, w, found.separator, allowed)
+            return MaxCaseVerdict(better, worse, allowed, known, wanted, None, w, found.separator)
         weights.append(found.weights)
-    return MaxCaseVerdict(known, wanted, frozen(np.array(weights, dtype=object).T), None, None, allowed)
+    mixtures = frozen(np.array(weights, dtype=object).T)
+    return MaxCaseVerdict(better, worse, allowed, known, wanted, mixtures, None, None)
 
 
 def _posteriors(channel: Channel) -> Array:
@@ -137,62 +123,46 @@ def _posteriors(channel: Channel) -> Array:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PrivacyOrderVerdict:
-    """Whether A keeps every metric promise that B keeps; true or false in a condition.
+class PrivacyOrderVerdict(Verdict):
+    """Whether the worse channel keeps every metric promise that the better one keeps.
 
     Attributes:
-        B, A: the ratios exp(d_B) and exp(d_A) of the metrics that the channels induce, (n, n), maybe infinite.
-        pair: secrets that A tells apart more than B does, or None.
-        tolerance: by how much, relatively, ratios of floats may be off; 0 for exact ones.
+        loose, strict: the ratios exp(d) of the metrics d that better and worse induce, (n, n), maybe infinite.
+        pair: secrets that the worse channel tells apart more than the better one does, or None.
     """
 
-    B: Array
-    A: Array
+    loose: Array
+    strict: Array
     pair: tuple[int, int] | None
-    tolerance: float
 
     def __bool__(self) -> bool:
         return self.pair is None
 
     def verify(self) -> bool:
-        """Whether the ratios say so: none of A above that of B, or the one of the pair."""
-        allowed = self.B * (1 + Fraction(self.tolerance))
-        above = np.greater(self.A, allowed)
+        """Whether the ratios say so: none of the worse channel above that of the better one, or that of the pair."""
+        above = np.greater(self.strict, self.loose * (1 + Fraction(self.tolerance)))
         return not above.any() if self.pair is None else bool(above[self.pair])
 
 
-@checked
-def privacy_order_verdict(
-    B: Channel | object, A: Channel | object, tolerance: float = TOLERANCE
-) -> PrivacyOrderVerdict:
-    """Does A keep every metric promise that B keeps?
+def privacy_order_verdict(better: Channel, worse: Channel, tolerance: float) -> PrivacyOrderVerdict:
+    """Does one channel keep every metric promise that the other keeps?
 
     A channel C keeps a promise d exactly if d_C <= d for the metric d_C(x, z) = max_y |log C[x, y] / C[z, y]| that it
-    induces, so the question is whether d_A <= d_B. Then for every space and level that contains B, A is contained too,
-    and `smallest_epsilon` of A is at most that of B; a pair with d_A > d_B is a space of two secrets where it is not.
-    The max-case order implies it: a ratio of two entries is quasi-convex on posteriors.
+    induces, so the question is whether d_worse <= d_better. Then every space and level that contains the better one
+    contains the worse one, whose `smallest_epsilon` is no larger; a pair that breaks it is a space of two secrets where
+    it is not. The max-case order implies it: a ratio of two entries is quasi-convex on posteriors.
 
     Args:
-        B, A: n rows.
+        better, worse: n rows.
         tolerance: for float64: by how much, relatively, a ratio may be larger.
 
-    Raises:
-        NotAChannel: for another number of secrets.
-
     Source: [chatzikokolakis2021]. Cost: O(n^2 (m + k)).
-
-    >>> from utmost.channels import geometric_channel, randomized_response
-    >>> line, equal = geometric_channel(2, alpha="1/2"), randomized_response(3, alpha="1/2")
-    >>> bool(privacy_order_verdict(line, equal)), bool(privacy_order_verdict(equal, line))
-    (True, False)
     """
-    first, second = same_secrets(B, A)
-    loose, strict = induced_ratios(first), induced_ratios(second)
-    exactly = first.is_exact and second.is_exact
-    allowed = 0.0 if exactly else tolerance
+    loose, strict = induced_ratios(better), induced_ratios(worse)
+    allowed = 0.0 if better.is_exact and worse.is_exact else tolerance
     apart = np.argwhere(strict > loose * (1 + Fraction(allowed))).tolist()
     pair = (int(apart[0][0]), int(apart[0][1])) if apart else None
-    return PrivacyOrderVerdict(loose, strict, pair, allowed)
+    return PrivacyOrderVerdict(better, worse, allowed, loose, strict, pair)
 
 
 def induced_ratios(channel: Channel | object) -> Array:
@@ -228,73 +198,3 @@ def _largest_ratio(one: Array, other: Array, near_one: Array, near_other: Array)
         if q:
             ratio = max(ratio, q / p if p else float("inf"))
     return ratio
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EarthMove:
-    """How much probability moves from which posterior of ``before`` to which one of ``after``.
-
-    Attributes:
-        before, after: the hypers of B and of A for one prior.
-        amounts: (m, k): all that leaves posterior y of ``before`` is its weight, all that arrives at posterior w of
-            ``after`` is its weight, and the mean of what arrives there is the posterior itself:
-            sum_y amounts[y, w] before.posteriors[:, y] = after.weights[w] after.posteriors[:, w].
-    """
-
-    before: Hyper
-    after: Hyper
-    amounts: Array
-
-    def __post_init__(self) -> None:
-        frozen(self.amounts)
-
-    @checked
-    def verify(self, tolerance: float = TOLERANCE) -> bool:
-        """Whether the amounts are as stated: exactly where all is exact, else up to the tolerance in every sum."""
-        posteriors, amounts, joint = one_world(self.before.posteriors, self.amounts, self.after.joint)
-        misses = (
-            amounts.sum(axis=1) - self.before.weights,
-            amounts.sum(axis=0) - self.after.weights,
-            (posteriors @ amounts - joint).ravel(),
-        )
-        allowed = 0 if self.before.is_exact and self.after.is_exact else tolerance
-        return bool((amounts >= 0).all() and all((abs(miss) <= allowed).all() for miss in misses))
-
-
-@checked
-def earth_move(
-    B: Channel | object, A: Channel | object, prior: object, tolerance: float = TOLERANCE
-) -> EarthMove | None:
-    """The refining earth move from the hyper [prior, B] to the hyper [prior, A], or None where there is none.
-
-    It exists exactly if A is a refinement of B on the secrets that the prior does not exclude: the remap P of merged
-    outcomes moves weights[y] P[y, w]. For one prior without zeros it therefore decides refinement for all priors.
-
-    Args:
-        B, A: (n, m) and (n, k). prior: (n,).
-        tolerance: for float64, as in `refinement`.
-
-    Raises:
-        NotAChannel, NotAPrior, OutOfRange: for what is none, and for other numbers of secrets.
-
-    Source: [fernandes2022], equation (7) and observation a) after it.
-
-    >>> from utmost.spaces import priors
-    >>> move = earth_move([[1, 0], [0, 1]], [["3/4", "1/4"], ["1/4", "3/4"]], priors.uniform(2))
-    >>> [[str(v) for v in row] for row in move.amounts], move.verify()
-    ([['3/8', '1/8'], ['1/8', '3/8']], True)
-    """
-    belief = check_prior(prior)
-    before, after = hyper(B, belief), hyper(A, belief)
-    possible = np.flatnonzero(belief != 0)
-    P = refinement(_rows_of(before, possible), _rows_of(after, possible), tolerance)
-    if P is None:
-        return None
-    weights, remap = one_world(before.weights, P.matrix)
-    return EarthMove(before, after, np.asarray(weights[:, None] * remap))
-
-
-def _rows_of(of: Hyper, possible: Array) -> Channel:
-    """The channel of a hyper on the secrets that its prior does not exclude."""
-    joint = of.joint[possible]
-    return Channel(joint / joint.sum(axis=1, keepdims=True))

@@ -381,14 +381,14 @@ def _vertices(ptype: PrivacyType, distances: Distances, exponents: NDArray[np.in
 
 
 @checked
-def vertex_extensions(target: Channel, secrets: Sequence[int], ptype: PrivacyType) -> Iterator[Channel]:
+def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[int]) -> Iterator[Channel]:
     """All vertex mechanisms of a type with the outcomes of a mechanism on some secrets, that restrict to it.
 
     Each column of the extension is a vertex of the type whose restriction is proportional to the column of the target,
     scaled to be equal to it. Columns are chosen one after another, as long as no row sums to more than 1.
 
     Args:
-        target: (k, m) Fractions, all outcomes possible.
+        channel: (k, m) Fractions, all outcomes possible.
         secrets: k of the n secrets, in the order of the target's rows.
         ptype: with rational alpha^d.
 
@@ -404,17 +404,17 @@ def vertex_extensions(target: Channel, secrets: Sequence[int], ptype: PrivacyTyp
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import hamming
     >>> cube = PrivacyType(hamming(2), alpha="1/2")
-    >>> found = list(vertex_extensions(geometric_channel(2, alpha="1/2"), [0, 1, 3], cube))
+    >>> found = list(vertex_extensions(cube, geometric_channel(2, alpha="1/2"), [0, 1, 3]))
     >>> [[str(p) for p in C.matrix[2]] for C in found]
     [['1/3', '1/3', '1/3']]
     """
     listed = vertices(ptype)
-    if not (listed.is_exact and target.is_exact):
+    if not (listed.is_exact and channel.is_exact):
         raise Unsupported("extensions are found in rational arithmetic only", came="floats or irrational alpha^d")
-    if target.shape[0] != len(secrets):
-        raise OutOfRange(f"the target must have {len(secrets)} rows, one for each secret", came=target.shape[0])
+    if channel.shape[0] != len(secrets):
+        raise OutOfRange(f"the target must have {len(secrets)} rows, one for each secret", came=channel.shape[0])
     kept: list[int] = places(secrets, ptype.space.size, "secrets").tolist()
-    choices = [_matching(listed.weights, kept, column) for column in target.matrix.T]
+    choices = [_matching(listed.weights, kept, column) for column in channel.matrix.T]
     yield from _chosen(choices, [], np.zeros(len(listed.weights), dtype=object))
 
 

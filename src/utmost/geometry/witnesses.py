@@ -1,5 +1,7 @@
-"""The two witnesses of refinement, a remap and a consumer, checked apart from how they were found."""
+"""Verdicts on two channels; the witnesses of refinement, a remap and a consumer, checked apart from their search."""
 
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -16,25 +18,46 @@ TOLERANCE = 1e-9
 _ROUNDED_BITS = 60
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Verdict(ABC):
+    """Whether one channel is below another in an order, with what proves it; true or false in a condition.
+
+    Attributes:
+        better, worse: the channels; the question is whether whoever has the better one needs the worse one no more.
+        tolerance: by how much entries of floats may be off; see `refines`.
+    """
+
+    better: Channel
+    worse: Channel
+    tolerance: float
+
+    @abstractmethod
+    def __bool__(self) -> bool: ...
+
+    @abstractmethod
+    def verify(self) -> bool:
+        """Whether the witness proves the verdict, apart from how it was found."""
+
+
 @checked
-def is_remap_between(B: Channel, P: Channel, A: Channel, tolerance: float = TOLERANCE) -> bool:
+def is_remap_between(better: Channel, remap: Channel, worse: Channel, tolerance: float = TOLERANCE) -> bool:
     """Whether B @ P is A: exactly where all three are exact, else with no entry off by more than the tolerance.
 
     Args:
-        B: (n, m). P: (m, k). A: (n, k).
+        better: (n, m). P: (m, k). A: (n, k).
         tolerance: for float64, the distance allowed for each entry, the rounding of the product included.
 
     >>> half = Channel([["1/2", "1/2"], ["1/2", "1/2"]])
     >>> is_remap_between(Channel([[1, 0], [0, 1]]), half, half)
     True
     """
-    if (B.shape[0], B.shape[1], P.shape[1]) != (A.shape[0], P.shape[0], A.shape[1]):
+    if (better.shape[0], better.shape[1], remap.shape[1]) != (worse.shape[0], remap.shape[0], worse.shape[1]):
         return False
-    made = matrix_product(B.matrix, P.matrix)
-    if is_exact(made) and A.is_exact:
-        return bool((made == A.matrix).all())
-    rounding = (B.shape[1] + 2) * 2.0**-52
-    return bool((abs(made.astype(np.float64) - A.matrix.astype(np.float64)) <= tolerance - rounding).all())
+    made = matrix_product(better.matrix, remap.matrix)
+    if is_exact(made) and worse.is_exact:
+        return bool((made == worse.matrix).all())
+    rounding = (better.shape[1] + 2) * 2.0**-52
+    return bool((abs(made.astype(np.float64) - worse.matrix.astype(np.float64)) <= tolerance - rounding).all())
 
 
 @checked
@@ -94,13 +117,13 @@ def as_rationals(array: Array) -> Array:
     return array if is_exact(array) else np.vectorize(Fraction, otypes=[object])(array)
 
 
-def same_secrets(B: Channel | object, A: Channel | object) -> tuple[Channel, Channel]:
+def same_secrets(better: Channel | object, worse: Channel | object) -> tuple[Channel, Channel]:
     """Both as channels, which must have as many rows.
 
     Raises:
         NotAChannel: for what is none, and for another number of secrets.
     """
-    first, second = (C if isinstance(C, Channel) else Channel(C) for C in (B, A))
+    first, second = (C if isinstance(C, Channel) else Channel(C) for C in (better, worse))
     if first.shape[0] != second.shape[0]:
         raise NotAChannel(f"both channels must have {first.shape[0]} secrets", came=second.shape[0])
     return first, second

@@ -1,16 +1,8 @@
 """Posteriors and hypers, vulnerabilities and uncertainties, leakage and the capacities of a channel: what is gained."""
 
-from utmost.leakage.channel_capacity import (
-    Attained,
-    Capacity,
-    additive_capacity,
-    exclusion_gain,
-    identity_gain,
-    multiplicative_capacity,
-)
+from utmost.leakage.channel_capacity import Attained, Capacity, Kind, exclusion_gain
 from utmost.leakage.entropies import GuessingEntropy, ShannonEntropy, guessing_entropy, shannon_entropy
 from utmost.leakage.hypers import Hyper, hyper, hyper_of, joint
-from utmost.leakage.leakages import additive_leakage, multiplicative_leakage, uncertainty, vulnerability
 from utmost.leakage.measures import (
     TIE,
     Measure,
@@ -23,7 +15,7 @@ from utmost.leakage.measures import (
     property_vulnerability,
     scores,
 )
-from utmost.leakage.shannon import ShannonBounds, shannon_capacity
+from utmost.leakage.shannon import ShannonBounds
 
 __all__ = [
     "TIE",
@@ -31,12 +23,11 @@ __all__ = [
     "Capacity",
     "GuessingEntropy",
     "Hyper",
+    "Kind",
     "Measure",
     "PaidMeasure",
     "ShannonBounds",
     "ShannonEntropy",
-    "additive_capacity",
-    "additive_leakage",
     "bayes_risk",
     "bayes_vulnerability",
     "exclusion_gain",
@@ -44,16 +35,10 @@ __all__ = [
     "guessing_entropy",
     "hyper",
     "hyper_of",
-    "identity_gain",
     "joint",
     "l_uncertainty",
     "least_actions",
-    "multiplicative_capacity",
-    "multiplicative_leakage",
     "property_vulnerability",
     "scores",
-    "shannon_capacity",
     "shannon_entropy",
-    "uncertainty",
-    "vulnerability",
 ]

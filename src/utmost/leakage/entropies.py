@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.exact import Array, fractions, frozen, is_exact, to_floats
-from utmost.leakage.channel_capacity import Capacity, as_channel
+from utmost.leakage.channel_capacity import Capacity, Kind, as_channel, check_kind
 from utmost.leakage.hypers import as_prior
 from utmost.leakage.measures import Measure, columns_of
+from utmost.leakage.prior_capacity import search, uniform_on_sets
+from utmost.leakage.shannon import shannon_capacity
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +41,9 @@ class ShannonEntropy(Measure):
         independent = J.sum(axis=1)[:, None] * J.sum(axis=0)[None, :]
         return max(0.0, float(_relative(J, independent, sign=1).sum()))
 
-    def additive_capacity(self, channel: object) -> Capacity:
-        """The Shannon capacity in bits, with a proof of how near it is: see `shannon_capacity`."""
-        from utmost.leakage.shannon import shannon_capacity
-
-        return shannon_capacity(as_channel(channel))
+    def capacity(self, channel: object, kind: Kind = "multiplicative") -> Capacity:
+        """The additive one is the Shannon capacity in bits, with a proof of how near it is: see `shannon_capacity`."""
+        return shannon_capacity(as_channel(channel)) if kind == "additive" else Measure.capacity(self, channel, kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +74,11 @@ class GuessingEntropy(Measure):
         J = as_prior(channel)[:, None] if alone else columns_of(channel, prior)
         return frozen(np.argsort(-J, axis=0, kind="stable"))
 
-    def multiplicative_capacity(self, channel: object) -> Capacity:  # noqa: D102
-        from utmost.leakage.prior_capacity import capacity_over_subsets
-
-        return capacity_over_subsets(as_channel(channel), self, multiplicative=True)
-
-    def additive_capacity(self, channel: object) -> Capacity:  # noqa: D102
-        from utmost.leakage.prior_capacity import capacity_over_subsets
-
-        return capacity_over_subsets(as_channel(channel), self, multiplicative=False)
+    def capacity(self, channel: object, kind: Kind = "multiplicative") -> Capacity:
+        """Over the uniform distributions on sets of secrets. Cost: O(n m) for each of the 2^n - 1 sets."""
+        check_kind(kind)
+        C = as_channel(channel)
+        return search(C, self, kind, uniform_on_sets(C.shape[0]))
 
 
 def _relative(J: Any, other: Any, sign: int) -> Any:

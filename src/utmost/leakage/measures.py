@@ -11,9 +11,17 @@ import numpy as np
 
 from utmost.channels import Remap
 from utmost.errors import NotALoss, NotANumber, OutOfRange, Unsupported
-from utmost.exact import Array, as_array, check_array, checked, is_exact, matrix_product, one_world
-from utmost.leakage.channel_capacity import Capacity, as_channel, multiplicative_capacity, total
+from utmost.exact import Array, as_array, check_array, checked, is_exact, matrix_product, one_world, to_floats
+from utmost.leakage.channel_capacity import (
+    Attained,
+    Capacity,
+    Kind,
+    as_channel,
+    check_kind,
+    total,
+)
 from utmost.leakage.hypers import Hyper, as_prior, joint
+from utmost.leakage.prior_capacity import best_guess, corner_priors, search, uniform_on
 from utmost.spaces import Consumer, Loss, losses
 from utmost.spaces.losses import from_function, loss_matrix
 
@@ -79,21 +87,18 @@ class Measure(ABC):
         """
         raise Unsupported("the measure must be attained by a strategy", came=self.name)
 
-    def multiplicative_capacity(self, channel: object) -> Capacity:
-        """The largest multiplicative leakage of a channel by this measure, over all priors.
+    def capacity(self, channel: object, kind: Kind = "multiplicative") -> Capacity:
+        """The largest leakage of a channel by this measure, over all priors.
+
+        Args:
+            channel: (n, m).
+            kind: "multiplicative" or "additive".
 
         Raises:
             Unsupported: where no method for it is known here.
         """
-        raise Unsupported("no program for the multiplicative capacity of this measure is known", came=self.name)
-
-    def additive_capacity(self, channel: object) -> Capacity:
-        """The largest additive leakage of a channel by this measure, over all priors.
-
-        Raises:
-            Unsupported: where no method for it is known here.
-        """
-        raise Unsupported("no program for the additive capacity of this measure is known", came=self.name)
+        check_kind(kind)
+        raise Unsupported(f"no program for the {kind} capacity of this measure is known", came=self.name)
 
     def _before_and_after(self, J: Array) -> tuple[Any, Any]:
         return total(self.of_columns(J.sum(axis=1)[:, None])), total(self.of_columns(J))
@@ -218,17 +223,33 @@ class PaidMeasure(Measure):
         scored = scores(self.payments(len(J)), J)
         return least_actions(-scored if self.is_gain else scored)
 
-    def multiplicative_capacity(self, channel: object) -> Capacity:  # noqa: D102
-        from utmost.leakage.prior_capacity import capacity_over_priors
+    def capacity(self, channel: object, kind: Kind = "multiplicative") -> Capacity:
+        """The largest leakage of a channel by this gain or loss, over all priors, with a prior that attains it.
 
-        if self.paid is losses.nib and self.is_gain:
-            return multiplicative_capacity(channel)
-        return capacity_over_priors(as_channel(channel), self, multiplicative=True)
+        Args:
+            channel: (n, m).
+            kind: "multiplicative" or "additive".
 
-    def additive_capacity(self, channel: object) -> Capacity:  # noqa: D102
-        from utmost.leakage.prior_capacity import capacity_over_priors
+        Cost: for one guess of the secret see `best_subset`; otherwise O(n m k) for each corner of `corner_priors`, of
+        which there can be exponentially many.
 
-        return capacity_over_priors(as_channel(channel), self, multiplicative=False)
+        >>> from utmost.channels import geometric_channel
+        >>> found = bayes_vulnerability.capacity(geometric_channel(2, alpha="1/2"), "additive")
+        >>> str(found.value), [str(p) for p in found.certificate.prior]
+        ('1/4', ['1/2', '0', '1/2'])
+        """
+        check_kind(kind)
+        C = as_channel(channel)
+        n = C.shape[0]
+        payments = self.payments(n)
+        if self.paid is not (losses.nib if self.is_gain else losses.binary):
+            return search(C, self, kind, corner_priors(payments, self.is_gain), payments)
+        if self.is_gain and kind == "multiplicative":
+            value, prior = total(C.matrix.max(axis=0)), uniform_on(range(n), n)
+            return Capacity(
+                value, C, Attained(C, prior if C.is_exact else to_floats(prior), payments, value, kind, self)
+            )
+        return search(C, self, kind, [best_guess(C, kind)], payments)
 
     def __repr__(self) -> str:
         return self.title

@@ -1,6 +1,6 @@
 """The most that a channel leaks by one measure, over all priors: a search among finitely many of them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from math import gcd, inf, lcm
@@ -10,9 +10,7 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.exact import Array, frozen, is_exact, objects, to_floats
-from utmost.leakage.channel_capacity import Attained, Capacity
-from utmost.leakage.measures import Measure, PaidMeasure
-from utmost.spaces import losses
+from utmost.leakage.channel_capacity import Attained, Capacity, Kind, Leaks
 
 Worth = Callable[[int, Any], Any]
 """What a set is worth, by its size k and by sum_y max over the set of C[x, y]: larger for larger sums."""
@@ -127,58 +125,44 @@ def _dot(one: _Ray, other: _Ray) -> int:
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 
-def capacity_over_priors(C: Channel, measure: PaidMeasure, *, multiplicative: bool) -> Capacity:
-    """max over priors of the leakage of a channel by one gain or loss, with a prior that attains it.
+def search(C: Channel, measure: Leaks, kind: Kind, corners: Iterable[Array], payments: Array | None = None) -> Capacity:
+    """The largest leakage of a channel by a measure among some priors, with the prior that attains it.
 
     On each region of priors where one action is best, the leakage is largest at a corner: additive leakage is convex
-    there, and sets of low multiplicative leakage are convex. So all corners are tried. For one guess of the secret they
-    are the uniform distributions on the sets of secrets.
+    there, and sets of low multiplicative leakage are convex. So the corners of all regions suffice.
 
     Args:
         C: (n, m).
-        measure: with n rows of payments.
-        multiplicative: additive otherwise.
+        corners: (n,) each, Fractions.
+        payments: of the measure, kept in the certificate.
 
-    Cost: for one guess see `best_subset`; otherwise O(n m k) for each corner, of which there can be exponentially many.
-
-    Source: corners as in docs/theory/leakage.md.
-
-    >>> from utmost.channels import geometric_channel
-    >>> from utmost.leakage import bayes_vulnerability
-    >>> found = bayes_vulnerability.additive_capacity(geometric_channel(2, alpha="1/2"))
-    >>> str(found.value), [str(p) for p in found.certificate.prior]
-    ('1/4', ['1/2', '0', '1/2'])
+    Source: corners as in docs/theory/leakage.md. Cost: a leakage for each corner.
     """
-    if measure.paid is (losses.nib if measure.is_gain else losses.binary):
-        chosen = best_subset(C.matrix, _factor if multiplicative else _gained)
-        return _best(C, measure, iter([_uniform(chosen, C.shape[0])]), measure.payments(C.shape[0]), multiplicative)
-    payments = measure.payments(C.shape[0])
-    return _best(C, measure, iter(corner_priors(payments, measure.is_gain)), payments, multiplicative)
+    leak = measure.multiplicative_leakage if kind == "multiplicative" else measure.additive_leakage
+    tried = corners if C.is_exact else map(to_floats, corners)
+    value, prior = max(((leak(C, p), p) for p in tried), key=lambda found: found[0])
+    return Capacity(value, C, Attained(C, prior, payments, value, kind, measure))
 
 
-def capacity_over_subsets(C: Channel, measure: Measure, *, multiplicative: bool) -> Capacity:
-    """The same for a measure whose regions have the uniform distributions on sets of secrets for corners.
+def best_guess(C: Channel, kind: Kind) -> Array:
+    """The corner with the largest leakage for one guess of the secret: uniform on some set (see `best_subset`).
+
+    By factors it is that of the risk of a wrong guess; the chance of a right one is multiplied most on all secrets.
+    """
+    return uniform_on(best_subset(C.matrix, _factor if kind == "multiplicative" else _gained), C.shape[0])
+
+
+def uniform_on_sets(n: int) -> Iterator[Array]:
+    """The uniform distributions on the 2^n - 1 sets of secrets: the corners where the order of the secrets matters.
 
     So it is for the guessing entropy, which is linear wherever the order of the probabilities is one.
-
-    Cost: O(n m) for each of the 2^n - 1 sets.
     """
-    n = C.shape[0]
-    sets = ([x for x in range(n) if chosen >> x & 1] for chosen in range(1, 1 << n))
-    return _best(C, measure, (_uniform(inside, n) for inside in sets), None, multiplicative)
+    for chosen in range(1, 1 << n):
+        yield uniform_on([x for x in range(n) if chosen >> x & 1], n)
 
 
-def _best(C: Channel, measure: Measure, corners: Iterator[Array], payments: Any, multiplicative: bool) -> Capacity:
-    leak = measure.multiplicative_leakage if multiplicative else measure.additive_leakage
-    value, prior = max(((leak(C, p), p) for p in map(_like(C), corners)), key=lambda found: found[0])
-    return Capacity(value, C, Attained(C, prior, payments, value, multiplicative, measure))
-
-
-def _like(C: Channel) -> Any:
-    return (lambda prior: prior) if is_exact(C.matrix) else to_floats
-
-
-def _uniform(inside: Sequence[int], n: int) -> Array:
+def uniform_on(inside: Sequence[int], n: int) -> Array:
+    """The uniform prior on a set of secrets."""
     prior = np.full(n, Fraction(0), dtype=object)
     prior[list(inside)] = Fraction(1, len(inside))
     return frozen(prior)

@@ -31,14 +31,14 @@ class ShannonBounds:
 
 
 @checked
-def shannon_capacity(C: Channel, gap: float = 1e-9) -> Capacity:
+def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
     """max over priors of the mutual information of secret and outcome, in bits.
 
     Rounds of Blahut and Arimoto, p_x <- p_x 2^D(C[x] || q) / sum, and now and then a Newton step on the conditions of
     the optimum, D(C[x] || q) = capacity for all x with p_x > 0, taken where it narrows the bounds.
 
     Args:
-        C: (n, m); exact entries are read as their nearest floats.
+        channel: (n, m); exact entries are read as their nearest floats.
         gap: how far apart the bounds may be, in bits.
 
     Returns:
@@ -53,13 +53,13 @@ def shannon_capacity(C: Channel, gap: float = 1e-9) -> Capacity:
     """
     if gap <= 0:
         raise OutOfRange("gap must be positive", came=gap, where="shannon_capacity")
-    matrix = to_floats(C.matrix) if is_exact(C.matrix) else C.matrix
+    matrix = to_floats(channel.matrix) if is_exact(channel.matrix) else channel.matrix
     rows = matrix[:, matrix.sum(axis=0) > 0]
     prior = np.full(len(rows), 1 / len(rows))
     best = bounds_at(rows, prior)
     for turn in range(_ROUNDS):
         if best.upper - best.lower <= gap:
-            return Capacity(best.lower, C, best)
+            return Capacity(best.lower, channel, best)
         if turn % _POLISH_EVERY == _POLISH_EVERY - 1:
             prior = _polished(rows, prior)
         else:

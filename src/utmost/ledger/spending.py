@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from utmost.exact import Interval, Level, checked, round_down, round_up
+from utmost.exact import Interval, Level, checked, round_down, round_up, settled
 
 # Two sums that agree to so many bits and are written differently are taken for unequal, to the spender's disadvantage.
 _MOST_BITS = 1 << 12
@@ -43,7 +43,7 @@ class Spending:
     def level(self) -> Level | None:
         """The sum as one level: exactly, where it has one base; else rounded up. None for nothing."""
         if len(self.powers) > 1:
-            return Level(None, Fraction(round_up(self._around(1200))))
+            return Level(None, Fraction(round_up(settled(self._around))))
         return next(iter(self.levels), None)
 
     @property
@@ -72,7 +72,7 @@ class Spending:
         if all(base is None for base, _ in (*self.powers, (limit.base, limit.power))):
             return max(Fraction(0), limit.power - sum((power for _, power in self.powers), Fraction(0)))
 
-        return max(0.0, round_down(limit.epsilon_interval(1200) - self._around(1200)))
+        return max(0.0, round_down(settled(lambda bits: limit.epsilon_interval(bits) - self._around(bits))))
 
     def _around(self, bits: int) -> Interval:
         total = Interval.of(0, bits)

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from utmost.capacities import additive_capacity, multiplicative_capacity
+from utmost.capacities import capacity
 from utmost.exact import level
 from utmost.geometry import Vertices, count_kernels, count_vertices, estimate_kernels, vertices
 from utmost.geometry.kernel_walk import PairCompletions
@@ -93,12 +93,11 @@ def corollaries() -> Iterator[Comparison]:
     cases = [(n, a) for n in range(2, 8) for a in ALPHAS]
     lines = [PrivacyType(counts(n - 1), alpha=a) for n, a in cases]
     right = sum(
-        multiplicative_capacity(line).value == (n * (1 - a) + 2 * a) / (1 + a)
-        for line, (n, a) in zip(lines, cases, strict=True)
+        capacity(line).value == (n * (1 - a) + 2 * a) / (1 + a) for line, (n, a) in zip(lines, cases, strict=True)
     )
     yield _formula("Corollary 20", "multiplicative, on the line", "(N(1-alpha) + 2 alpha)/(1+alpha)", right, len(cases))
     flat = [PrivacyType(discrete(n), alpha=a) for n, a in cases]
-    found = [(multiplicative_capacity(ptype).value, additive_capacity(ptype).value) for ptype in flat]
+    found = [(capacity(ptype).value, capacity(ptype, kind="additive").value) for ptype in flat]
     right = sum(x == n / (1 + (n - 1) * a) for (x, _), (n, a) in zip(found, cases, strict=True))
     yield _formula("Corollary 22", "multiplicative, discrete", "n/(1 + (n-1) alpha)", right, len(cases))
     right = sum(y == 1 - n / (1 + (n - 1) / a) for (_, y), (n, a) in zip(found, cases, strict=True))
@@ -169,7 +168,7 @@ def row_of(row: TypeRow) -> Iterator[Comparison]:
     if row.kernels is not None:
         yield _count(place, row.name, "kernels", row.kernels, _kernels(row.space))
     ptype = PrivacyType(row.space, alpha=HALF)
-    found = (multiplicative_capacity(ptype), additive_capacity(ptype))
+    found = (capacity(ptype), capacity(ptype, kind="additive"))
     proved = all(capacity.certificate.verify() for capacity in found)
     same = [round(float(printed), 2) == round(float(x), 2) for printed, x in zip(row.capacities, found, strict=True)]
     yield equal(

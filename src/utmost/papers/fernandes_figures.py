@@ -5,10 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from utmost.capacities import capacity
 from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
 from utmost.exact import Array
-from utmost.geometry import is_kernel, is_universally_optimal, vertices
-from utmost.leakage import additive_capacity, hyper, multiplicative_capacity, uncertainty
+from utmost.geometry import is_kernel, universality, vertices
+from utmost.leakage import hyper, l_uncertainty
 from utmost.papers.comparison import Comparison, corrected, equal, extended
 from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, hamming, losses, priors
@@ -56,8 +57,8 @@ def figures_1_to_3() -> Iterator[Comparison]:
     found = "; ".join(" ".join(map(str, v)) for v in corners)
     known = "1/7 2/7 4/7; 1/4 1/2 1/4; 2/5 1/5 2/5; 4/7 2/7 1/7"
     yield extended("Figure 2", "the corners of the region", known, found, "drawn, but not named in the paper")
-    middle = uncertainty(priors.uniform(3), losses.nib)
-    ends = [uncertainty(prior, losses.nib) for prior in np.eye(3, dtype=int)]
+    middle = l_uncertainty(losses.nib).prior(priors.uniform(3))
+    ends = [l_uncertainty(losses.nib).prior(prior) for prior in np.eye(3, dtype=int)]
     bent = middle > sum(ends) / 3
     yield equal(
         "Figure 3", "U_nib is not planar", True, bent, shown=("not planar", f"{middle} in the middle, 0 outside")
@@ -75,10 +76,10 @@ def figures_6_and_7() -> Iterator[Comparison]:
 def kernel_figures() -> Iterator[Comparison]:
     """The kernels that Figures 4, 5 and 8 mark."""
     line, equidistant = PrivacyType(counts(2), alpha=HALF), PrivacyType(discrete(3), alpha=HALF)
-    marked = is_kernel(geometric_channel(2, alpha=HALF), line)
+    marked = is_kernel(line, geometric_channel(2, alpha=HALF))
     yield claim("Figure 4", "the geometric mechanism is a kernel", marked)
     both = [make(3, alpha=HALF) for make in (randomized_response, dual_randomized_response)]
-    marked = all(is_kernel(channel, equidistant) for channel in both)
+    marked = all(is_kernel(equidistant, channel) for channel in both)
     yield claim("Figure 5", "R and its dual are kernels", marked)
     yield from figure_8()
 
@@ -90,12 +91,12 @@ def figure_8() -> Iterator[Comparison]:
     rows = found.restrict(FIGURE_8_ROWS)
     yield equal("Figure 8", "the kernel", FIGURE_8, matrix_text(rows.matrix))
     yield equal("Figure 8", "its hyper", FIGURE_8_HYPER, hyper_text(rows))
-    yield claim("Figure 8", "it is a kernel", is_kernel(found, ptype))
+    yield claim("Figure 8", "it is a kernel", is_kernel(ptype, found))
     same = same_columns(found.restrict(PATH), geometric_channel(3, alpha=HALF))
     yield equal("Figure 8", "its restriction to the path", True, same, shown=("geometric", _said(same, "geometric")))
-    best = bool(is_universally_optimal(found, lifted_loss(losses.binary.matrix(4), PATH, 8), ptype))
+    best = bool(universality(ptype, lifted_loss(losses.binary.matrix(4), PATH, 8), found))
     yield claim("Figure 8", "universally optimal for lifted binary loss", best)
-    mult, add = multiplicative_capacity(found).value, additive_capacity(found).value
+    mult, add = capacity(found).value, capacity(found, kind="additive").value
     yield extended("Figure 8", "its capacities", "2 and 2/3", f"{mult} and {add}")
     yield corrected(
         "Figure 8", "its secrets, by section VI-D", "3", 8, found.shape[0], "the cube of 3 bits has 8 secrets"

@@ -13,10 +13,10 @@ from utmost.geometry import (
     decompose,
     distinguishing_mechanism,
     is_kernel,
-    is_universally_optimal,
     is_vertex_mechanism,
     kernels,
     universal_mechanism,
+    universality,
 )
 from utmost.geometry.decomposition import solve_columns
 from utmost.papers.comparison import Comparison, corrected, equal, extended
@@ -36,10 +36,10 @@ def characterisation() -> Iterator[Comparison]:
     yield _theorem_3()
     yield from _properties()
     lines = [(n, a) for n in range(1, 7) for a in ALPHAS]
-    right = sum(is_kernel(geometric_channel(n, alpha=a), PrivacyType(counts(n), alpha=a)) for n, a in lines)
+    right = sum(is_kernel(PrivacyType(counts(n), alpha=a), geometric_channel(n, alpha=a)) for n, a in lines)
     yield _always("Lemma 19", "the geometric mechanism is a kernel", right, len(lines))
     sizes = [(k, a) for k in range(2, 7) for a in ALPHAS]
-    right = sum(is_kernel(randomized_response(k, alpha=a), PrivacyType(discrete(k), alpha=a)) for k, a in sizes)
+    right = sum(is_kernel(PrivacyType(discrete(k), alpha=a), randomized_response(k, alpha=a)) for k, a in sizes)
     yield _always("Lemma 21", "random response is a kernel", right, len(sizes))
     yield corrected(
         "Lemma 21",
@@ -58,7 +58,7 @@ def optimality(long: bool) -> Iterator[Comparison]:
     yield _lifting()
     lines = range(2, 7 if long else 5)
     best = sum(
-        bool(is_universally_optimal(geometric_channel(n, alpha=HALF), losses.nib, PrivacyType(counts(n), alpha=HALF)))
+        bool(universality(PrivacyType(counts(n), alpha=HALF), losses.nib, geometric_channel(n, alpha=HALF)))
         for n in lines
     )
     yield extended(
@@ -76,9 +76,9 @@ def _theorem_3() -> Comparison:
     for space in SMALL:
         ptype = PrivacyType(space, alpha=HALF)
         for channel in _members(space):
-            found = decompose(channel, ptype)
+            found = decompose(ptype, channel)
             cases += 1
-            right += found.verify(channel) and all(is_kernel(kernel, ptype) for kernel in found.kernels)
+            right += found.verify(channel) and all(is_kernel(ptype, kernel) for kernel in found.kernels)
     return _always("Theorem 3", "M = B P, B a convex sum of kernels", right, cases)
 
 
@@ -99,7 +99,7 @@ def _properties() -> Iterator[Comparison]:
         sets = [set(listed.support(k)) for k in range(len(listed))]
         channels = [[list(column) for column in kernel.matrix.T] for kernel in listed]
         mixture = Channel(np.concatenate([kernel.matrix / len(listed) for kernel in listed], axis=1))
-        mixtures += is_vertex_mechanism(mixture, ptype) and decompose(mixture, ptype).verify(mixture)
+        mixtures += is_vertex_mechanism(ptype, mixture) and decompose(ptype, mixture).verify(mixture)
         for one, two in permutations(range(len(listed)), 2):
             pairs += 1
             apart += not sets[one] < sets[two]
@@ -123,7 +123,7 @@ def _existence() -> Iterator[Comparison]:
     for space in SMALL:
         ptype = PrivacyType(space, alpha=HALF)
         channel, loss = distinguishing_mechanism(ptype)
-        verdict = is_universally_optimal(channel, loss, ptype)
+        verdict = universality(ptype, loss, channel)
         right += bool(verdict) and verdict.certificate is not None and verdict.certificate.verify()
     yield corrected(
         "Theorem 10",
@@ -157,7 +157,7 @@ def _impossibility(long: bool) -> Iterator[Comparison]:
     ptype = PrivacyType(counts(2), alpha=HALF)
     skew = [[F(int(x == 1) ^ w) for w in range(2)] for x in range(3)]
     served = [
-        all(is_universally_optimal(kernel, loss, ptype) for loss in (losses.binary, losses.nib, skew))
+        all(universality(ptype, loss, kernel) for loss in (losses.binary, losses.nib, skew))
         for kernel in kernels(ptype)
     ]
     yield equal(
@@ -169,7 +169,7 @@ def _impossibility(long: bool) -> Iterator[Comparison]:
     )
     flat = PrivacyType(discrete(3), alpha=HALF)
     kinds = (losses.binary, losses.absolute, losses.squared)
-    left = sum(bool(is_universally_optimal(kernel, loss, flat)) for kernel in kernels(flat) for loss in kinds)
+    left = sum(bool(universality(flat, loss, kernel)) for kernel in kernels(flat) for loss in kinds)
     yield equal(
         "Theorem 12",
         "kernels for strictly monotone losses, n = 3",
@@ -182,7 +182,7 @@ def _impossibility(long: bool) -> Iterator[Comparison]:
     if long:
         cases |= {(4, "binary"): "2/35", (4, "nib"): "1/49", (4, "absolute"): "4/49", (4, "squared"): "1/11"}
     for (k, name), regret in cases.items():
-        verdict = universal_mechanism(getattr(losses, name), PrivacyType(discrete(k), alpha=HALF))
+        verdict = universal_mechanism(PrivacyType(discrete(k), alpha=HALF), getattr(losses, name))
         proved = verdict.certificate.verify() and verdict.conflict is not None and verdict.conflict.verify()
         yield extended(
             "Corollary 13" if name == "binary" else "Theorem 12",
@@ -197,9 +197,9 @@ def _lifting() -> Comparison:
     """Theorem 6(5): optimal for the lifted loss, but not among the mechanisms on the subspace."""
     geometric = geometric_channel(2, alpha=HALF)
     guess = [[0, 1], [1, 0]]
-    lifted = is_universally_optimal(geometric, lifted_loss(guess, (0, 2), 3), PrivacyType(counts(2), alpha=HALF))
+    lifted = universality(PrivacyType(counts(2), alpha=HALF), lifted_loss(guess, (0, 2), 3), geometric)
     ends = PrivacyType(Space([[0, 2], [2, 0]]), alpha=HALF)
-    alone = is_universally_optimal(geometric.restrict([0, 2]), guess, ends)
+    alone = universality(ends, guess, geometric.restrict([0, 2]))
     return corrected(
         "Theorem 6(5)",
         "optimal on X if and only if lifted",
@@ -227,7 +227,7 @@ def _section_6_b() -> Iterator[Comparison]:
     loss = lifted_loss([[1, 0], [0, 1]], (0, 3), 4)
     parts = [_one_apart(4), _one_apart(4, lone=0)]
     both = Channel(np.concatenate([part.matrix / 2 for part in parts], axis=1))
-    served = [bool(is_universally_optimal(channel, loss, ptype)) for channel in (*parts, both)]
+    served = [bool(universality(ptype, loss, channel)) for channel in (*parts, both)]
     yield claim("Section VI-B", "K_A, K_B and their sum are optimal for l_e", all(served))
 
 

@@ -1,23 +1,20 @@
 """Programs whose columns keep bounded ratios, by an interior-point method made for them.
 
-The rows of a program whose columns keep bounded ratios: v_i >= a_ij v_j, held only where they have been met.
-
-A private channel over n secrets has n^2 ratios in each column, and near an optimum few of them bind. So the rows are a
-list that grows: it begins with the pairs that bind most, and takes in every other pair once a column comes near it.
-
-Programs whose columns keep bounded ratios, by an interior-point method made for them.
-
 The program of a consumer (min sum_w c_w . v_w over columns v_w with v_w[i] >= a_ij v_w[j], all columns together
 summing to 1 in every entry) has n k variables and n^2 k rows. Solvers for any program see neither that its columns meet
-in n sums only, nor that few rows bind. This method keeps a matrix of n x n for each column and one for the sums, takes
-rows in when a column comes near them, and lets go of columns that fade.
+in n sums only, nor that few rows bind. This method keeps a matrix of n x n for each column and one for the sums, and a
+list of rows: those that bind most, and every other pair once a column comes near it. It lets go of columns that fade.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from utmost.errors import SolverFailed
 from utmost.exact import Floats
@@ -265,6 +262,28 @@ def _inverse(matrix: Floats, scale: Floats) -> Floats:
     return np.asarray(inverse)
 
 
+_libraries, _turn = cache(ThreadpoolController), Lock()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """A context in which linear algebra has one thread.
+
+    Matrices of 100 by 100 give a second one nothing to do, and it waits busily: a design of 100 places takes 48 seconds
+    of processor in two threads, and 6 in one. The number is one setting of the process, which whoever comes first
+    changes and puts back; who comes meanwhile (in another thread, or in a child that was forked meanwhile) does not
+    wait.
+    """
+    if not _turn.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _libraries().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _turn.release()
+
+
 Stop = Callable[[float, float], bool]
 
 _MOST_STEPS = 300
@@ -316,21 +335,22 @@ def interior_columns(
     Raises:
         SolverFailed: when the bounds do not get there.
 
-    Cost: some 30 to 60 steps of O(k n^3); memory k n^2 floats.
+    Cost: some 30 to 60 steps of O(k n^3), in one thread of BLAS; memory k n^2 floats.
 
     Source: the predictor and corrector of Mehrotra with the multiple corrections of Gondzio, on program (2) to (6) of
     [ghosh2009] by columns.
     """
-    at = _Iterate.start(costs, factors, Sums(by_entry))
-    for steps in range(_MOST_STEPS):
-        lower, upper = at.bounds(at.take_in())
-        if stop(lower, upper):
-            return at.finished(lower, upper, steps)
-        if let_go and steps >= _FIRST_DROP:
-            at.let_go()
-        at.move(*_direction(at))
-        if not np.isfinite(at.prices).all():
-            break
+    with one_blas_thread():
+        at = _Iterate.start(costs, factors, Sums(by_entry))
+        for steps in range(_MOST_STEPS):
+            lower, upper = at.bounds(at.take_in())
+            if stop(lower, upper):
+                return at.finished(lower, upper, steps)
+            if let_go and steps >= _FIRST_DROP:
+                at.let_go()
+            at.move(*_direction(at))
+            if not np.isfinite(at.prices).all():
+                break
     raise SolverFailed("an interior point must come near the optimum", came=f"a gap of {upper - lower:.1e}")
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import BadTable, NotALevel, NotANumber
-from utmost.exact import Level, checked, exact, level, round_down, round_up
+from utmost.exact import Level, checked, exact, level, round_down, round_up, settled
 from utmost.release.doors import door_of
 from utmost.release.plan import Plan
 from utmost.version import __version__
@@ -152,9 +152,13 @@ def level_facts(level: Level) -> dict[str, Any]:
     if level.is_rational:
         alpha: Any = str(level.alpha_fraction())
     else:
-        around = level.alpha_interval(1200)
+        around = settled(level.alpha_interval)
         alpha = [round_down(around) + 0.0, round_up(around)]  # not -0.0
-    return {"epsilon": level_text(level), "epsilon_rounded_up": round_up(level.epsilon_interval(1200)), "alpha": alpha}
+    return {
+        "epsilon": level_text(level),
+        "epsilon_rounded_up": round_up(settled(level.epsilon_interval)),
+        "alpha": alpha,
+    }
 
 
 def level_text(level: Level) -> str:
@@ -222,7 +226,7 @@ def _factor(level: Level) -> str:
 
 
 def _rounded_up(level: Level) -> str:
-    return _up(Fraction(round_up(level.epsilon_interval(1200))) if level.base else level.power, 4)
+    return _up(Fraction(round_up(settled(level.epsilon_interval))) if level.base else level.power, 4)
 
 
 def _up(x: Fraction, digits: int) -> str:

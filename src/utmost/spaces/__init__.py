@@ -15,7 +15,6 @@ from utmost.spaces.families import (
     discrete,
     grid,
     hamming,
-    line,
 )
 from utmost.spaces.graphs import balanced_tree, graph, tree
 from utmost.spaces.loss_algebra import (
@@ -57,7 +56,6 @@ __all__ = [
     "is_monotone",
     "joint_loss",
     "lifted_loss",
-    "line",
     "losses",
     "points",
     "priors",

@@ -46,16 +46,6 @@ def counts(n: int) -> Space:
     return Space(LineMetric(natural(n, "n")))
 
 
-@checked
-def line(k: int) -> Space:
-    """k >= 1 secrets in a row, each at distance 1 from the next: `counts(k - 1)` by another name.
-
-    >>> line(3).distances[0].tolist()
-    [0, 1, 2]
-    """
-    return counts(natural(k, "k", least=1) - 1)
-
-
 @dataclass(frozen=True, slots=True)
 class DiscreteMetric(Metric):
     """d(x, y) = 1 for x != y."""

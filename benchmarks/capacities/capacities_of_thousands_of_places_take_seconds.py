@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from utmost.capacities import additive_capacity, multiplicative_capacity
+from utmost.capacities import capacity
 from utmost.privacy import PrivacyType
 from utmost.programs import LinearProgram, solve
 from utmost.spaces import counts, discrete, grid, hamming
@@ -26,7 +26,7 @@ ALL_TO, ADJACENT_TO, QIF_TO = 25, 36, 16
 
 
 def main():
-    multiplicative_capacity(PrivacyType(grid(3, 3), **HALF))  # the first call loads the solver
+    capacity(PrivacyType(grid(3, 3), **HALF))  # the first call loads the solver
     compare("lattice", [(grid(side, side), f"{side} x {side} places") for side in SIDES])
     compare("line", [(counts(n - 1), f"line of {n:,}") for n in LINES], all_to=40, adjacent_to=40, qif_to=20)
     for space, name in (
@@ -34,7 +34,7 @@ def main():
         (discrete(10**6), "10^6 at equal distance"),
         (grid(59, 59), "59 x 59"),
     ):
-        seconds, found = timed(lambda space=space: additive_capacity(PrivacyType(space, **HALF)))
+        seconds, found = timed(lambda space=space: capacity(PrivacyType(space, **HALF), kind="additive"))
         print(f"{name:>22}, additive: {seconds:8.3f} s, {float(found):.12f}, gap {float(found.gap):.0e}")
 
 
@@ -42,7 +42,7 @@ def compare(kind, cases, all_to=ALL_TO, adjacent_to=ADJACENT_TO, qif_to=QIF_TO):
     spent = {}
     for space, name in cases:
         ptype, n = PrivacyType(space, **HALF), space.size
-        seconds, found = timed(lambda ptype=ptype: multiplicative_capacity(ptype))
+        seconds, found = timed(lambda ptype=ptype: capacity(ptype))
         spent.setdefault("ours", []).append((n, seconds))
         checking, verified = timed(found.certificate.verify)
         print(

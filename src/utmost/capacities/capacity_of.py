@@ -1,20 +1,22 @@
-"""The capacities of a privacy type: the most that any of its mechanisms leaks, by the shortest route that proves it."""
+"""The capacity of a channel or a privacy type: the most that it leaks, by the shortest route that proves it."""
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
-from utmost.capacities.capacity_evidence import CapacityCertificate, Kind, ProductDual, TypeCapacity
+from utmost.capacities.capacity_evidence import CapacityCertificate, ProductDual, TypeCapacity
 from utmost.capacities.implicit_mechanisms import ProductMechanism, factors
 from utmost.capacities.magnitude import bound_on_lattice, by_magnitude, closed_form, on_lattice
+from utmost.capacities.over_vertices import capacity_over_vertices
 from utmost.capacities.packing import bound_by_packing, by_envelope, by_packing, central_dual, packing
 from utmost.capacities.pair_program import Classes, by_edge_program, by_orbits
 from utmost.capacities.similarity import Kernel
-from utmost.errors import Unsupported
-from utmost.leakage import Capacity
-from utmost.leakage import additive_capacity as additive_capacity_of_channel
-from utmost.leakage import multiplicative_capacity as multiplicative_capacity_of_channel
+from utmost.channels import Channel
+from utmost.errors import OutOfRange, Unsupported
+from utmost.exact import checked, to_floats
+from utmost.leakage import Attained, Capacity, Kind, Measure, bayes_vulnerability, exclusion_gain, g_vulnerability
+from utmost.leakage.channel_capacity import as_channel, check_kind, total
 from utmost.privacy import PrivacyType
+from utmost.spaces import priors
 
 PRODUCT = "capacities of products: mechanisms and nonnegative duals of the parts multiply"
 # A route whose proven gap is wider, relatively, gives way to the next one; the gap stays in the certificate.
@@ -110,64 +112,78 @@ ROUTES: tuple[tuple[str, Route], ...] = (
 """The names of the routes, and the routes, in the order in which they are tried."""
 
 
-def multiplicative_capacity(of: PrivacyType | Any) -> Capacity:
-    """The largest factor by which a mechanism multiplies anyone's gain: of a channel, or of the worst of a type.
+@checked
+def capacity(
+    of: PrivacyType | Channel | object,
+    measure: Measure | None = None,
+    kind: Kind = "multiplicative",
+    prior: object = None,
+) -> Capacity:
+    """The most that a channel, or the worst mechanism of a privacy type, leaks.
 
-    For a channel C it is sum_y max_x C[x, y]; for a privacy type the maximum over its mechanisms, between 1 and n.
+    - Without a measure: whatever anyone gains, for any prior. The largest factor is sum_y max_x C[x, y] of a channel,
+      between 1 and the number of secrets. The largest increase, of gains with vulnerabilities between 0 and 1, is
+      1 - sum_y min_x C[x, y] of a channel, between 0 and 1. Of a type they are the maxima over its mechanisms.
+    - With a measure, of a channel: over all priors (see `Measure.capacity`).
+    - With a measure, of a type: over its mechanisms, at one prior, additively (see `capacity_over_vertices`).
 
     Args:
-        of: a privacy type; or a channel, or what can be read as one (see `utmost.leakage.multiplicative_capacity`).
+        of: a privacy type; or a channel, or what can be read as one.
+        measure: a vulnerability or an uncertainty, such as `utmost.leakage.shannon_entropy`.
+        kind: "multiplicative" or "additive".
+        prior: (n,), of a type with a measure; uniform when left out.
 
     Returns:
         ``value``, a Fraction where all is rational, else a float that no mechanism of the type exceeds; ``mechanism``,
         which attains it; ``certificate``, whose ``verify()`` checks both again.
 
     Raises:
-        Unsupported: for a type too large for every route.
+        Unsupported: for a type too large for every route, and where no method for the measure is known.
+        OutOfRange: for another kind, and for a prior that has no say.
 
     Cost: O(n) for counts and equal distances; a k x k linear system for k classes of alike secrets where its solution
     is nonnegative (60 x 60 places in seconds); else linear programs.
 
-    Source: [fernandes2022], definition 8, theorem 14 and corollary 18.
+    Source: [fernandes2022], theorems 4 and 5, definition 8, theorem 14, corollaries 17 and 18.
 
+    >>> from utmost.channels import geometric_channel
+    >>> from utmost.leakage import bayes_vulnerability
     >>> from utmost.spaces import counts, hamming
-    >>> str(multiplicative_capacity(PrivacyType(counts(5), alpha="1/2")).value)
-    '8/3'
-    >>> str(multiplicative_capacity(PrivacyType(hamming(3), alpha="1/2")).value)
-    '64/27'
+    >>> line, bits = PrivacyType(counts(5), alpha="1/2"), PrivacyType(hamming(3), alpha="1/2")
+    >>> [str(capacity(of).value) for of in (geometric_channel(5, alpha="1/2"), line, bits)]
+    ['8/3', '8/3', '64/27']
+    >>> str(capacity(line, kind="additive").value), str(capacity(bits, bayes_vulnerability, "additive").value)
+    ('5/6', '37/216')
     """
+    check_kind(kind)
+    if prior is not None and (measure is None or not isinstance(of, PrivacyType)):
+        raise OutOfRange(
+            "a prior has a say only in the capacity of a type by a measure", came="a prior", where="capacity"
+        )
     if isinstance(of, PrivacyType):
-        return _of_type(of, "multiplicative")
-    return multiplicative_capacity_of_channel(of)
-
-
-def additive_capacity(of: PrivacyType | Any) -> Capacity:
-    """The most by which a mechanism adds to anyone's gain, for gains with vulnerabilities between 0 and 1.
-
-    For a channel C it is 1 - sum_y min_x C[x, y]; for a privacy type the maximum over its mechanisms, between 0 and 1.
-
-    Args:
-        of: a privacy type; or a channel, or what can be read as one (see `utmost.leakage.additive_capacity`).
-
-    Returns:
-        As `multiplicative_capacity`.
-
-    Raises:
-        Unsupported: for a type too large for every route.
-
-    Source: [fernandes2022], definition 8, theorem 14 and corollary 17.
-
-    >>> from utmost.spaces import counts, discrete
-    >>> str(additive_capacity(PrivacyType(counts(5), alpha="1/2")).value)
-    '5/6'
-    >>> str(additive_capacity(PrivacyType(discrete(3), alpha="1/2")).value)
-    '2/5'
-    """
-    if isinstance(of, PrivacyType):
-        return _of_type(of, "additive")
-    return additive_capacity_of_channel(of)
+        return _of_type(of, kind) if measure is None else _of_type_by(of, measure, kind, prior)
+    if measure is not None:
+        return measure.capacity(of, kind)
+    return bayes_vulnerability.capacity(of) if kind == "multiplicative" else _added(as_channel(of))
 
 
 def _of_type(ptype: PrivacyType, kind: Kind) -> TypeCapacity:
     name, certificate = shortest(ptype, kind)
     return TypeCapacity.of(certificate, name)
+
+
+def _of_type_by(ptype: PrivacyType, measure: Measure, kind: Kind, prior: object) -> Capacity:
+    if kind == "multiplicative":
+        raise Unsupported(
+            "the capacity of a type by a measure must be the additive one", came=kind, mend='Write kind="additive".'
+        )
+    return capacity_over_vertices(ptype, measure, prior)
+
+
+def _added(C: Channel) -> Capacity:
+    """The additive one of a channel: attained by the uniform prior and the exclusion of one secret."""
+    n = C.shape[0]
+    value, gain, prior = 1 - total(C.matrix.min(axis=0)), exclusion_gain(n), priors.uniform(n)
+    if not C.is_exact:
+        gain, prior = to_floats(gain), to_floats(prior)
+    return Capacity(value, C, Attained(C, prior, gain, value, "additive", g_vulnerability(gain)))

@@ -142,7 +142,7 @@ class ExistenceVerdict:
 
 
 @checked
-def is_universally_optimal(channel: Channel, loss: object, ptype: PrivacyType) -> UniversalityVerdict:
+def universality(ptype: PrivacyType, loss: object, channel: Channel) -> UniversalityVerdict:
     """Whether a channel of the type is l-optimal among all of them for every prior.
 
     Both the channel's loss g and the least possible loss f are concave in the prior, and g is linear on each cell of
@@ -150,9 +150,9 @@ def is_universally_optimal(channel: Channel, loss: object, ptype: PrivacyType) -
     every cell, and there f is one linear program.
 
     Args:
-        channel: (n, m) of Fractions, a member of the type.
-        loss: a named loss or an (n, k) matrix, exact.
         ptype: a type with rational alpha^d.
+        loss: a named loss or an (n, k) matrix, exact.
+        channel: (n, m) of Fractions, a member of the type.
 
     Raises:
         Unsupported: for floats, and where some alpha^d is irrational. PromiseBroken: for a channel outside the type.
@@ -163,10 +163,10 @@ def is_universally_optimal(channel: Channel, loss: object, ptype: PrivacyType) -
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import counts, losses
     >>> ptype = PrivacyType(counts(2), alpha="1/2")
-    >>> bool(is_universally_optimal(geometric_channel(2, alpha="1/2"), losses.binary, ptype))
+    >>> bool(universality(ptype, losses.binary, geometric_channel(2, alpha="1/2")))
     True
     """
-    RationalCone.of(channel, ptype)
+    RationalCone.of(ptype, channel)
     least = LeastLoss.of(ptype, loss)
     certificate, worst = _dominance(least, channel, Fraction(0))
     if certificate is not None:
@@ -177,7 +177,7 @@ def is_universally_optimal(channel: Channel, loss: object, ptype: PrivacyType) -
 
 
 @checked
-def universal_mechanism(loss: object, ptype: PrivacyType) -> ExistenceVerdict:
+def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
     """Whether any mechanism of the type is l-optimal for every prior; if not, the least regret and who conflicts.
 
     min over mechanisms of max over priors of U(pi, M) - f(pi): a linear program over vertices with one row for each of
@@ -190,7 +190,7 @@ def universal_mechanism(loss: object, ptype: PrivacyType) -> ExistenceVerdict:
     Source: [fernandes2022], theorems 8, 10, 11, 12 and corollary 13 are instances.
 
     >>> from utmost.spaces import discrete, losses
-    >>> verdict = universal_mechanism(losses.binary, PrivacyType(discrete(3), alpha="1/2"))
+    >>> verdict = universal_mechanism(PrivacyType(discrete(3), alpha="1/2"), losses.binary)
     >>> bool(verdict), verdict.regret, verdict.certificate.verify(), verdict.conflict.verify()
     (False, Fraction(1, 24), True, True)
     """
