@@ -354,7 +354,8 @@ def targets() -> tuple[Target, ...]:
             value = getattr(room, name)
             if not callable(value) or typing.get_origin(value) is not None:  # a constant, or an alias for annotations
                 continue
-            if id(value) not in seen and name not in MADE and not getattr(value, "_is_protocol", False):
+            is_maker = name not in MADE and not getattr(value, "_is_protocol", False) and not inspect.isabstract(value)
+            if id(value) not in seen and is_maker:
                 seen.add(id(value))
                 found.append(_target(prefix + name, value))
             if inspect.isclass(value):

@@ -56,8 +56,9 @@ def changes(value, path=()):
             yield from ((where, value | {name: other}) for where, other in changes(part, (*path, name)))
             yield (*path, name, "dropped"), {key: one for key, one in value.items() if key != name}
     elif isinstance(value, list):
-        yield (*path, "turned"), value[::-1]
-        yield (*path, "cut"), value[:-1]
+        for how, other in (("turned", value[::-1]), ("cut", value[:-1])):
+            if other != value:
+                yield (*path, how), other
         for at, part in enumerate(value):
             yield from ((where, [*value[:at], other, *value[at + 1 :]]) for where, other in changes(part, (*path, at)))
     else:

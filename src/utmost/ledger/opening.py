@@ -75,17 +75,23 @@ def store_at(place: Place, timeout: float) -> Store:
     'releases.db'
     """
     if isinstance(place, Path):
-        return SqliteStore(place, timeout)
+        return _file(place, timeout)
     if not isinstance(place, str) or not place:
         raise OutOfRange("a ledger must have a path or an address", came=place)
     if place.startswith(_POSTGRES):
         return _postgres(place, timeout)
     if place.startswith("sqlite:///"):
-        return SqliteStore(Path(place.removeprefix("sqlite:///")), timeout)
+        return _file(Path(place.removeprefix("sqlite:///")), timeout)
     if "://" in place:
         mend = 'Pass a path, "sqlite:///path" or "postgresql://...".'
         raise OutOfRange("a ledger lives in SQLite or PostgreSQL", came=place.partition("://")[0] + "://", mend=mend)
-    return SqliteStore(Path(place), timeout)
+    return _file(Path(place), timeout)
+
+
+def _file(path: Path, timeout: float) -> Store:
+    if not path.name:
+        raise OutOfRange("a ledger must be a file with a name", came=str(path))
+    return SqliteStore(path, timeout)
 
 
 def _postgres(address: str, timeout: float) -> Store:
