@@ -15,6 +15,7 @@ from utmost.exact.arrays import (
     plain_array,
     rationals,
     to_floats,
+    whole,
 )
 from utmost.exact.intervals import Interval, exp_interval, log_interval, nearest, round_down, round_up, settled
 from utmost.exact.kinds import checked, checked_parts, possible_path, wrong_kind
@@ -60,5 +61,6 @@ __all__ = [
     "settled",
     "solve_lifted",
     "to_floats",
+    "whole",
     "wrong_kind",
 ]

@@ -12,10 +12,9 @@ from utmost.noise import (
     Staircase,
     costs,
     gain,
-    heuristic_gamma,
-    optimal_gamma,
     optimal_noise,
 )
+from utmost.noise.staircase import heuristic_gamma, optimal_gamma
 from utmost.papers.comparison import Comparison, corrected, equal, extended, rounded
 
 LEVELS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -31,7 +30,7 @@ def geng() -> Iterator[Comparison]:
     yield from corollary_7()
     yield from theorem_8()
     yield from heuristic()
-    yield from discrete()
+    yield from discrete_rows()
 
 
 def figure_2() -> Iterator[Comparison]:
@@ -160,7 +159,7 @@ def heuristic() -> Iterator[Comparison]:
         )
 
 
-def discrete() -> Iterator[Comparison]:
+def discrete_rows() -> Iterator[Comparison]:
     """Sensitivity 1 is the geometric mechanism; beyond, the best of the steps 1 to D."""
     same = all(
         DiscreteStaircase(e, 1).pmf(k) == Geometric(e).pmf(k) and optimal_noise(e, 1) == Geometric(e)
