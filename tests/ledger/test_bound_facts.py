@@ -56,8 +56,9 @@ def changes(value, path=()):
             yield from ((where, value | {name: other}) for where, other in changes(part, (*path, name)))
             yield (*path, name, "dropped"), {key: one for key, one in value.items() if key != name}
     elif isinstance(value, list):
-        yield (*path, "turned"), value[::-1]
-        yield (*path, "cut"), value[:-1]
+        for how, other in (("turned", value[::-1]), ("cut", value[:-1])):
+            if other != value:
+                yield (*path, how), other
         for at, part in enumerate(value):
             yield from ((where, [*value[:at], other, *value[at + 1 :]]) for where, other in changes(part, (*path, at)))
     else:
@@ -114,7 +115,7 @@ def bodies_of(place):
 
 
 # What a reader of version and level may not notice in the events of its own response: facts that it is not told.
-UNTOLD = {"time", "format", "request", "values", "how", "key", "sealed", "derived"}
+UNTOLD = {"time", "format", "request", "values", "how", "key", "sealed", "derived", "witness"}
 OF_ANOTHER_LEVEL = {"level", "parts", "root", "seal"}
 OWN = {(1, "1/2"): (1, 2), (2, "1/2"): (1, 3), (2, 3): (1, 3, 4)}
 

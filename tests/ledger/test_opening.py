@@ -305,3 +305,10 @@ def test_a_commit_that_fails_is_carried_out_by_the_next_call(place, tmp_path, mo
         assert ledger.history()[2].time in drawn[0][1].decode()
         assert ledger.relax("r", TABLE, epsilon=1)["n"] == ledger.view("r", epsilon=1)["n"]
         assert ledger.verify()
+
+
+@pytest.mark.parametrize("place", [".", "/", "sqlite:///."])
+def test_a_place_without_a_name_is_refused(place):
+    """Its key and its witness are named after it."""
+    with pytest.raises(OutOfRange, match="a file with a name"):
+        Ledger.open(place, create=True)

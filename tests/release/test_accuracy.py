@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import Infeasible, NotANumber, OutOfRange
-from utmost.noise import DiscreteStaircase
+from utmost.noise import DiscreteStaircase, Geometric
 from utmost.release import epsilon_for, plan_release
 from utmost.release.accuracy import _decimal, _lower_bound, _place
 
@@ -96,3 +96,9 @@ def test_decimals_and_their_places_are_inverse(place, digits):
 def test_what_cannot_be_solved_is_refused(arguments, error):
     with pytest.raises(error):
         epsilon_for(**({"radius": 10, "sensitivity": 1} | arguments))
+
+
+def test_a_confidence_whose_odds_are_a_fraction():
+    """Odds of 5/2: the least epsilon that meets the radius is found, and not one above it."""
+    found = epsilon_for(radius=5, sensitivity=1, cells=1, confidence="3/7")
+    assert Geometric(found).radius("3/7") <= 5 < Geometric(found * Fraction(99, 100)).radius("3/7")

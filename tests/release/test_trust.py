@@ -156,3 +156,8 @@ def test_a_reading_is_made_once_and_may_depend_on_the_level():
     assert [release.at(epsilon=e) for e in (2, 1, 2, 1)] == [2, 1, 2, 1]
     assert release.at(alpha="1/2") == level(alpha="1/2").epsilon
     assert calls == [level(epsilon=2), level(epsilon=1), level(alpha="1/2")]
+
+
+def test_the_level_may_stay_the_same_with_the_distance():
+    graph = [("ann", "bo"), ("bo", "cy")]
+    assert levels_by_distance(graph, owner="ann", epsilon=lambda distance: 1) == {"bo": level(1), "cy": level(1)}

@@ -10,7 +10,7 @@ from scipy import stats
 from utmost.exact import level
 from utmost.gradual import Bridge, Relaxing, Tightening, jump_count_pmf
 from utmost.noise import Geometric
-from utmost.sampling import sample
+from utmost.sampling import SystemRandomness, level_draws, sample
 from utmost.sampling.level_draws import bridge_noise, sample_path, tightening_noise
 from utmost.testing import SeededRandomness
 
@@ -183,3 +183,16 @@ def test_levels_so_loose_that_everything_is_certain():
     for kernel in (Tightening(strict, loose), Tightening(loose, loose), Tightening(strict, None)):
         drawn = tightening_noise(kernel, 100, randomness=SeededRandomness("certain"), method=None)
         assert (drawn == 0).all()
+
+
+@pytest.mark.parametrize("kind", [np.int64, object])
+def test_marks_turn_machine_integers_and_larger_ones_alike(kind):
+    """Mark 0 leaves k, 1 makes it -1 - k, and 2 and 3 make it 0: G and -1 - G are the two sides of the law."""
+
+    class Marked:
+        def draw(self, count, randomness):
+            return np.array([0, 3, 0, 3, 3, 3]).astype(kind), np.array([0, 0, 1, 1, 2, 3], np.uint8)
+
+    sampler = object.__new__(level_draws._ManyTightening)
+    sampler._marked = Marked()
+    assert sampler.draw(6, SystemRandomness()).tolist() == [0, 3, -1, -4, 0, 0]

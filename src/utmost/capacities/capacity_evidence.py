@@ -37,7 +37,7 @@ from utmost.channels import Channel
 from utmost.design.checker import Bounds, check_private
 from utmost.design.evidence import Evidence
 from utmost.errors import PromiseBroken
-from utmost.exact import Array, Interval, is_exact, round_down, round_up
+from utmost.exact import Array, Interval, checked, is_exact, round_down, round_up
 from utmost.leakage import Capacity, Kind
 from utmost.privacy import PrivacyType
 from utmost.privacy.privacy_type import power_interval
@@ -336,6 +336,7 @@ class TypeCapacity(Capacity):
     method: str = ""
 
     @classmethod
+    @checked
     def of(cls, certificate: CapacityCertificate, method: str) -> "TypeCapacity":
         """The capacity that a certificate proves."""
         return cls(certificate.upper, certificate.mechanism, certificate, method)

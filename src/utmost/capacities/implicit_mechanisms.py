@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from utmost.capacities.similarity import Kernel, row_sums
 from utmost.channels import Channel
 from utmost.errors import OutOfRange
-from utmost.exact import Array, Interval, Level, Surd, frozen, is_exact, level, nearest, one_world, to_floats
+from utmost.exact import Array, Interval, Level, Surd, checked, frozen, is_exact, level, nearest, one_world, to_floats
 from utmost.privacy import PrivacyType
 from utmost.privacy.privacy_type import Length, power_interval, power_intervals
 from utmost.spaces import (
@@ -31,6 +31,7 @@ from utmost.spaces import (
 )
 
 
+@checked
 def factors(ptype: PrivacyType) -> tuple[PrivacyType, ...] | None:
     """The types of the parts of a product, the part that moves fastest last; None where none are known.
 

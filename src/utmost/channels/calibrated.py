@@ -222,7 +222,7 @@ def _read_costs(costs: object, space: Space | None) -> tuple[Array, Space]:
 def _read_base(base: object | None, outcomes: int) -> Array:
     weights = as_array([1] * outcomes if base is None else base, "base", ndim=1)
     if len(weights) != outcomes or (weights <= 0).any():
-        raise OutOfRange(f"the base must have {outcomes} positive weights, one for each outcome", came=repr(base))
+        raise OutOfRange(f"the base must have {outcomes} positive weights, one for each outcome", came=base)
     return weights
 
 

@@ -13,6 +13,7 @@ from utmost.exact import (
     Array,
     Number,
     as_array,
+    check_array,
     checked,
     exact,
     frozen,
@@ -40,6 +41,7 @@ def merged_columns(matrix: Array, tolerance: float) -> tuple[Array, list[list[in
     >>> merged_columns(as_array([["1/2", "1/4", 0, "1/4"], ["1/3", "1/6", 0, "1/2"]]), 0)[1]
     [[0, 1], [3]]
     """
+    check_array(matrix, "matrix", 2)
     sums = matrix.sum(axis=0)
     groups = _equal_directions(matrix, sums) if is_exact(matrix) else _near_directions(matrix, sums, tolerance)
     merged = np.empty((matrix.shape[0], len(groups)), dtype=matrix.dtype)
@@ -238,6 +240,7 @@ class Channel:
 
 def stochastic(matrix: Array, secrets: Labels = None, outcomes: Labels = None) -> Channel:
     """A channel from a matrix that is row-stochastic by construction: our own algebra or a closed form. No check."""
+    check_array(matrix, "channel", 2)
     channel = object.__new__(Channel)
     _keep(channel, frozen(matrix), secrets, outcomes)
     return channel
@@ -312,7 +315,7 @@ class Remap:
         width = natural(size, "size", least=1)
         chosen = np.array(actions)
         if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or chosen.size == 0:
-            raise OutOfRange("a remap needs a list of integers, one action for each outcome", came=repr(actions))
+            raise OutOfRange("a remap needs a list of integers, one action for each outcome", came=actions)
         for y in np.flatnonzero((chosen < 0) | (chosen >= width))[:1]:
             raise OutOfRange(f"the action for outcome {y} must lie in 0..{width - 1}", came=int(chosen[y]))
         tied = tuple(sorted({natural(y, "a tied outcome") for y in ties}))

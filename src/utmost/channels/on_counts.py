@@ -73,6 +73,9 @@ class GeometricMatrix:
     n: int
     level: Level
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n", natural(self.n, "n"))
+
     @checked
     def scales(self, floats: bool = False) -> Array:
         """c, of shape (n+1,); as float64 if so asked, or where alpha is irrational."""

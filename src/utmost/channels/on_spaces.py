@@ -94,6 +94,8 @@ def two_secret_optimum(
         a = float(np.exp(-at.epsilon_float * float(far)))
     else:
         scaled = at.scaled(far)
+        if scaled.epsilon_float > _MOST_EPSILON:
+            raise OutOfRange(f"epsilon times the distance must be at most {_MOST_EPSILON}", came=scaled.epsilon_float)
         a = scaled.alpha_fraction() if scaled.is_rational else scaled.alpha
     likely, unlikely = 1 / (1 + a), a / (1 + a)
     return stochastic(np.array([[likely, unlikely], [unlikely, likely]], dtype=type(likely)))
@@ -176,6 +178,7 @@ def _weighting(similarity: Array) -> Array:
 # Lattice points beyond this many units of log weigh, all together, less than 1e-20 of what lies before them.
 _DEPTH = 52
 _FARTHEST = 50_000
+_MOST_EPSILON = 1_000_000  # beyond it the other secret's chance has some 400 000 digits
 
 
 @checked

@@ -71,6 +71,7 @@ class CountQuery:
         return Space((table[:, None, :] != table[None, :, :]).sum(axis=2), labels=self.databases)
 
 
+@checked
 def averaged(query: CountQuery, channel: Channel) -> Channel:
     """The oblivious mechanism whose law at a count is the mean of X over the databases with that count: (n+1, m).
 
@@ -83,11 +84,13 @@ def averaged(query: CountQuery, channel: Channel) -> Channel:
     return Channel(np.stack([_mean(channel.matrix[results == k]) for k in range(query.rows + 1)]))
 
 
+@checked
 def expanded(query: CountQuery, channel: Channel) -> Channel:
     """An oblivious mechanism (n+1, m) as a mechanism on databases."""
     return Channel(channel.matrix[query.results])
 
 
+@checked
 def worst_case_loss(query: CountQuery, channel: Channel, consumer: Consumer) -> Any:
     """sum_i p_i max over databases d with count i of sum_r X[d, r] l(i, r): objective (9).
 
@@ -101,6 +104,7 @@ def worst_case_loss(query: CountQuery, channel: Channel, consumer: Consumer) -> 
     return sum(p * losses[results == i].max() for i, p in enumerate(consumer.prior.tolist()))
 
 
+@checked
 def best_worst_case(query: CountQuery, alpha: Any, consumer: Consumer) -> tuple[Fraction, Channel]:
     """The least worst-case loss (9) of any private mechanism on databases, oblivious or not, by linear program.
 

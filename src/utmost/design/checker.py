@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from utmost.design.checker_on_counts import dual_bound, remap_loss
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.exact import Array, Level, Surd, frozen, is_exact, objects, round_down, round_up
+from utmost.exact import Array, Level, Surd, check_array, checked, frozen, is_exact, objects, round_down, round_up
 from utmost.privacy import PrivacyType
 from utmost.privacy.privacy_type import Length, power_interval
 from utmost.spaces import Consumer, LineMetric
@@ -217,8 +217,10 @@ def certified_bounds(
     return Bounds(lower, upper)
 
 
+@checked
 def check_private(ptype: PrivacyType, matrix: Array) -> None:
     """Raise PromiseBroken unless a matrix of Fractions is a channel that keeps the level along every edge, exactly."""
+    check_array(matrix, "channel", 2)
     for x in np.flatnonzero(matrix.sum(axis=1) != 1)[:1]:
         raise PromiseBroken(f"row {x} of the channel must sum to 1", came=matrix[x].sum())
     for x, r in np.argwhere(matrix < 0)[:1]:

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from utmost.design.checker import alpha_above
-from utmost.exact import Array, is_exact, objects
+from utmost.exact import Array, checked, is_exact, objects
 from utmost.privacy import PrivacyType
 from utmost.programs.linear_program import LinearProgram
 from utmost.spaces import Consumer
 
 
+@checked
 def user_program(ptype: PrivacyType, consumer: Consumer) -> LinearProgram:
     r"""minimise sum_i p_i sum_r x_ir l(i, r) over the private channels x with the consumer's actions as outcomes.
 

@@ -55,6 +55,7 @@ def folded_responses(law: Law, n: int) -> Array:
     return np.arange(1 - period, natural(n, "n") + period)
 
 
+@checked
 def face_value_of_noise(law: Law, consumer: Consumer) -> Any:
     """E l(i, i + Z), the loss of taking count + noise at face value, outside 0..n too.
 

@@ -14,7 +14,7 @@ from utmost.design.checker import Multipliers, alphas_above
 from utmost.design.evidence import Certificate
 from utmost.design.nearly_private import feasible_dual, private_matrix
 from utmost.errors import SolverFailed
-from utmost.exact import Array, round_up
+from utmost.exact import Array, checked, round_up
 from utmost.privacy import PrivacyType
 from utmost.programs.interior_point import Interior, interior_columns
 from utmost.spaces import Consumer
@@ -33,6 +33,7 @@ class _Priced:
     proof: Multipliers | None
 
 
+@checked
 def interior_certificate(ptype: PrivacyType, consumer: Consumer) -> Certificate:
     """The certificate of a channel whose loss is within about 1e-7 of the optimum, relative, for any space and loss.
 

@@ -18,7 +18,7 @@ import numpy as np
 from utmost.design.consumer_program import user_program
 from utmost.design.optimum import Optimum, optimal_mechanism
 from utmost.errors import OutOfRange
-from utmost.exact import Array, checked
+from utmost.exact import Array, as_array, checked
 from utmost.privacy import PrivacyType
 from utmost.programs.exact_optima import farkas_gap, farkas_ray
 from utmost.programs.linear_program import LinearProgram
@@ -66,7 +66,7 @@ def shared_mechanism(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Share
     >>> shared_mechanism(PrivacyType(counts(2), alpha="1/2"), both).regret
     Fraction(0, 1)
     """
-    if not consumers:
+    if len(consumers) == 0:
         raise OutOfRange("a shared channel needs at least one consumer", came=consumers)
     actions = tuple(product(*(range(consumer.actions) for consumer in consumers)))
     size = ptype.space.size
@@ -75,6 +75,7 @@ def shared_mechanism(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Share
     return SharedOptimum(tuple(optimal_mechanism(ptype, consumer) for consumer in consumers), together, actions)
 
 
+@checked
 def sharing_program(ptype: PrivacyType, consumers: Sequence[Consumer], targets: Sequence[Any]) -> LinearProgram:
     """The program that has a feasible point exactly when one channel gives each consumer u a loss of ``targets[u]``.
 
@@ -96,10 +97,11 @@ def sharing_program(ptype: PrivacyType, consumers: Sequence[Consumer], targets: 
         np.concatenate(columns),
         np.concatenate(values),
         np.append(base.lower, [-math.inf] * len(consumers)),
-        np.append(base.upper, list(targets)),
+        np.append(base.upper, as_array(targets, "targets", ndim=1)),
     )
 
 
+@checked
 def sharing_refutation(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Array | None:
     """Exact Farkas multipliers that no single channel is optimal for all these consumers, or None when one is.
 

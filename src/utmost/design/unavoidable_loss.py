@@ -122,6 +122,7 @@ class PairForms:
 
 
 _SLACK = 1e-9
+_MOST_ROWS = 4_000_000  # minutes, and gigabytes
 
 
 def gradual_loss(
@@ -162,6 +163,11 @@ def gradual_loss(
         raise OutOfRange(f"the second level must be looser than {one}", came=two)
     if not isinstance(cost, Moment) or cost.order not in (1, 2):
         raise Unsupported("the joint program takes the absolute or the squared cost", came=cost)
+    if 8 * periods**2 * D**3 > _MOST_ROWS:
+        mend = "Take a smaller reach, or a coarser unit."
+        raise Unsupported(
+            f"the program may have at most {_MOST_ROWS} rows", came=f"reach {periods}, D = {D}", mend=mend
+        )
     forms = PairForms(D, math.exp(-one.epsilon_float), math.exp(-two.epsilon_float), periods * D)
     rows = _privacy(forms)
     lower = [0.0] * len(rows)

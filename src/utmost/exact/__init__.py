@@ -4,6 +4,7 @@ from utmost.exact.arrays import (
     Array,
     Floats,
     as_array,
+    check_array,
     check_numbers,
     fractions,
     frozen,
@@ -17,7 +18,7 @@ from utmost.exact.arrays import (
     whole,
 )
 from utmost.exact.intervals import Interval, exp_interval, log_interval, nearest, round_down, round_up, settled
-from utmost.exact.kinds import checked, possible_path, wrong_kind
+from utmost.exact.kinds import checked, checked_parts, possible_path, wrong_kind
 from utmost.exact.levels import Level, level
 from utmost.exact.matrix_products import matrix_product
 from utmost.exact.numbers import Number, exact, exact_integer, natural, precision
@@ -32,8 +33,10 @@ __all__ = [
     "Number",
     "Surd",
     "as_array",
+    "check_array",
     "check_numbers",
     "checked",
+    "checked_parts",
     "exact",
     "exact_integer",
     "exp_interval",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NotANumber, OutOfRange, quoted
-from utmost.exact.kinds import MOST_ELEMENTS, size_of
+from utmost.exact.kinds import MOST_ELEMENTS, size_of, wrong_kind
 from utmost.exact.numbers import exact
 
 Array = NDArray[Any]
@@ -73,6 +73,22 @@ def plain_array(values: object, name: str = "array") -> NDArray[Any]:
         return np.asarray(values)
     except Exception:  # NumPy raises whatever the conversions of the values raise
         raise NotANumber(f"the {name} must be a rectangular array of numbers", came=type(values).__name__) from None
+
+
+def check_array(value: object, name: str, ndim: int) -> None:
+    """Check that a value is an array of numbers with so many dimensions, where a list would be no array.
+
+    Raises:
+        WrongKind: for what is no array.
+        NotANumber: for an array of another shape, or of no numbers.
+
+    >>> check_array(np.eye(2), "matrix", 2)
+    """
+    if not isinstance(value, np.ndarray):
+        raise wrong_kind(name, "an array", value)
+    if value.ndim != ndim or value.dtype.kind not in "iufO":
+        came = f"shape {value.shape}, dtype {value.dtype}"
+        raise NotANumber(f"the {name} must be an array of numbers with {ndim} dimension{'s' * (ndim > 1)}", came=came)
 
 
 def check_numbers(value: object, name: str) -> None:

@@ -92,6 +92,21 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     return door
 
 
+def checked_parts(kind: type[R]) -> type[R]:
+    """The class, behind the same door: a frozen value whose parts are of the kinds that it is declared with.
+
+    >>> @checked_parts
+    ... @dataclass(frozen=True)
+    ... class Side:
+    ...     length: int
+    >>> Side("x")
+    Traceback (most recent call last):
+    utmost.errors.NotANumber: length must be a finite number; got x...
+    """
+    kind.__init__ = checked(kind.__init__)  # type: ignore[method-assign]
+    return kind
+
+
 class _Parameter(NamedTuple):
     """A parameter with a reader: its place (beyond every call for a keyword), the types of which every value passes as
     it came, without the reader, and whether it takes all arguments that follow.
@@ -177,7 +192,7 @@ def _element(kinds: tuple[Any, ...]) -> _Reader | None:
 
 def _check_elements(value: Any, read: _Reader, name: str) -> None:
     """Read each element of what has a length; arrays of integers are sure to hold such."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iu" and read in (_integer, _real, _label):
         return
     if not hasattr(value, "__len__"):
         return
@@ -257,7 +272,7 @@ _PLAIN = {
 
 
 def _has(value: Any, methods: tuple[str, ...]) -> bool:
-    if isinstance(value, (type, str, bytes)):
+    if isinstance(value, (type, str, bytes)) or (isinstance(value, np.ndarray) and value.ndim == 0):
         return False
     for method in methods:  # noqa: SIM110
         if not hasattr(value, method):
@@ -296,8 +311,6 @@ def _path(value: Any, name: str) -> Any:
     """A path, left as it came; ``True`` and ``False`` and bytes pass where the annotation has them."""
     if isinstance(value, bool | bytes):
         return value
-    if not isinstance(value, str | os.PathLike):
-        raise wrong_kind(name, "a path", value)
     return possible_path(value, name)
 
 
@@ -305,11 +318,14 @@ def possible_path(value: Any, name: str) -> Any:
     """A path that a file system can be asked for, left as it came.
 
     Raises:
+        WrongKind: for what is no path.
         OutOfRange: for a NUL, for text that is no Unicode, and for more than 4096 characters.
 
     >>> possible_path("a/b.csv", "path")
     'a/b.csv'
     """
+    if not isinstance(value, str | bytes | os.PathLike):
+        raise wrong_kind(name, "a path", value)
     text = os.fspath(value)
     encoded = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     if b"\0" in encoded or len(encoded) > _LONGEST_PATH:

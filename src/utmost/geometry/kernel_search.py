@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, Unsupported
-from utmost.exact import Array, checked, frozen
+from utmost.exact import Array, checked, frozen, natural
 from utmost.geometry.decomposition import solve_columns
 from utmost.geometry.double_description import kernels_by_double_description
 from utmost.geometry.kernel_supports import Haul, Position, check_searchable
@@ -23,6 +23,7 @@ from utmost.privacy import PrivacyType
 _SMALLEST_WEIGHT = 2.0**-24
 # With fewer steps than this the walk would take less time than its compilation.
 _SMALL_SEARCH = 10_000
+_MOST_ROWS = 1 << 28
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +111,7 @@ def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: Position | Non
     >>> sum(len(haul.supports) for haul in kernel_blocks(ptype))
     41
     """
-    return _hauls(_searchable(ptype), rows, start)
+    return _hauls(_searchable(ptype), natural(rows, "rows", 1, _MOST_ROWS), start)
 
 
 @checked

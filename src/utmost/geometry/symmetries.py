@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import Array, checked, frozen
+from utmost.exact import Array, check_array, checked, frozen
 from utmost.geometry.vertex_search import Vertices
 from utmost.spaces import Space
 
@@ -38,6 +38,7 @@ class Automorphisms:
         >>> Automorphisms.of(np.abs(np.arange(4)[:, None] - np.arange(4))).order
         2
         """
+        check_array(distances, "distances", 2)
         kinds = np.unique(distances, return_inverse=True)[1].reshape(distances.shape)
         profiles = [tuple(int(kind) for kind in np.sort(row)) for row in kinds]
         n = len(kinds)

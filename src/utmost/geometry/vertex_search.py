@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, Unsupported
-from utmost.exact import Array, checked, frozen
+from utmost.exact import Array, checked, frozen, natural
 from utmost.exact import indices as places
 from utmost.geometry.essential_edges import BipartiteGraph, blocks, essential_edges
 from utmost.geometry.height_counts import count_height_functions
@@ -300,7 +300,7 @@ def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]
     512
     """
     distances = Distances.of(ptype.space)
-    for block in _exponent_blocks(distances, rows):
+    for block in _exponent_blocks(distances, natural(rows, "rows", 1)):
         yield _vertices(ptype, distances, block)
 
 

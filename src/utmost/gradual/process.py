@@ -113,6 +113,7 @@ def expected_change(one: Level, other: Level) -> Fraction | float:
     return Fraction(0) if one == other else Tightening(min(one, other), max(one, other)).mean_absolute
 
 
+@checked
 def jump_intensity(level: Level) -> Fraction | float:
     """2/(e^epsilon - 1) = 2 alpha/(1 - alpha), the expected number of jumps per unit of epsilon at a level.
 
@@ -123,6 +124,7 @@ def jump_intensity(level: Level) -> Fraction | float:
     return Quantity(lambda a: 2 * a / (1 - a), (level,)).number
 
 
+@checked
 def expected_jumps(strict: Level, loose: Level | None = None) -> float:
     """2 ln((1-b)/(1-a)), the mean number of jumps between two levels (None: up to epsilon = infinity).
 
@@ -134,6 +136,7 @@ def expected_jumps(strict: Level, loose: Level | None = None) -> float:
     return 2 * math.log1p(odds.float)
 
 
+@checked
 def no_jump_probability(strict: Level, loose: Level | None = None) -> Fraction | float:
     """((1-a)/(1-b))^2, the chance that the noise does not move anywhere between two levels.
 
@@ -142,6 +145,7 @@ def no_jump_probability(strict: Level, loose: Level | None = None) -> Fraction |
     return Quantity(lambda a, b: ((1 - a) / (1 - b)) ** 2, (_stricter(strict, loose), loose)).number
 
 
+@checked
 def jump_count_pmf(n: ArrayLike, strict: Level, loose: Level | None = None) -> Any:
     """P(the process jumps n times between two levels): Poisson with mean `expected_jumps`.
 
@@ -155,6 +159,7 @@ def jump_count_pmf(n: ArrayLike, strict: Level, loose: Level | None = None) -> A
     return plain(np.array(terms).reshape(np.shape(counts)))
 
 
+@checked
 def jump_pmf(j: ArrayLike, level: Level) -> Any:
     """P(a jump at this level has size j) = (1-alpha)/(2 alpha) alpha^{|j|}, j != 0.
 
@@ -167,6 +172,7 @@ def jump_pmf(j: ArrayLike, level: Level) -> Any:
     return plain(world.where(sizes != 0, half) * world.powers(level, np.maximum(np.abs(sizes), 1) - 1))
 
 
+@checked
 def expected_jumps_of_size(j: int, strict: Level, loose: Level | None = None) -> Fraction | float:
     """(a^k - b^k)/k with k = |j|: the mean number of jumps of one size j between two levels.
 
@@ -174,12 +180,13 @@ def expected_jumps_of_size(j: int, strict: Level, loose: Level | None = None) ->
     >>> expected_jumps_of_size(-2, level(alpha="1/2"))
     Fraction(1, 8)
     """
-    k = abs(j)
+    k = natural(abs(j), "the size of a jump")
     if k == 0:
         raise OutOfRange("a jump has a size other than 0", came=j)
     return Quantity(lambda a, b: (a**k - b**k) / k, (_stricter(strict, loose), loose)).number
 
 
+@checked
 def forward_intensities(x: ArrayLike, level: Level) -> tuple[Any, Any, Any]:
     """Jumps per unit of epsilon when the level is relaxed from noise x: (inward, across, outward).
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.errors import OutOfRange
-from utmost.exact import Array, frozen, is_exact
+from utmost.exact import Array, checked, frozen, is_exact, natural
 
 Kind = Literal["multiplicative", "additive"]
 """Of leakage: by what factor the outcome improves the adversary's best, or by how much."""
@@ -87,8 +87,10 @@ class Attained:
         return is_float and abs(found - self.value) <= tolerance * (1 + abs(self.value))
 
 
+@checked
 def exclusion_gain(n: int) -> Array:
     """g(x, w) = 1 - n if w = x, else 1: to name a secret that it is not. Its vulnerabilities lie between 0 and 1."""
+    n = natural(n, "n", 1)
     gain = np.full((n, n), Fraction(1), dtype=object)
     np.fill_diagonal(gain, Fraction(1 - n))
     return frozen(gain)

@@ -11,8 +11,15 @@ import numpy as np
 
 from utmost.channels import Remap
 from utmost.errors import NotALoss, NotANumber, OutOfRange, Unsupported
-from utmost.exact import Array, as_array, checked, is_exact, matrix_product, one_world, to_floats
-from utmost.leakage.channel_capacity import Attained, Capacity, Kind, as_channel, check_kind, total
+from utmost.exact import Array, as_array, check_array, checked, is_exact, matrix_product, one_world, to_floats
+from utmost.leakage.channel_capacity import (
+    Attained,
+    Capacity,
+    Kind,
+    as_channel,
+    check_kind,
+    total,
+)
 from utmost.leakage.hypers import Hyper, as_prior, joint
 from utmost.leakage.prior_capacity import best_guess, best_of_corners, corner_priors, uniform_on
 from utmost.spaces import Consumer, Loss, losses
@@ -124,6 +131,8 @@ def scores(payments: Array, joint: Array) -> Array:
 
     Cost: O(n m k).
     """
+    check_array(payments, "payments", 2)
+    check_array(joint, "joint distribution", 2)
     pay, J = one_world(payments, joint)
     return matrix_product(pay.T, J)
 
@@ -136,6 +145,9 @@ def least_actions(scored: Array, tie: float = TIE) -> Remap:
         tie: in float64, how much more than the least a score may be, relative to it, and still count as equal: sums of
             positive terms are good to some units of 2^-53. Exact scores tie when they are equal.
     """
+    check_array(scored, "scores", 2)
+    if not scored.size:
+        raise OutOfRange("there must be a score to choose from", came=scored.shape)
     least = scored.min(axis=0)
     equal = scored <= (least if is_exact(scored) else least + tie * abs(least))
     return Remap(equal.argmax(axis=0), len(scored), np.flatnonzero(equal.sum(axis=0) > 1))
@@ -353,7 +365,7 @@ def _same_value(values: list[Hashable]) -> Array:
 def _values_of_blocks(blocks: list[list[Any]]) -> list[Any]:
     named = sorted(x for block in blocks for x in block)
     if named != list(range(len(named))) or not named:
-        raise OutOfRange("the blocks of a partition must hold every secret once", came=repr(blocks))
+        raise OutOfRange("the blocks of a partition must hold every secret once", came=blocks)
     block_of = {x: k for k, block in enumerate(blocks) for x in block}
     return [block_of[x] for x in range(len(named))]
 

@@ -1,5 +1,6 @@
 """The ledger: releases that can be relaxed for years, kept so that nothing is said twice and nothing is forgotten."""
 
+import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -7,7 +8,7 @@ from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
 from utmost.errors import BudgetUnused, OutOfRange, Unsupported
-from utmost.exact import Level, Number, exact_integer, level
+from utmost.exact import Level, Number, exact_integer, level, possible_path
 from utmost.ledger.book import Book
 from utmost.ledger.events import Event, check_name
 from utmost.ledger.key import given_key
@@ -401,7 +402,7 @@ class Ledger:
         Raises:
             OutOfRange: where the file is there.
         """
-        backed_up(self._book, Path(path))
+        backed_up(self._book, Path(os.fsdecode(possible_path(path, "path"))))
 
     @classmethod
     def restore(
@@ -425,7 +426,12 @@ class Ledger:
         """
         given = given_key(key)
         del key  # no frame of an error may show it
-        return cls(restored(Path(backup), place, key=given, witness=witness, timeout=timeout), secure(None))
+        return cls(
+            restored(
+                Path(os.fsdecode(possible_path(backup, "backup"))), place, key=given, witness=witness, timeout=timeout
+            ),
+            secure(None),
+        )
 
     def resume(self, reason: str, missing: Mapping[str, Number | Level] | None = None) -> None:
         """End a quarantine: from now on new things may be said again.

@@ -1,12 +1,13 @@
 """Opening a ledger, backing it up and restoring it; and reading one level of a sealed copy with its key alone."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, UnknownRelease, Unsupported
-from utmost.exact import Level
+from utmost.exact import Level, possible_path
 from utmost.ledger.book import Book, Page, open_book
 from utmost.ledger.events import START, read_event
 from utmost.ledger.key import Given, Key, found_key, key_path, sync_directory
@@ -83,17 +84,23 @@ def store_at(place: Place, timeout: float) -> Store:
     'releases.db'
     """
     if isinstance(place, Path):
-        return SqliteStore(place, timeout)
+        return _file(place, timeout)
     if not isinstance(place, str) or not place:
         raise OutOfRange("a ledger must have a path or an address", came=place)
     if place.startswith(_POSTGRES):
         return _postgres(place, timeout)
     if place.startswith("sqlite:///"):
-        return SqliteStore(Path(place.removeprefix("sqlite:///")), timeout)
+        return _file(Path(place.removeprefix("sqlite:///")), timeout)
     if "://" in place:
         mend = 'Pass a path, "sqlite:///path" or "postgresql://...".'
         raise OutOfRange("a ledger lives in SQLite or PostgreSQL", came=place.partition("://")[0] + "://", mend=mend)
-    return SqliteStore(Path(place), timeout)
+    return _file(Path(place), timeout)
+
+
+def _file(path: Path, timeout: float) -> Store:
+    if not path.name:
+        raise OutOfRange("a ledger must be a file with a name", came=str(path))
+    return SqliteStore(path, timeout)
 
 
 def _postgres(address: str, timeout: float) -> Store:
@@ -237,7 +244,7 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
     """
     if not isinstance(key, bytes):
         raise KeyRefused("the key of a level must be bytes", came=type(key).__name__, where="read_sealed")
-    place = Path(path)
+    place = Path(os.fsdecode(possible_path(path, "path")))
     if not place.exists():
         raise UnknownRelease("a ledger must be there", came=str(path), where="read_sealed")
     return SqliteStore(place, 60.0).transact(lambda rows: _read(rows, name, key, version), write=False)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from utmost.exact import Interval, Level, round_down, round_up, settled
+from utmost.exact import Interval, Level, checked, round_down, round_up, settled
 
 # Two sums that agree to so many bits and are written differently are taken for unequal, to the spender's disadvantage.
 _MOST_BITS = 1 << 12
@@ -21,6 +21,7 @@ class Spending:
     powers: tuple[tuple[Fraction | None, Fraction], ...] = ()
 
     @classmethod
+    @checked
     def of(cls, levels: Iterable[Level]) -> "Spending":
         """The sum of these levels.
 

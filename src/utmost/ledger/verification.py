@@ -7,7 +7,7 @@ from fractions import Fraction
 from hashlib import sha256
 
 from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
-from utmost.exact import Level, Number, level
+from utmost.exact import Level, Number, checked, level
 from utmost.ledger.book import Book, Page
 from utmost.ledger.events import START, Event, check_chain, check_name, check_seal, read_event
 from utmost.ledger.key import Key
@@ -49,6 +49,7 @@ class Status:
     derived: bool
 
     @classmethod
+    @checked
     def of(cls, place: str, state: State, quarantine: str | None) -> "Status":
         """The status in a state."""
         budgets = tuple(Budget(name, state.limits.get(name), state.spending(name)) for name in state.datasets)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange
-from utmost.exact import Number, check_numbers, exact
+from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, quoted
+from utmost.exact import Number, as_array, check_array, check_numbers, checked, exact, is_exact
 
 # The closed forms take as many steps as the square of the order, in numbers of as many digits.
 _LARGEST_ORDER = 100
@@ -125,6 +125,7 @@ class ReadCost:
         return np.array(values, dtype=np.float64).reshape(x.shape)
 
 
+@checked
 def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
     """Read a cost, after trying it at sizes around ``scale`` and at their negatives.
 
@@ -154,6 +155,8 @@ def check_cost(sizes: Sequence[float] | NDArray[np.float64], values: NDArray[np.
     Raises:
         NotMonotone: with the two sizes.
     """
+    check_array(values, "costs", 1)
+    values = as_array(values, "costs") if is_exact(values) else values
     falls = np.flatnonzero(values[1:] < values[:-1] * (1 - _ROUNDING))
     if falls.size:
         i = int(falls[0])
@@ -176,9 +179,9 @@ def _one(cost: Cost, x: float) -> float:
     except OverflowError:
         return float("inf")
     except Exception as error:
-        raise NotALoss("a cost must give a number for every error", came=f"{error!r} at {x}") from error
+        raise NotALoss("a cost must give a number for every error", came=f"{quoted(error)} at {x}") from error
     if isinstance(value, str | bytes):
-        raise NotALoss("a cost must give a number for every error", came=f"{value!r} at {x}")
+        raise NotALoss("a cost must give a number for every error", came=f"{quoted(value)} at {x}")
     return number
 
 

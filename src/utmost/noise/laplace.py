@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.exact import Interval, Level, Number, checked, log_interval, nearest
+from utmost.exact import Interval, Level, Number, checked, log_interval, natural, nearest
 from utmost.noise.costs import Cost, Moment
 from utmost.noise.folded import Folded
 from utmost.noise.law import law_level, law_text, positive_number
@@ -62,6 +62,7 @@ class Laplace(RealLaw):
     @checked
     def moment_interval(self, order: int, bits: int = 128) -> Interval:
         """An interval around m! / rate^m."""
+        order = natural(order, "order")
         size = bits + 64 + (order + 1) * cleared_bits(self.rate)
         return (math.factorial(order) / self.rate.epsilon_interval(size) ** order).at(bits)
 

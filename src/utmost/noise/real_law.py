@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.exact import Interval, Number, checked, exact, nearest, plain_array
+from utmost.exact import Interval, Number, checked, exact, nearest, plain_array, precision
 from utmost.noise.costs import Cost, Moment
 from utmost.noise.evaluation import finite_numbers
 from utmost.noise.law import Law, read_confidence
@@ -93,7 +93,7 @@ class RealLaw(Law):
     def cdf_interval(self, x: Number, bits: int = 128) -> Interval:
         """An interval around P(X <= x), a few units of ``2**-bits`` wide; x is read exactly."""
         point = exact(x, "x")
-        tail = self._tail_interval(abs(point), bits + 64)
+        tail = self._tail_interval(abs(point), precision(bits) + 64)
         return (tail if point < 0 else 1 - tail).at(bits)
 
     @abstractmethod

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.exact import Level, Number, checked, level
+from utmost.exact import Level, Number, checked, level, plain_array, wrong_kind
 from utmost.exact import level as level_of
 from utmost.gradual import Path
 from utmost.release.lattice import Lattice, lattice_of
@@ -121,7 +121,7 @@ class Column:
 
     def _chosen(self, levels: Any, name: str) -> tuple[NDArray[np.intp] | None, list[Level]]:
         """Which of a list of levels each cell gets; None where there is but one."""
-        if not isinstance(levels, list | tuple | np.ndarray) or np.ndim(levels) == 0:
+        if not isinstance(levels, list | tuple | np.ndarray) or plain_array(levels, name).ndim == 0:
             return None, [_read(levels, name)]
         array = np.asarray(levels, dtype=object)
         if array.shape != self.shape:
@@ -327,6 +327,9 @@ def _each(given: Any, table: Mapping[Any, Any], what: str) -> dict[Any, Any]:
 
 def _grids(grid: Number | None, domains: Mapping[Any, str]) -> dict[Any, Number | None]:
     """The grid of each column: columns of integers beside real ones have none."""
+    for domain in domains.values():
+        if not isinstance(domain, str):
+            raise wrong_kind("domain", '"integers" or "reals"', domain)
     mixed = "reals" in domains.values()
     return {name: None if mixed and domain == "integers" else grid for name, domain in domains.items()}
 
@@ -377,6 +380,9 @@ class ProcessedRelease:
         half_step: bool = False,
         randomness: Randomness | None = None,
     ) -> None:
+        for name, function in (("before", before), ("after", after)):
+            if not callable(function):
+                raise wrong_kind(name, "a function", function)
         self._raw = GradualRelease(
             before(data),
             sensitivity,

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import BadTable, NotALevel, NotANumber
-from utmost.exact import Level, exact, level, round_down, round_up, settled
+from utmost.exact import Level, checked, exact, level, round_down, round_up, settled
 from utmost.release.doors import door_of
 from utmost.release.plan import Plan
 from utmost.version import __version__
@@ -32,6 +32,7 @@ FORMAT = 2
 _LOG = re.compile(r"-(?:(?P<power>\S+) )?log\((?P<base>[^)]+)\)")
 
 
+@checked
 def statement(
     plan: Plan,
     released: Sequence[str],
@@ -123,6 +124,7 @@ def _depend(public: Sequence[str]) -> str:
     return "depend on no individual" if public else "depends on no individual"
 
 
+@checked
 def guarantee(plan: Plan) -> str:
     """The promise in one plain sentence, and what it assumes in another.
 

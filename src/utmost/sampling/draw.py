@@ -126,7 +126,7 @@ def plan_for(method: Method | None, count: int) -> DrawPlan:
 
 
 def _no_sampler(law: object) -> Unsupported:
-    return Unsupported("exact draws are known for laws on the integers, and for Laplace and Staircase", came=repr(law))
+    return Unsupported("exact draws are known for laws on the integers, and for Laplace and Staircase", came=law)
 
 
 def _floats(parts: Iterator[Integers], count: int, exponent: int) -> NDArray[np.float64]:

@@ -71,14 +71,14 @@ def uniform_integers(bound: int, count: int, randomness: Randomness | None = Non
     """``count`` independent integers uniform on 0..bound-1, as int64, or as Python ints where the bound exceeds 2^63.
 
     Raises:
-        OutOfRange: when the bound is not positive, or the count negative.
+        OutOfRange: when the bound is not positive, or the count negative or beyond 2^48.
 
     >>> int(uniform_integers(6, 1000).max())
     5
     """
     n, size, bits = exact_integer(bound, "bound"), exact_integer(count, "count"), source(randomness)
-    if n < 1 or size < 0:
-        raise OutOfRange("a uniform draw needs a bound of at least 1 and a count of at least 0", came=(bound, count))
+    if n < 1 or not 0 <= size < 1 << 48:
+        raise OutOfRange("a uniform draw needs a bound of at least 1 and a count of 0 to 2^48", came=(bound, count))
     if n <= 1 << 63:
         return uniform_below(np.full(size, n, np.uint64), bits).view(np.int64)
     return objects(one_below(n, bits.word) for _ in range(size))

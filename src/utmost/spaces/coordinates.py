@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.errors import NotAMetric, NotANumber, OutOfRange
+from utmost.errors import NotAMetric, NotANumber, OutOfRange, quoted
 from utmost.exact import Array, as_array, checked, is_exact
 from utmost.spaces.metric import TableMetric, distance_table
 from utmost.spaces.products import roots
@@ -45,7 +45,10 @@ def points(
     """
     listed = list(places)
     if callable(metric):
-        table = [[0 if i == j else metric(p, q) for j, q in enumerate(listed)] for i, p in enumerate(listed)]
+        try:
+            table = [[0 if i == j else metric(p, q) for j, q in enumerate(listed)] for i, p in enumerate(listed)]
+        except Exception as error:  # the function is the user's, and so is what it raises
+            raise NotAMetric("a metric must give a distance for every two places", came=quoted(error)) from error
         return Space(table, _names(listed, labels))
     where, ways = _coordinates(listed), {"euclidean": _euclidean, "manhattan": _manhattan, "chebyshev": _chebyshev}
     if not isinstance(metric, str) or metric not in ways:

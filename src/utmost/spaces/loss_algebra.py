@@ -166,6 +166,7 @@ def is_monotone(loss: object, strict: bool = False, *, each_side: bool = False) 
     return first_breach(loss, strict, each_side=each_side) is None
 
 
+@checked
 def first_breach(loss: object, strict: bool = False, *, each_side: bool = False) -> Breach | None:
     """The first entry, in reading order, that breaks monotonicity; None where there is none."""
     if not isinstance(loss, Consumer):

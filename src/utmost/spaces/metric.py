@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NotAMetric, NotANumber
-from utmost.exact import Array, Surd, as_array, frozen, is_exact, objects, to_floats
+from utmost.exact import Array, Surd, as_array, check_array, frozen, is_exact, objects, to_floats
 
 
 class Metric(ABC):
@@ -173,6 +173,7 @@ class TableMetric(Metric):
     @classmethod
     def trusted(cls, values: Array, roads: NDArray[np.intp] | None = None) -> "TableMetric":
         """A table that is a metric by construction: shortest paths along roads, or part of another metric's table."""
+        check_array(values, "distances", 2)
         metric = object.__new__(cls)
         metric._keep(values, roads)
         return metric

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NotAMetric, OutOfRange
-from utmost.exact import Array, Surd, checked, plain_array
+from utmost.exact import Array, Surd, checked, natural, plain_array
 from utmost.spaces.metric import Metric, TableMetric
 
 
@@ -72,7 +72,8 @@ class Space:
     @checked
     def length(self, x: int, y: int) -> Fraction | Surd:
         """d(x, y) as an exact number; a float64 distance is the rational that the float is."""
-        return self.metric.length(x, y)
+        last = self.size - 1
+        return self.metric.length(natural(x, "x", 0, last), natural(y, "y", 0, last))
 
     def restrict(self, secrets: Sequence[int]) -> "Space":
         """The same metric on some of the secrets, in the order given.
