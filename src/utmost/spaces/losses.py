@@ -264,6 +264,7 @@ _WITH_NUMBERS: dict[str, tuple[Callable[..., Loss], int]] = {
 LOSS_NAMES = "absolute, squared, binary, nib, power:1.5, asymmetric:OVER,UNDER, thresholded:T or capped:LIMIT"
 
 
+@checked
 def loss_named(name: str) -> Loss:
     """The loss with this name: "absolute", "squared", "binary", "nib", or one with its numbers behind a colon.
 

@@ -167,6 +167,7 @@ def _nonnegative(values: object, name: str) -> Array:
 PRIOR_NAMES = "uniform, binomial:0.3 or poisson:4"
 
 
+@checked
 def prior_named(name: str, n: int, exactly: bool = True) -> Array:
     """The prior with this name on the counts {0, ..., n}.
 
