@@ -147,7 +147,7 @@ def nouns() -> dict[str, Any]:
         "surd": utmost.exact.Surd.sqrt(2),
         "gradual": utmost.GradualRelease([1, 2], sensitivity=1),
         "query": utmost.design.CountQuery(2, 2, [1]),
-        "trust": utmost.TrustRelease([1, 2], 1, {"a": 1, "b": 2}),
+        "trust": utmost.TrustRelease([1, 2], 1, levels={"a": 1, "b": 2}),
         "earth": utmost.geometry.earth_move(prior, better=channel, worse=channel),
         "matrix": utmost.channels.GeometricMatrix(2, half),
         "utility": utmost.geometry.UtilitySet(ptype, channel),

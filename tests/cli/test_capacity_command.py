@@ -88,8 +88,9 @@ def test_a_certificate_is_written_and_proves_itself_again(run, tmp_path, asked):
     assert (code, err) == (0, "")
     shown = json.loads(run(*asked, "--json")[1])["capacities"]
     again = json.loads(run("--check", path, "--json")[1])["capacities"]
-    assert again == shown
-    assert all(one.certificate.verify() for one in capacities.read(path))
+    assert again == [{name: value for name, value in one.items() if name != "method"} for one in shown]
+    assert [one.method for one in capacities.read(path)] == [one["method"] for one in shown]
+    assert "found by" not in run("--check", path)[1]
 
 
 STRICT = "0,1,3,2,3,3\n1,0,2,1,2,2\n3,2,0,1,3,2\n2,1,1,0,2,1\n3,2,3,2,0,3\n3,2,2,1,3,0\n"
@@ -145,7 +146,7 @@ def test_a_file_that_states_more_than_it_proves_is_refused(run, file, tmp_path):
     ):
         changed = file(json.dumps(spoiled(json.loads(text), *keys, to=to)), "changed.json")
         code, _, err = run("--check", changed)
-        assert (code, "must prove" in err) == (1, True)
+        assert (code, re.search("must (prove|follow)", err) is not None) == (1, True)
 
 
 @pytest.mark.parametrize(

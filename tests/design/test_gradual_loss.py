@@ -9,7 +9,7 @@ from utmost.design import gradual_loss
 from utmost.design.unavoidable_loss import PairForms
 from utmost.errors import NotALevel, OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.gradual import is_lossless
+from utmost.gradual import losslessness
 from utmost.noise import DiscreteStaircase, Geometric, costs
 from utmost.programs import LinearProgram, solve
 
@@ -44,7 +44,7 @@ def test_the_loss_is_zero_where_lossless_release_is_possible(D, strict, loose, c
     """Deconvolution and the joint program agree."""
     laws = [DiscreteStaircase(e, D, cost) for e in (strict, loose)]
     loss = gradual_loss(D, strict, loose, cost=cost, reach=5 if D < 4 else 4)
-    assert (loss < 1e-5) == bool(is_lossless(*laws))
+    assert (loss < 1e-5) == bool(losslessness(*laws))
 
 
 def test_the_loss_falls_as_the_reach_grows():

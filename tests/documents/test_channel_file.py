@@ -50,7 +50,7 @@ def test_csv_with_and_without_names(file, text, secrets, outcomes):
     [
         '[["1/3", "2/3"], ["1/2", 0.5]]',
         '{"matrix": [["1/3", "2/3"], [0.5, "1/2"]]}',
-        '{"kind": "utmost channel", "secrets": ["a", "b"], "outcomes": [0, 1], "matrix": [["1/3", "2/3"], [0.5, 0.5]]}',
+        '{"secrets": ["a", "b"], "outcomes": [0, 1], "matrix": [["1/3", "2/3"], [0.5, 0.5]]}',
     ],
 )
 def test_json_matrices_are_read_as_the_decimals_they_spell(file, text):

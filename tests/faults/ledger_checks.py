@@ -11,7 +11,7 @@ from utmost.errors import UtmostError
 from utmost.exact import level
 from utmost.gradual import joint_pmf
 from utmost.ledger import Ledger, read_sealed
-from utmost.ledger.blocks import packed
+from utmost.ledger.vault import packed
 from utmost.noise import Geometric
 
 LEVELS = [level(epsilon="1/2"), level(epsilon=1), level(epsilon=2)]

@@ -7,10 +7,10 @@ import pytest
 from faults.ledger_checks import CHECKS
 from utmost.ledger import book, publishing, responses, vault, verification
 from utmost.ledger import ledger as front
-from utmost.ledger.blocks import packed
 from utmost.ledger.key import Key
 from utmost.ledger.response_noise import DrawnNoise
 from utmost.ledger.sqlite_store import SqliteStore
+from utmost.ledger.vault import packed
 from utmost.ledger.witness import Held, Witness
 from utmost.noise import Geometric
 from utmost.release.level_steps import Step
@@ -85,7 +85,6 @@ def stored_answers_forgotten(plant):
     def stored(page, release, level, progress):
         return real(page, release, max(release.levels), progress)
 
-    plant.setattr(front, "stored_response", stored)
     plant.setattr(publishing, "stored_response", stored)
 
 

@@ -32,7 +32,7 @@ def probability_of_requests(order, noise):
         elif loose is None:
             total *= Relaxing(strict, at).pmf(noise[at], known[strict])
         elif strict is None:
-            total *= Tightening(loose, at).pmf(noise[at] - known[loose])
+            total *= Tightening(at, loose).pmf(noise[at] - known[loose])
         else:
             bridge = Bridge(strict, at, loose)
             total *= bridge.pmf(noise[at] - known[loose], known[strict] - known[loose])
@@ -91,7 +91,7 @@ def test_correlation_and_expected_change(levels):
     strict, _, loose = levels
     one, other = (Geometric(alpha=x.alpha).variance() for x in (strict, loose))
     assert correlation(strict, loose) == correlation(loose, strict) == pytest.approx(math.sqrt(other / one))
-    W, k = Tightening(loose, strict), np.arange(1, math.ceil(45 / strict.epsilon_float))
+    W, k = Tightening(strict, loose), np.arange(1, math.ceil(45 / strict.epsilon_float))
     assert expected_change(loose, strict) == pytest.approx(2 * (k * W.pmf(k)).sum())
     assert (correlation(loose, loose), expected_change(loose, loose)) == (1, 0)
 

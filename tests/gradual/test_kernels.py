@@ -39,7 +39,7 @@ def difference(p, b, k):
 def test_tightened_noise_is_geometric_again(levels, k):
     """V_start + W has the geometric law: deconvolving that law gives W back."""
     strict, loose = levels
-    W = Tightening(start=loose, to=strict)
+    W = Tightening(strict=strict, loose=loose)
     assert W.pmf(k) == difference(Geometric(alpha=strict.alpha).pmf, loose.alpha, k)
 
 
@@ -48,7 +48,7 @@ def test_tightened_noise_is_geometric_again(levels, k):
 def test_relaxing_is_bayes_rule_on_tightening(levels, x, y):
     """P(V_to = y | V_start = x) = P(V_to = y) P(W = x - y) / P(V_start = x)."""
     strict, loose = levels
-    joint = Geometric(alpha=loose.alpha).pmf(y) * Tightening(loose, strict).pmf(x - y)
+    joint = Geometric(alpha=loose.alpha).pmf(y) * Tightening(strict, loose).pmf(x - y)
     assert Relaxing(strict, loose).pmf(y, x) == joint / Geometric(alpha=strict.alpha).pmf(x)
 
 
@@ -56,8 +56,8 @@ def test_relaxing_is_bayes_rule_on_tightening(levels, x, y):
 @given(ordered_levels(3), integers, integers)
 def test_the_bridge_is_bayes_rule_on_two_tightenings(levels, w, k):
     strict, at, loose = levels
-    joint = Tightening(loose, at).pmf(k) * Tightening(at, strict).pmf(w - k)
-    assert Bridge(strict, at, loose).pmf(k, w) == joint / Tightening(loose, strict).pmf(w)
+    joint = Tightening(at, loose).pmf(k) * Tightening(strict, at).pmf(w - k)
+    assert Bridge(strict, at, loose).pmf(k, w) == joint / Tightening(strict, loose).pmf(w)
 
 
 @settings(deadline=None, max_examples=25)
@@ -74,7 +74,7 @@ def test_every_mixture_sums_to_one(levels, x):
     assert sum(Relaxing(strict, loose).pieces(x)) == 1
     for bridge in (Bridge(strict, at, loose), Bridge(strict, at, None)):
         assert bridge.home.fraction() + bridge.across.fraction() + bridge.stay.fraction() + bridge.leap.fraction() == 1
-    W = Tightening(loose, strict)
+    W = Tightening(strict, loose)
     assert W.stay.fraction() + W.change.fraction() == 1
     assert W.cdf(x) + W.ccdf(x) == 1
     assert W.cdf(x) - W.cdf(x - 1) == W.pmf(x)
@@ -135,7 +135,7 @@ def test_the_mean_of_relaxing(levels, x):
 def test_moments_of_the_tightening(levels):
     """Var V_to = Var V_start + Var W; E|W| from the tails; w is the squared correlation."""
     strict, loose = levels
-    W = Tightening(loose, strict)
+    W = Tightening(strict, loose)
     a, b = strict.alpha, loose.alpha
     assert 2 * b / (1 - b) ** 2 + W.variance == 2 * a / (1 - a) ** 2
     assert W.mean_absolute == 2 * W.ccdf(0) / (1 - a)
@@ -147,20 +147,20 @@ def test_moments_of_the_tightening(levels):
 def test_tightening_in_two_steps_is_tightening_in_one(levels):
     """W(loose -> strict) = W(loose -> at) + W(at -> strict) in law, by deconvolving both of them."""
     strict, at, loose = levels
-    w = {(1, 2): Tightening(loose, at), (0, 1): Tightening(at, strict), (0, 2): Tightening(loose, strict)}
+    w = {(1, 2): Tightening(at, loose), (0, 1): Tightening(strict, at), (0, 2): Tightening(strict, loose)}
     for t in (0.3, 1.0, 3.0):
         assert cf(w[0, 2], t) == pytest.approx(cf(w[0, 1], t) * cf(w[1, 2], t), rel=1e-12)
 
 
 def cf(W, t):
-    stay, a = float(W.stay.number), float(W.to.alpha)
+    stay, a = float(W.stay.number), float(W.strict.alpha)
     return stay + (1 - stay) * (1 - a) ** 2 / (1 - 2 * a * np.cos(t) + a * a)
 
 
 @settings(deadline=None, max_examples=25)
 @given(alphas)
 def test_from_no_noise_tightening_is_the_noise_itself(a):
-    W, law = Tightening(None, level(alpha=a)), Geometric(alpha=a)
+    W, law = Tightening(level(alpha=a), None), Geometric(alpha=a)
     assert all(W.pmf(k) == law.pmf(k) for k in range(-5, 6))
     assert W.stay.fraction() == 0
     same = Tightening(level(alpha=a), level(alpha=a))
@@ -187,7 +187,7 @@ def test_floats_agree_with_rationals_near_by(strict, loose):
             exact, floats = Relaxing(*near), Relaxing(strict, loose)
             assert floats.pmf([y], x) == pytest.approx([float(exact.pmf(y, x))], rel=1e-13)
             assert floats.mean(x) == pytest.approx(float(exact.mean(x)), rel=1e-12)
-        assert Tightening(loose, strict).pmf(x) == pytest.approx(float(Tightening(*near[::-1]).pmf(x)), rel=1e-13)
+        assert Tightening(strict, loose).pmf(x) == pytest.approx(float(Tightening(*near).pmf(x)), rel=1e-13)
 
 
 @pytest.mark.parametrize(("strict", "loose"), PAIRS, ids=str)
@@ -217,7 +217,7 @@ def test_number_worlds():
     with pytest.raises(NotANumber, match="integers"):
         R.pmf(0.5, 1)
     with pytest.raises(NotANumber):
-        Tightening(loose, strict).pmf(True)
+        Tightening(strict, loose).pmf(True)
 
 
 def test_far_away():
@@ -225,13 +225,13 @@ def test_far_away():
     strict, loose = level(epsilon=1).scaled("1e-9"), level(epsilon=2).scaled("1e-9")
     x = 3 * 10**9
     assert Relaxing(strict, loose).keep(x) == pytest.approx(np.exp(-3) / 2, rel=1e-6)
-    assert Tightening(loose, strict).ccdf(10**11) == pytest.approx(0.75 / 2 * np.exp(-100), rel=1e-6)
+    assert Tightening(strict, loose).ccdf(10**11) == pytest.approx(0.75 / 2 * np.exp(-100), rel=1e-6)
     assert Relaxing(strict, loose).pmf(10**30, x) == 0.0
 
 
 def test_kernels_are_values():
     strict, at, loose = levels_of("1/2", "1/3", "1/4")
-    for kernel in (Tightening(loose, strict), Relaxing(strict, loose), Bridge(strict, at, loose)):
+    for kernel in (Tightening(strict, loose), Relaxing(strict, loose), Bridge(strict, at, loose)):
         assert pickle.loads(pickle.dumps(kernel)) == kernel
         assert hash(kernel) == hash(pickle.loads(pickle.dumps(kernel)))
 
@@ -242,9 +242,9 @@ def test_the_wrong_order_is_refused(levels):
     strict, at, loose = levels
     for one, other in pairwise(levels):
         with pytest.raises(OutOfRange, match="tighten"):
-            Tightening(start=one, to=other)
+            Tightening(strict=other, loose=one)
         with pytest.raises(OutOfRange, match="relax"):
-            Relaxing(start=other, to=one)
+            Relaxing(strict=other, loose=one)
     for wrong in ((strict, strict, loose), (strict, loose, loose), (at, strict, loose), (strict, loose, at)):
         with pytest.raises(OutOfRange, match="between"):
             Bridge(*wrong)

@@ -32,7 +32,7 @@ POINTS = np.array([-3.0, -1.0, -0.25, 0.0, 0.5, 2.0])
 def test_tightening_and_relaxing_are_one_joint_law(strict, loose):
     """l_1(x) P(V_2 = y | x) = l_2(y) P(V_1 = x | y), as densities off the diagonal and as densities on it."""
     e1, e2 = strict.epsilon_float, loose.epsilon_float
-    R, W = LaplaceRelaxing(strict, loose), LaplaceTightening(loose, strict)
+    R, W = LaplaceRelaxing(strict, loose), LaplaceTightening(strict, loose)
     x, y = POINTS[:, None], POINTS
     one, two = stats.laplace(scale=1 / e1), stats.laplace(scale=1 / e2)
     assert one.pdf(x) * R.density(y, x) == pytest.approx(two.pdf(y) * W.density(x - y))
@@ -42,7 +42,7 @@ def test_tightening_and_relaxing_are_one_joint_law(strict, loose):
 @pytest.mark.parametrize(("strict", "loose"), PAIRS, ids=str)
 @pytest.mark.parametrize("x", [0.0, 1.5, -2.0])
 def test_distribution_functions_integrate_the_densities(strict, loose, x):
-    R, W = LaplaceRelaxing(strict, loose), LaplaceTightening(loose, strict)
+    R, W = LaplaceRelaxing(strict, loose), LaplaceTightening(strict, loose)
     assert sum(R.pieces(x)) == pytest.approx(1)
     for y in (-2.5, -0.5, 0.0, 0.75, 3.0):
         marks = sorted({-60 / strict.epsilon_float, *(p for p in (0.0, x) if p < y), y})
@@ -58,7 +58,7 @@ def test_distribution_functions_integrate_the_densities(strict, loose, x):
 def test_tightened_noise_is_laplace_again(strict, loose):
     """The characteristic function of W is the quotient of the two; moments follow."""
     e1, e2 = strict.epsilon_float, loose.epsilon_float
-    W, t = LaplaceTightening(loose, strict), np.linspace(-9, 9, 7)
+    W, t = LaplaceTightening(strict, loose), np.linspace(-9, 9, 7)
     assert W.characteristic(t) * (e2**2 / (e2**2 + t**2)) == pytest.approx(e1**2 / (e1**2 + t**2))
     assert W.mean_absolute == pytest.approx((1 - (e1 / e2) ** 2) / e1)
     assert float(W.stay) == pytest.approx((e1 / e2) ** 2)
@@ -76,9 +76,9 @@ def test_the_mean_of_relaxing(x):
 def test_the_kernels_on_a_fine_lattice_tend_to_these():
     strict, loose = PAIRS[0]
     unit = 10**6
-    R, W = LaplaceRelaxing(strict, loose), LaplaceTightening(loose, strict)
+    R, W = LaplaceRelaxing(strict, loose), LaplaceTightening(strict, loose)
     fine = [one.scaled(1 / level(epsilon=unit).epsilon) for one in (strict, loose)]
-    r, w = Relaxing(*fine), Tightening(*fine[::-1])
+    r, w = Relaxing(*fine), Tightening(*fine)
     for x in (0.0, 1.5, -2.0):
         assert list(r.pieces(round(x * unit))) == pytest.approx(list(R.pieces(x)), rel=1e-5, abs=1e-6)
         assert r.pmf(unit // 2, round(x * unit)) * unit == pytest.approx(R.density(0.5, x), rel=1e-5)
@@ -92,22 +92,22 @@ def test_jumps():
     assert laplace_jump_intensity(one) == 2
     area = integrate.quad(lambda e: laplace_jump_intensity(level(epsilon=e)), 1, 3)[0]
     assert laplace_expected_jumps(one, three) == pytest.approx(area)
-    assert math.exp(-laplace_expected_jumps(one, three)) == pytest.approx(float(LaplaceTightening(three, one).stay))
+    assert math.exp(-laplace_expected_jumps(one, three)) == pytest.approx(float(LaplaceTightening(one, three).stay))
     assert laplace_jump_intensity(level(alpha="1/2")) == pytest.approx(2 / math.log(2))
 
 
 def test_refusals():
     one, three = level(epsilon=1), level(epsilon=3)
     with pytest.raises(OutOfRange, match="tighten"):
-        LaplaceTightening(start=one, to=three)
+        LaplaceTightening(strict=three, loose=one)
     for start, to in ((three, one), (one, one)):
         with pytest.raises(OutOfRange, match="relax"):
-            LaplaceRelaxing(start=start, to=to)
+            LaplaceRelaxing(strict=start, loose=to)
     with pytest.raises(OutOfRange, match="looser"):
         laplace_expected_jumps(three, one)
     for bad in (math.nan, "1", True):
         with pytest.raises(NotANumber):
-            LaplaceTightening(start=three, to=one).density(bad)
+            LaplaceTightening(strict=one, loose=three).density(bad)
 
 
 TRIPLES = [("1", "2", "3"), ("1/10", "1/9", "5"), ("1/2", "3", "4")]
@@ -118,8 +118,8 @@ TRIPLES = [("1", "2", "3"), ("1/10", "1/9", "5"), ("1/2", "3", "4")]
 def test_the_bridge_is_bayes_rule_on_two_tightenings(epsilons, w):
     """Its atoms and its density are those of W' given W' + W'' = w, for the two tighten kernels."""
     strict, at, loose = map(level, epsilons)
-    bridge, whole = LaplaceBridge(strict, at, loose), LaplaceTightening(loose, strict)
-    near, far = LaplaceTightening(loose, at), LaplaceTightening(at, strict)
+    bridge, whole = LaplaceBridge(strict, at, loose), LaplaceTightening(strict, loose)
+    near, far = LaplaceTightening(at, loose), LaplaceTightening(strict, at)
     assert bridge.home == pytest.approx(float(near.stay) * far.density(w) / whole.density(w))
     assert bridge.home == pytest.approx(float((at.power**2 - strict.power**2) / (loose.power**2 - strict.power**2)))
     assert bridge.stay(w) == pytest.approx(near.density(w) * float(far.stay) / whole.density(w))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import level
-from utmost.gradual import BoundedSupport, LargerCharacteristic, NegativeMass, Tightening, is_lossless
+from utmost.gradual import BoundedSupport, LargerCharacteristic, NegativeMass, Tightening, losslessness
 from utmost.gradual.series import convolve, inverse, series
 from utmost.noise import DiscreteStaircase, Geometric
 
@@ -38,7 +38,7 @@ def test_the_verdict_agrees_with_plain_deconvolution(D, data):
     e1, e2 = sorted(data.draw(st.lists(st.integers(4, 40), min_size=2, max_size=2, unique=True)))
     strict, loose = (staircase(Fraction(e, 10), D, data.draw(steps)) for e in (e1, e2))
     W, smallest, largest = deconvolved(strict, loose)
-    verdict = is_lossless(strict, loose)
+    verdict = losslessness(strict, loose)
     if isinstance(verdict.witness, LargerCharacteristic):
         assert largest > 1
         return
@@ -57,8 +57,8 @@ def test_the_verdict_agrees_with_plain_deconvolution(D, data):
 @given(st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20), st.integers(2, 9))
 def test_geometric_noise_is_lossless_with_the_tighten_kernel(b, power):
     a = Fraction(1) - (1 - b) / power
-    verdict = is_lossless(Geometric(alpha=a), Geometric(alpha=b))
-    W = Tightening(start=level(alpha=b), to=level(alpha=a))
+    verdict = losslessness(Geometric(alpha=a), Geometric(alpha=b))
+    W = Tightening(strict=level(alpha=a), loose=level(alpha=b))
     assert [verdict.difference.pmf(k) for k in range(-7, 8)] == [W.pmf(k) for k in range(-7, 8)]
 
 
@@ -67,21 +67,21 @@ def test_geometric_noise_is_lossless_with_the_tighten_kernel(b, power):
 def test_the_half_step_staircase_is_lossless(D, pair):
     """D odd, r = (D+1)/2: W = D times the tighten kernel, in rationals."""
     a, b = pair
-    verdict = is_lossless(DiscreteStaircase.half_step(None, D, alpha=a), DiscreteStaircase.half_step(None, D, alpha=b))
-    W = Tightening(start=level(alpha=b), to=level(alpha=a))
+    verdict = losslessness(DiscreteStaircase.half_step(None, D, alpha=a), DiscreteStaircase.half_step(None, D, alpha=b))
+    W = Tightening(strict=level(alpha=a), loose=level(alpha=b))
     for k in range(-3, 4):
         assert verdict.difference.pmf(D * k) == W.pmf(k)
         assert D == 1 or verdict.difference.pmf(D * k + 1) == 0
-    irrational = is_lossless(DiscreteStaircase.half_step(1, D), DiscreteStaircase.half_step("7/5", D))
-    assert irrational.difference.pmf(D) == pytest.approx(Tightening(level("7/5"), level(1)).pmf(1), rel=1e-14)
+    irrational = losslessness(DiscreteStaircase.half_step(1, D), DiscreteStaircase.half_step("7/5", D))
+    assert irrational.difference.pmf(D) == pytest.approx(Tightening(level(1), level("7/5")).pmf(1), rel=1e-14)
 
 
 def test_a_half_step_of_a_divisor_is_lossless_too():
     """Blocks of 9 are blocks of 3 with 3 times a block of 3: periods may differ."""
     strict, loose = DiscreteStaircase.half_step(1, 9), DiscreteStaircase.half_step(2, 3)
-    verdict = is_lossless(strict, loose)
+    verdict = losslessness(strict, loose)
     assert verdict
-    assert not is_lossless(strict, DiscreteStaircase.half_step(1, 3))
+    assert not losslessness(strict, DiscreteStaircase.half_step(1, 3))
     i = np.arange(-400, 401)
     W = np.array([float(verdict.difference.pmf(int(k))) for k in i])
     assert np.convolve(W, loose.pmf(i))[400:-400][300:-300] == pytest.approx(strict.pmf(i)[300:-300], abs=1e-12)
@@ -98,9 +98,9 @@ def test_period_two_is_lossless_from_eps0_on():
         low, high = (rho, high) if rho * (rho**2 - rho + 1) ** 2 < 1 - rho**2 else (low, rho)
     assert -math.log(rho / (rho**2 - rho + 1)) == pytest.approx(float(EPS0), rel=1e-13)
     step = Fraction(1, 1000)
-    assert is_lossless(staircase(EPS0, 2, 1), staircase(EPS0 + step, 2, 1))
-    assert is_lossless(staircase(4, 2, 1), staircase(4 + step, 2, 1))
-    below = is_lossless(staircase(EPS0 - 5 * step, 2, 1), staircase(EPS0 - 4 * step, 2, 1))
+    assert losslessness(staircase(EPS0, 2, 1), staircase(EPS0 + step, 2, 1))
+    assert losslessness(staircase(4, 2, 1), staircase(4 + step, 2, 1))
+    below = losslessness(staircase(EPS0 - 5 * step, 2, 1), staircase(EPS0 - 4 * step, 2, 1))
     assert isinstance(below.witness, NegativeMass)
 
 
@@ -124,35 +124,35 @@ KNOWN = [
 
 @pytest.mark.parametrize(("D", "e1", "r1", "e2", "r2", "expected"), KNOWN)
 def test_known_verdicts(D, e1, r1, e2, r2, expected):
-    assert bool(is_lossless(staircase(e1, D, r1), staircase(e2, D, r2))) is expected
+    assert bool(losslessness(staircase(e1, D, r1), staircase(e2, D, r2))) is expected
 
 
 def test_the_known_smallest_masses():
     """THEORY 4.3 gives -.00141 and -.064 for two of them."""
-    assert is_lossless(staircase("0.0211", 2), staircase("0.05", 2)).witness.mass == pytest.approx(-0.00141, abs=5e-6)
-    assert is_lossless(staircase(1, 3), staircase("3/2", 3)).witness.mass == pytest.approx(-0.064, abs=5e-4)
+    assert losslessness(staircase("0.0211", 2), staircase("0.05", 2)).witness.mass == pytest.approx(-0.00141, abs=5e-6)
+    assert losslessness(staircase(1, 3), staircase("3/2", 3)).witness.mass == pytest.approx(-0.064, abs=5e-4)
 
 
 @pytest.mark.parametrize("D", [3, 4, 5])
 def test_at_large_epsilon_the_step_must_exceed_log_of_d_minus_one(D):
     """r_1 = r_2 = 1: lossless iff eps_2 - eps_1 >= ln(D - 1), in the limit."""
     gap = Fraction(math.log(D - 1)).limit_denominator(10**6)
-    assert is_lossless(staircase(12, D, 1), staircase(12 + gap + Fraction(1, 100), D, 1))
-    assert not is_lossless(staircase(12, D, 1), staircase(12 + gap - Fraction(1, 100), D, 1))
+    assert losslessness(staircase(12, D, 1), staircase(12 + gap + Fraction(1, 100), D, 1))
+    assert not losslessness(staircase(12, D, 1), staircase(12 + gap - Fraction(1, 100), D, 1))
 
 
 def test_lossless_steps_need_not_split():
     """(3/2 -> 3) is lossless, its halves (3/2 -> 2) and (2 -> 3) are not both: no continuum."""
     laws = [staircase(e, 3, 1) for e in ("3/2", 2, 3)]
-    assert is_lossless(laws[0], laws[2])
-    assert not (is_lossless(laws[0], laws[1]) and is_lossless(laws[1], laws[2]))
+    assert losslessness(laws[0], laws[2])
+    assert not (losslessness(laws[0], laws[1]) and losslessness(laws[1], laws[2]))
 
 
 @pytest.mark.parametrize(("D", "r"), [(2, 1), (3, 1), (8, 3)])
 def test_the_difference_leads_from_one_law_to_the_other(D, r):
     """V_loose + W has the law of V_strict, far into the tail."""
     strict, loose = staircase(2, D, r), staircase(4, D, 1)
-    W = is_lossless(strict, loose).difference
+    W = losslessness(strict, loose).difference
     i = np.arange(-600, 601)
     masses = np.array([float(W.pmf(int(k))) for k in i])
     sums = np.convolve(masses, loose.pmf(i))[600:-600]
@@ -164,7 +164,7 @@ def test_the_difference_leads_from_one_law_to_the_other(D, r):
 def test_a_larger_characteristic_function_is_checked_by_hand():
     """The witness is a point of the unit circle at which |E z^V1| > |E z^V2|."""
     strict, loose = staircase(1, 4, 2), staircase(2, 4, 2)
-    w = is_lossless(strict, loose).witness
+    w = losslessness(strict, loose).witness
     assert w.x**2 + w.y**2 == 1
     angle, k = math.atan2(w.y, w.x), np.arange(-800, 801)
     one, two = (abs((law.pmf(k) * np.cos(k * angle)).sum()) for law in (strict, loose))
@@ -175,25 +175,25 @@ def test_a_larger_characteristic_function_is_checked_by_hand():
 def test_tables():
     """Binomial laws are sums; other tables are not, and the reason is named."""
     coin, two = {0: "1/2", 1: "1/2"}, {0: "1/4", 1: "1/2", 2: "1/4"}
-    assert [is_lossless(two, coin).difference.pmf(k) for k in range(-1, 3)] == [0, Fraction(1, 2), Fraction(1, 2), 0]
+    assert [losslessness(two, coin).difference.pmf(k) for k in range(-1, 3)] == [0, Fraction(1, 2), Fraction(1, 2), 0]
     third = {-1: "1/3", 0: "1/3", 1: "1/3"}
-    assert isinstance(is_lossless(third, coin).witness, LargerCharacteristic)
-    assert isinstance(is_lossless(two, Geometric(alpha="1/2")).witness, BoundedSupport)
+    assert isinstance(losslessness(third, coin).witness, LargerCharacteristic)
+    assert isinstance(losslessness(two, Geometric(alpha="1/2")).witness, BoundedSupport)
     biased = {0: "3/4", 1: "1/4"}
-    assert isinstance(is_lossless(third, biased).witness, NegativeMass)
-    shifted = is_lossless({4: "1/2", 7: "1/2"}, {1: 1}).difference
+    assert isinstance(losslessness(third, biased).witness, NegativeMass)
+    shifted = losslessness({4: "1/2", 7: "1/2"}, {1: 1}).difference
     assert (shifted.pmf(3), shifted.pmf(6), shifted.pmf(4)) == (Fraction(1, 2), Fraction(1, 2), 0)
-    assert is_lossless(Geometric(alpha="1/2"), {0: 1}).difference.pmf(3) == Geometric(alpha="1/2").pmf(3)
-    same = is_lossless(third, third)
+    assert losslessness(Geometric(alpha="1/2"), {0: 1}).difference.pmf(3) == Geometric(alpha="1/2").pmf(3)
+    same = losslessness(third, third)
     assert (same.difference.pmf(0), same.difference.pmf(1)) == (1, 0)
 
 
 def test_what_is_no_law_is_refused():
     for bad in ({0: "1/2"}, {0: "3/2", 1: "-1/2"}, [0.5, 0.5], "geometric"):
         with pytest.raises(OutOfRange):
-            is_lossless(bad, {0: 1})
+            losslessness(bad, {0: 1})
     with pytest.raises(NotANumber):
-        is_lossless({0.5: 1}, {0: 1})
+        losslessness({0.5: 1}, {0: 1})
 
 
 @few

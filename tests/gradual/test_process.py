@@ -58,7 +58,7 @@ def test_jumps_between_two_levels_add_up_to_the_tightening(pair):
     strict, loose = pair
     sizes = range(1, 900)
     total = sum(2 * j * j * float(expected_jumps_of_size(j, strict, loose)) for j in sizes)
-    assert total == pytest.approx(float(Tightening(loose, strict).variance), rel=1e-9)
+    assert total == pytest.approx(float(Tightening(strict, loose).variance), rel=1e-9)
     rate = sum(2 * float(expected_jumps_of_size(j, strict, loose)) for j in sizes)
     assert expected_jumps(strict, loose) == pytest.approx(rate, rel=1e-9)
 
@@ -68,7 +68,7 @@ def test_jumps_between_two_levels_add_up_to_the_tightening(pair):
 def test_the_number_of_jumps_is_poisson(pair):
     strict, loose = pair
     assert jump_count_pmf(0, strict, loose) == pytest.approx(float(no_jump_probability(strict, loose)))
-    assert no_jump_probability(strict, loose) < Tightening(loose, strict).pmf(0), "a path may leave and come back"
+    assert no_jump_probability(strict, loose) < Tightening(strict, loose).pmf(0), "a path may leave and come back"
     n = np.arange(100)
     pmf = jump_count_pmf(n, strict, loose)
     assert (pmf.sum(), (n * pmf).sum()) == pytest.approx((1, expected_jumps(strict, loose)))

@@ -15,6 +15,7 @@ from utmost.errors import (
 )
 from utmost.exact import level
 from utmost.ledger import Ledger
+from utmost.ledger.sqlite_store import SqliteStore
 from utmost.testing import SeededRandomness
 
 TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322], "applied": np.array([933, 585, 918])}
@@ -167,3 +168,53 @@ def test_one_dataset_has_one_relation(ledger):
 def test_a_seeded_source_is_refused(tmp_path):
     with pytest.raises(PromiseBroken):
         Ledger.open(tmp_path / "releases.db", create=True, randomness=SeededRandomness(1))
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """The store's transactions, as ["read", "write", ...]."""
+    made, real = [], SqliteStore.transact
+
+    def transact(self, work, *, write):
+        made.append("write" if write else "read")
+        return real(self, work, write=write)
+
+    monkeypatch.setattr(SqliteStore, "transact", transact)
+    return made
+
+
+def test_each_call_is_one_transaction(tmp_path, counted):
+    """What a call says anew takes one look at the store, under the lock; what it repeats, one look without it."""
+    table = {"n": [3, 5, 8]}
+    with Ledger.open(tmp_path / "releases.db", create=True) as ledger:
+        for call, expected in (
+            (lambda: ledger.publish("a", table, columns="n", sensitivity=1, cells=1, epsilon="1/4"), "write"),
+            (lambda: ledger.publish("a", table, columns="n", sensitivity=1, cells=1, epsilon="1/4"), "read"),
+            (lambda: ledger.relax("a", table, epsilon=1), "write"),
+            (lambda: ledger.relax("a", table, epsilon=1), "read"),
+            (lambda: ledger.view("a", epsilon="1/2"), "write"),
+            (lambda: ledger.view("a", epsilon="1/2"), "read"),
+            (lambda: ledger.budget("a", 2), "write"),
+        ):
+            counted.clear()
+            call()
+            assert counted == [expected]
+
+
+def test_a_version_that_another_process_published_is_the_newest_at_once(tmp_path):
+    """What was read of a release is not looked up again, and yet never answers for an older version."""
+    promise = {"sensitivity": 1, "cells": 1, "epsilon": "1/4"}
+    old, new = {"n": [3, 5, 8]}, {"m": [1, 2, 3, 4]}
+    place = tmp_path / "releases.db"
+    with Ledger.open(place, create=True) as one, Ledger.open(place) as other:
+        one.publish("a", old, columns="n", **promise)
+        other.publish("a", new, columns="m", version=2, **promise)
+        assert len(one.relax("a", new, epsilon="1/2")["m"]) == 4
+    with Ledger.open(place) as one, Ledger.open(place) as other:
+        other.publish("a", new, columns="m", version=3, **promise)
+        assert len(one.relax("a", new, epsilon="1/2")["m"]) == 4, "columns as before, and another release"
+        assert [event.facts["version"] for event in one.history("a") if event.kind == "answered"] == [2, 3]
+        assert list(one.view("a", epsilon="1/8")) == ["m"]
+        with pytest.raises(DataChanged):
+            one.relax("a", old | {"m": [9, 9, 9]}, epsilon=1)
+        assert other.spent("a") == level("5/4")

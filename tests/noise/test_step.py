@@ -12,8 +12,9 @@ from scipy.sparse import coo_array
 
 from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.noise import DiscreteStaircase, optimal_step, step_bracket
+from utmost.noise import DiscreteStaircase
 from utmost.noise.costs import absolute, moment, squared
+from utmost.noise.discrete_staircase import optimal_step, step_bracket
 
 epsilons = st.sampled_from(["1e-6", "0.01", "0.3", 1, 2, 5, 10, 50])
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
@@ -87,7 +88,7 @@ def _moment_interval(law, m):
 
 def test_the_step_follows_gamma():
     """(r - 1/2)/D approaches gamma* of the same cost as D grows."""
-    from utmost.noise import optimal_gamma
+    from utmost.noise.staircase import optimal_gamma
 
     for cost in (absolute, squared, moment(3)):
         r = optimal_step(2, 10**9, cost)

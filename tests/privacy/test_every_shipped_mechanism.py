@@ -136,8 +136,8 @@ def joint_channel(n, levels):
     steps = np.arange(-n, n + 1)
     joint = geometric_channel(n, alpha=levels[-1].alpha_fraction()).matrix.reshape(n + 1, n + 1)
     for loose, strict in zip(levels[:0:-1], levels[-2::-1], strict=True):
-        masses = Tightening(loose, strict).pmf(steps.astype(object))
-        tails = Tightening(loose, strict).ccdf(np.arange(0, n + 1).astype(object))
+        masses = Tightening(strict, loose).pmf(steps.astype(object))
+        tails = Tightening(strict, loose).ccdf(np.arange(0, n + 1).astype(object))
         remap = np.array([[masses[n + k - j] for k in range(n + 1)] for j in range(n + 1)])
         remap[:, 0] += [tails[j] for j in range(n + 1)]
         remap[:, n] += [tails[n - j] for j in range(n + 1)]

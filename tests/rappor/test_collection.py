@@ -22,7 +22,6 @@ from utmost.rappor import (
     Tally,
     ThresholdedLaplace,
     ThresholdedPair,
-    bit_steps,
     decode,
     nonnegative_least_squares,
     relax,
@@ -30,6 +29,7 @@ from utmost.rappor import (
     respond,
     tighten,
 )
+from utmost.rappor import bits as bit_responses
 from utmost.rappor.bits import draw_bits
 from utmost.testing import SeededRandomness, seeded_responses
 
@@ -48,7 +48,7 @@ def fits(counts, probabilities):
 def seeded(monkeypatch):
     """Repeatable bits, past the guard that a release would put up."""
     source = SeededRandomness("rappor")
-    monkeypatch.setattr(bit_steps, "secure", lambda _: source)
+    monkeypatch.setattr(bit_responses, "secure", lambda _: source)
 
 
 def test_bits_are_drawn_by_their_states():
@@ -91,7 +91,7 @@ def test_single_steps_have_their_laws(seeded):
         first = respond(bits, strict)
         second = relax(bits, first, strict, loose)
         assert fits([np.sum((first == a) & (second == b)) for a, b in PAIRS], [pair.joint(bit)[z] for z in PAIRS])
-        back = tighten(respond(bits, loose), loose, strict)
+        back = tighten(respond(bits, loose), strict, loose)
         assert fits([back.sum(), N - back.sum()], [strict.of(bit), 1 - strict.of(bit)])
         one = respond(bits, naive.strict.response)
         two = relax_thresholded(bits, one, naive)

@@ -35,9 +35,9 @@ def fits(drawn, pmf, reach=15):
 
 def test_steps_on_the_integers_have_the_kernels_laws():
     half, one, two = level(epsilon="1/2"), level(epsilon=1), level(epsilon=2)
-    assert fits(tighten(np.full(N, 100), start=2, to="1/2") - 100, Tightening(two, half).pmf)
-    assert fits(relax(np.full(N, -2), start="1/2", to=2), lambda k: Relaxing(half, two).pmf(k, -2))
-    mid = bridge(np.full(N, 97), np.full(N, 100), start="1/2", to=2, at=1)
+    assert fits(tighten(np.full(N, 100), strict="1/2", loose=2) - 100, Tightening(half, two).pmf)
+    assert fits(relax(np.full(N, -2), strict="1/2", loose=2), lambda k: Relaxing(half, two).pmf(k, -2))
+    mid = bridge(np.full(N, 97), np.full(N, 100), strict="1/2", at=1, loose=2)
     assert fits(mid - 100, lambda k: Bridge(half, one, two).pmf(k, -3))
 
 
@@ -45,35 +45,35 @@ def test_sensitivity_and_cells_share_the_level():
     """sensitivity 2 and 3 cells: the kernels at epsilon/6 per unit."""
     strict, loose = (level(epsilon=Fraction(e, 6)) for e in (1, 2))
     options = {"sensitivity": 2, "cells": 3}
-    assert fits(tighten(np.zeros(N, int), 2, 1, **options), Tightening(loose, strict).pmf)
+    assert fits(tighten(np.zeros(N, int), 1, 2, **options), Tightening(strict, loose).pmf)
     assert fits(relax(np.full(N, 4), 1, 2, **options), lambda k: Relaxing(strict, loose).pmf(k, 4))
 
 
 def test_steps_on_the_reals_are_laplace_kernels():
     one, two = level(epsilon=1), level(epsilon=2)
-    moved = tighten(np.full(N, 0.5), start=2, to=1, sensitivity=1, domain="reals") - 0.5
-    W = LaplaceTightening(two, one)
+    moved = tighten(np.full(N, 0.5), strict=1, loose=2, sensitivity=1, domain="reals") - 0.5
+    W = LaplaceTightening(one, two)
     assert (moved == 0).mean() == pytest.approx(float(W.stay), abs=0.01)
     assert stats.kstest(moved[moved != 0], stats.laplace(scale=1).cdf).pvalue > 1e-6
-    relaxed = relax(np.full(N, -1.5), start=1, to=2, domain="reals")
+    relaxed = relax(np.full(N, -1.5), strict=1, loose=2, domain="reals")
     R = LaplaceRelaxing(one, two)
     assert (relaxed == -1.5).mean() == pytest.approx(R.pieces(-1.5).stay, abs=0.01)
     for y in (-2.0, -1.0, 0.0, 0.5):
         assert (relaxed <= y).mean() == pytest.approx(R.cdf(y, -1.5), abs=0.01)
-    between = bridge(np.full(9, 0.25), np.full(9, 0.5), start=1, to=2, at="3/2", domain="reals", grid="1/1024")
+    between = bridge(np.full(9, 0.25), np.full(9, 0.5), strict=1, at="3/2", loose=2, domain="reals", grid="1/1024")
     assert (np.mod(between, 1 / 1024) == 0).all()
 
 
 def test_half_steps_move_by_blocks():
     noise = np.arange(-7, 8)
-    relaxed = relax(noise, start=1, to=3, sensitivity=5, half_step=True)
+    relaxed = relax(noise, strict=1, loose=3, sensitivity=5, half_step=True)
     assert ((noise - relaxed) % 5 == 0).all()
     assert ((relaxed + 2) // 5 * 5 != relaxed).any()
-    assert ((tighten(noise, start=3, to=1, sensitivity=5, half_step=True) - noise) % 5 == 0).all()
-    mid = bridge(noise + 10, noise, start=1, to=3, at=2, sensitivity=5, half_step=True)
+    assert ((tighten(noise, strict=1, loose=3, sensitivity=5, half_step=True) - noise) % 5 == 0).all()
+    mid = bridge(noise + 10, noise, strict=1, at=2, loose=3, sensitivity=5, half_step=True)
     assert ((mid - noise) % 5 == 0).all()
     with pytest.raises(OutOfRange, match="multiples"):
-        bridge(noise + 1, noise, start=1, to=3, at=2, sensitivity=5, half_step=True)
+        bridge(noise + 1, noise, strict=1, at=2, loose=3, sensitivity=5, half_step=True)
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ def test_the_shape_is_kept_and_the_domain_decides_the_kind(response):
     for domain, kind in (("integers", np.int64), ("reals", np.float64)):
         if domain == "integers" and not whole:
             with pytest.raises(NotANumber, match="whole numbers"):
-                tighten(response, start=2, to=1)
+                tighten(response, strict=1, loose=2)
             continue
         made = (
-            tighten(response, start=2, to=1, domain=domain),
-            relax(response, start=1, to=2, domain=domain),
-            bridge(response, response, start=1, to=3, at=2, domain=domain),
+            tighten(response, strict=1, loose=2, domain=domain),
+            relax(response, strict=1, loose=2, domain=domain),
+            bridge(response, response, strict=1, at=2, loose=3, domain=domain),
         )
         for one in made:
             assert np.shape(one) == np.shape(response)
@@ -103,17 +103,17 @@ def test_the_smallest_integers_of_each_kind(kind):
     """-128 has no negative among the int8; nothing wraps, and responses are wide enough."""
     least = np.iinfo(kind).min
     edge = np.array([least, -least - 1], kind)
-    assert np.abs(relax(edge, start=1, to=300)).tolist() == [0, 0]
-    assert bridge(edge, -1 - edge, start=1, to=300, at=200).tolist() == [-least - 1, least]
-    assert tighten(edge, start=300, to=300).tolist() == edge.tolist()
-    assert max(abs(a - b) for a, b in zip(tighten(edge, 300, 1).tolist(), edge.tolist(), strict=True)) < 100
+    assert np.abs(relax(edge, strict=1, loose=300)).tolist() == [0, 0]
+    assert bridge(edge, -1 - edge, strict=1, at=200, loose=300).tolist() == [-least - 1, least]
+    assert tighten(edge, strict=300, loose=300).tolist() == edge.tolist()
+    assert max(abs(a - b) for a, b in zip(tighten(edge, 1, 300).tolist(), edge.tolist(), strict=True)) < 100
 
 
 def test_steps_that_go_nowhere():
     x = np.array([3, -1])
     assert tighten(x, 1, 1).tolist() == relax(x, 1, 1).tolist() == [3, -1]
-    assert bridge(x, x + 9, start=1, to=2, at=1).tolist() == [3, -1]
-    assert bridge(x, x + 9, start=1, to=2, at=2).tolist() == [12, 8]
+    assert bridge(x, x + 9, strict=1, at=1, loose=2).tolist() == [3, -1]
+    assert bridge(x, x + 9, strict=1, at=2, loose=2).tolist() == [12, 8]
     same = relax(x, 1, 1)
     same[0] = 99
     assert x[0] == 3, "what came is not what goes out"
@@ -122,25 +122,25 @@ def test_steps_that_go_nowhere():
 def test_mixed_kinds_of_levels():
     half, one = level(alpha="1/2"), level(epsilon=1)
     assert half < one
-    assert fits(relax(np.full(N, 1), start=half, to=one), lambda k: Relaxing(half, one).pmf(k, 1))
+    assert fits(relax(np.full(N, 1), strict=half, loose=one), lambda k: Relaxing(half, one).pmf(k, 1))
 
 
 def test_refusals():
     with pytest.raises(OutOfRange, match="tighten"):
-        tighten(1, start=1, to=2)
+        tighten(1, strict=2, loose=1)
     with pytest.raises(OutOfRange, match="relax"):
-        relax(1, start=2, to=1)
+        relax(1, strict=2, loose=1)
     for at in ("1/2", 3):
         with pytest.raises(OutOfRange, match="between"):
-            bridge(1, 2, start=1, to=2, at=at)
+            bridge(1, 2, strict=1, at=at, loose=2)
     with pytest.raises(OutOfRange, match="shape"):
-        bridge([1], [1, 2], start=1, to=2, at="3/2")
+        bridge([1], [1, 2], strict=1, at="3/2", loose=2)
     with pytest.raises(OutOfRange, match="multiples"):
-        relax(0.3, start=1, to=2, domain="reals", grid="1/4")
+        relax(0.3, strict=1, loose=2, domain="reals", grid="1/4")
     with pytest.raises(NotALevel):
-        tighten(1, start=2, to=0)
+        tighten(1, strict=0, loose=2)
     with pytest.raises(NotANumber):
-        relax(None, start=1, to=2)
+        relax(None, strict=1, loose=2)
 
 
 def test_a_path_is_one_history():
@@ -175,9 +175,9 @@ def test_a_seeded_source_is_refused(monkeypatch):
     monkeypatch.undo()
     seeded = SeededRandomness(1)
     for refused in (
-        lambda: tighten(1, 2, 1, randomness=seeded),
+        lambda: tighten(1, 1, 2, randomness=seeded),
         lambda: relax(1, 1, 2, randomness=seeded),
-        lambda: bridge(1, 1, 1, 3, 2, randomness=seeded),
+        lambda: bridge(1, 1, 1, 2, 3, randomness=seeded),
         lambda: path(1, randomness=seeded),
     ):
         with pytest.raises(PromiseBroken, match="predict"):

@@ -1,46 +1,91 @@
-"""Units of noise: blocks and steps are taken apart exactly, and nothing wraps."""
+"""The unit of privacy: one object for three numbers, at every door where these are read."""
 
-import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
-from utmost.release.lattice import Lattice, minus
+from utmost.errors import OutOfRange, WrongKind
+from utmost.exact import level
+from utmost.ledger import Ledger
+from utmost.release import (
+    GradualRelease,
+    ProcessedRelease,
+    TrustRelease,
+    Unit,
+    bridge,
+    epsilon_for,
+    path,
+    plan_release,
+    rehearse_table,
+    relax,
+    release_table,
+    tighten,
+)
+from utmost.release.lattice import lattice_of
+from utmost.release.unit import read_unit
 
-words = st.integers(-(2**63), 2**63 - 1)
-edges = st.sampled_from([-(2**63), 1 - 2**63, -1, 0, 1, 2**62, 2**63 - 2, 2**63 - 1]) | words
-
-
-@given(st.lists(st.tuples(edges, edges), min_size=1, max_size=3))
-def test_differences_never_wrap(pairs):
-    x, y = (np.array(row, np.int64) for row in zip(*pairs, strict=True))
-    assert minus(x, y).tolist() == [a - b for a, b in pairs]
-
-
-@pytest.mark.parametrize(("x", "y"), [(-(2**63), 1), (2**63 - 1, -1), (2**63 - 1, -(2**63)), (-(2**63), 2**63 - 1)])
-def test_differences_just_beyond_int64_are_python_integers(x, y):
-    found = minus(np.array([x], np.int64), np.array([y], np.int64))
-    assert found.dtype == object
-    assert found.tolist() == [x - y]
-
-
-@given(st.integers(0, 10**6) | st.integers(2**60, 2**64), st.lists(edges, min_size=1, max_size=4))
-def test_noise_is_a_place_in_the_middle_of_a_block_and_whole_blocks(half, noise):
-    """noise = place + block * steps with |place| at most half a block, in one way only."""
-    unit = Lattice(2 * half + 1, 1, 2 * half + 1, None)
-    place, coarse = unit.split(np.array(noise, np.int64))
-    if half == 0:
-        assert place is None
-        assert coarse.tolist() == noise
-        return
-    assert [p + unit.block * c for p, c in zip(place.tolist(), coarse.tolist(), strict=True)] == noise
-    assert all(abs(p) <= half for p in place.tolist())
-    assert unit.times(coarse).tolist() == [unit.block * c for c in coarse.tolist()]
+TABLE = {"n": [3, 5, 8]}
+UNIT = Unit(3, 2, "change-one")
+SAME = {"sensitivity": 3, "cells": 2, "neighbours": "change-one"}
 
 
-@given(st.integers(1, 2**64), st.lists(edges, min_size=1, max_size=3))
-@example(3, [2**62])
-@example(2**63 - 1, [1, -1])
-@example(2**63, [0])
-def test_whole_blocks_never_wrap(block, coarse):
-    assert Lattice(block, 1, block, None).times(np.array(coarse, np.int64)).tolist() == [block * c for c in coarse]
+DOORS = {
+    "release_table": lambda **unit: release_table(TABLE, columns="n", epsilon=1, **unit),
+    "rehearse_table": lambda **unit: rehearse_table(TABLE, columns="n", epsilon=1, **unit),
+    "plan_release": lambda **unit: plan_release(1, **unit),
+    "epsilon_for": lambda **unit: epsilon_for(20, **unit),
+    "GradualRelease": lambda **unit: GradualRelease([1, 2], **unit),
+    "ProcessedRelease": lambda **unit: ProcessedRelease([1, 2], before=len, after=lambda y, _: y, **unit),
+    "TrustRelease": lambda **unit: TrustRelease([1, 2], levels={"a": 1}, **unit),
+    "relax": lambda **unit: relax([1, 2], 1, 2, **unit),
+    "tighten": lambda **unit: tighten([1, 2], 1, 2, **unit),
+    "bridge": lambda **unit: bridge([1, 2], [1, 3], 1, "3/2", 2, **unit),
+    "path": lambda **unit: path(1, **unit),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_door_takes_the_unit_whole_and_never_beside_its_numbers(door):
+    DOORS[door](unit=UNIT)
+    with pytest.raises(OutOfRange, match=r"said once; got unit= and sensitivity="):
+        DOORS[door](unit=UNIT, sensitivity=3)
+    with pytest.raises(OutOfRange, match=r"unit= and cells="):
+        DOORS[door](unit=UNIT, cells=2)
+    with pytest.raises(WrongKind, match=r"unit must be an? Unit; got int"):
+        DOORS[door](unit=3)
+
+
+@pytest.mark.parametrize("door", ["release_table", "rehearse_table", "plan_release"])
+def test_neither_is_refused_where_the_unit_has_no_default(door):
+    with pytest.raises(OutOfRange, match="no sensitivity= and no cells="):
+        DOORS[door]()
+
+
+@pytest.mark.parametrize("door", ["epsilon_for", "GradualRelease", "ProcessedRelease", "TrustRelease"])
+def test_only_the_cells_have_a_default_elsewhere(door):
+    DOORS[door](sensitivity=3)
+    with pytest.raises(OutOfRange, match=r"no sensitivity="):
+        DOORS[door](cells=2)
+
+
+def test_the_unit_and_its_numbers_are_one_promise():
+    assert read_unit(None, **SAME) == UNIT
+    assert plan_release(1, unit=UNIT) == plan_release(1, **SAME)
+    assert rehearse_table(TABLE, columns="n", epsilon=1, unit=UNIT).unit == UNIT
+    assert epsilon_for(20, unit=UNIT) == epsilon_for(20, **SAME)
+
+
+def test_a_replaced_record_is_charged_twice_in_gradual_releases_too():
+    """The lattice divides the level by ``charged``, so that a response under change-one is as noisy as two cells'."""
+    assert lattice_of("integers", Unit(1, 2, "change-one")) == lattice_of("integers", Unit(1, 4))
+    assert lattice_of("integers", UNIT).of(level(12)) == level(1)
+
+
+def test_a_ledger_takes_the_unit_and_keeps_it(tmp_path):
+    with Ledger.open(tmp_path / "releases.db", create=True) as ledger:
+        ledger.publish("a", TABLE, columns="n", epsilon=1, unit=UNIT)
+        assert ledger.releases[0].promise.unit == UNIT
+        ledger.publish("a", TABLE, columns="n", epsilon=1, **SAME)
+        assert len(ledger.history("a")) == 1
+        with pytest.raises(OutOfRange, match="said once"):
+            ledger.publish("b", TABLE, columns="n", epsilon=1, unit=UNIT, neighbours="change-one")
+        with pytest.raises(OutOfRange, match="no cells="):
+            ledger.publish("b", TABLE, columns="n", epsilon=1, sensitivity=1)

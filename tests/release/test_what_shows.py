@@ -101,7 +101,7 @@ ON_INTEGERS = {
     "release of a number": lambda x: [add_noise(x[0], Geometric(1))],
     "gradual release": lambda x: GradualRelease(x, 1).at(epsilon=1),
     "gradual table": lambda x: GradualRelease({"n": x, "m": x}, 1).at(epsilon=1),
-    "views by trust": lambda x: TrustRelease(x, 1, {"a": 1, "b": level(1)}).views(),
+    "views by trust": lambda x: TrustRelease(x, 1, levels={"a": 1, "b": level(1)}).views(),
     "table of lists": lambda x: table(x, "list"),
     "table of arrays": lambda x: table(x, "array"),
     "pandas": lambda x: table(x, "pandas"),
@@ -163,9 +163,9 @@ def test_neighbours_get_answers_of_one_type(one, other, domain, tmp_path):
     calls = {
         "gradual": lambda x: GradualRelease(x, 1, domain=domain).at(epsilon=1),
         "relax": lambda x: relax(x, 1, 2, domain=domain),
-        "tighten": lambda x: tighten(x, 2, 1, domain=domain),
-        "bridge": lambda x: bridge(x, x, 1, 3, 2, domain=domain),
-        "trust": lambda x: TrustRelease(x, 1, {"a": 1}, domain=domain).view("a"),
+        "tighten": lambda x: tighten(x, 1, 2, domain=domain),
+        "bridge": lambda x: bridge(x, x, 1, 2, 3, domain=domain),
+        "trust": lambda x: TrustRelease(x, 1, levels={"a": 1}, domain=domain).view("a"),
         "law": lambda x: add_noise(x, Geometric(1) if domain == "integers" else Laplace(1)),
         "table": lambda x: release_table(
             {"n": x, "k": [1] * 4}, columns="n", public="k", domain=domain, **PROMISE

@@ -55,7 +55,7 @@ def test_bridges_and_relaxations_have_their_law(method, levels, w):
 @pytest.mark.parametrize("levels", TRIPLES, ids=str)
 def test_tightenings_have_their_law(method, levels):
     strict, _, loose = levels
-    for kernel in (Tightening(loose, strict), Tightening(None, strict)):
+    for kernel in (Tightening(strict, loose), Tightening(strict, None)):
         drawn = tightening_noise(kernel, N, randomness=SeededRandomness(f"{method} {levels}"), method=method)
         assert fits(drawn, kernel.pmf)
 
@@ -70,9 +70,9 @@ def test_relaxed_noise_has_the_law_of_its_level(levels):
     k = bridge_noise(Bridge(strict, at, loose), x - y, randomness=randomness, method=None)
     assert fits(y, Geometric(loose).pmf)
     assert fits(y + k, Geometric(at).pmf)
-    assert fits(x - y, Tightening(loose, strict).pmf)
-    assert fits(x - y - k, Tightening(at, strict).pmf)
-    assert fits(k, Tightening(loose, at).pmf)
+    assert fits(x - y, Tightening(strict, loose).pmf)
+    assert fits(x - y - k, Tightening(strict, at).pmf)
+    assert fits(k, Tightening(at, loose).pmf)
 
 
 FRESH = "fresh noise on relax"
@@ -80,7 +80,7 @@ FAULTS = {
     FRESH: lambda a, b, x, r: sample(Geometric(b), x.size, randomness=r),
     "levels mixed up": lambda a, b, x, r: bridge_noise(Bridge(a, b.scaled(2), None), x, randomness=r, method=None),
     "the bridge ignored": lambda a, b, x, r: (
-        x + tightening_noise(Tightening(None, b), x.size, randomness=r, method=None)
+        x + tightening_noise(Tightening(b, None), x.size, randomness=r, method=None)
     ),
     "never moved": lambda a, b, x, r: x,
 }
@@ -109,7 +109,7 @@ def test_planted_faults_are_seen(fault):
 def test_a_wrong_weight_is_seen():
     """The stay probability w of the reals, (e1/e2)^2, is not that of the integers."""
     strict, loose = level(epsilon=1), level(epsilon=2)
-    W = Tightening(loose, strict)
+    W = Tightening(strict, loose)
     drawn = tightening_noise(W, N, randomness=SeededRandomness("weight"), method=None)
     a = strict.alpha
     wrong = lambda k: 0.25 * (k == 0) + 0.75 * (1 - a) / (1 + a) * a ** np.abs(k)  # noqa: E731
@@ -126,7 +126,7 @@ def test_far_and_wide():
     assert drawn.dtype == object
     assert max(abs(int(k)) for k in drawn) < 10**27
     tight = tightening_noise(
-        Tightening(strict.scaled(2), strict), 50, randomness=SeededRandomness("far"), method="constant"
+        Tightening(strict, strict.scaled(2)), 50, randomness=SeededRandomness("far"), method="constant"
     )
     assert any(abs(int(k)) > 10**20 for k in tight)
     edge = np.array([2**63 - 1, -(2**63) + 1])
@@ -140,7 +140,7 @@ def test_far_and_wide():
     sharp = Bridge(level(epsilon=1), level(epsilon=50), level(epsilon=51))
     assert (bridge_noise(sharp, np.full(1000, 2), randomness=SeededRandomness("sharp"), method=None) == 0).all()
     assert bridge_noise(kernel, np.array([], np.int64), randomness=SeededRandomness(0), method=None).shape == (0,)
-    assert tightening_noise(Tightening(None, strict), 0, randomness=SeededRandomness(0), method=None).shape == (0,)
+    assert tightening_noise(Tightening(strict, None), 0, randomness=SeededRandomness(0), method=None).shape == (0,)
 
 
 @pytest.mark.parametrize("levels", TRIPLES[:3], ids=str)
@@ -152,7 +152,7 @@ def test_paths_have_the_joint_law(levels):
     for i, one in enumerate(levels):
         assert fits(noise[:, i], Geometric(one).pmf)
     for i, k in ((0, 1), (0, 2), (1, 2)):
-        assert fits(noise[:, i] - noise[:, k], Tightening(levels[k], levels[i]).pmf)
+        assert fits(noise[:, i] - noise[:, k], Tightening(levels[i], levels[k]).pmf)
     jumps = np.array([len(path.jumps) for path in paths])
     assert fits(jumps, lambda n: jump_count_pmf(n, levels[0]))
 
@@ -180,6 +180,6 @@ def test_levels_so_loose_that_everything_is_certain():
         for method in ("constant", "table"):
             drawn = bridge_noise(kernel, np.arange(-3, 4), randomness=SeededRandomness("certain"), method=method)
             assert (drawn == 0).all()
-    for kernel in (Tightening(loose, strict), Tightening(loose, loose), Tightening(None, strict)):
+    for kernel in (Tightening(strict, loose), Tightening(loose, loose), Tightening(strict, None)):
         drawn = tightening_noise(kernel, 100, randomness=SeededRandomness("certain"), method=None)
         assert (drawn == 0).all()

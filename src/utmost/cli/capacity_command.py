@@ -1,5 +1,6 @@
 """`utmost capacity`: each capacity, what attains it, and whether the proof was checked."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,6 @@ from utmost.cli import options
 from utmost.cli.screen import facts, number, screen
 from utmost.documents import capacities
 from utmost.documents.reports import exact_text
-from utmost.errors import OutOfRange, PromiseBroken
 from utmost.release.statements import level_facts
 
 _MEANINGS = {
@@ -44,7 +44,7 @@ def _facts(found: dict[str, Any]) -> dict[str, str]:
         "capacity": _value(found),
         "which says": _MEANINGS[found["capacity"]],
         **({} if found["lower"] == found["value"] else {"one leaks at least": number(found["lower"], 16)}),
-        "found by": found["method"],
+        **({"found by": found["method"]} if "method" in found else {}),
         "theorem": found["theorem"] or "none: mechanism and dual decide",
         "outcomes": f"{found['outcomes']:,}",
         "checked": "yes, from mechanism and dual alone" if found["verified"] else "NO",
@@ -82,22 +82,23 @@ def capacity(
     mechanism found is sure to leak. Both are checked apart from how they were found.
     """
     answer = options.Answer(out, as_json)
-    found: list[Any]
+    found: Sequence[Any]
     if check is not None:
-        spelled, found = check.name, _checked(check)
+        spelled, found = check.name, capacities.read(check)
     else:
         spelled, ptype = secrets.at(level)
         both = multiplicative == additive
         found = [capacity_of(ptype, kind="multiplicative")] if multiplicative or both else []
         found += [capacity_of(ptype, kind="additive")] if additive or both else []
-    report = _report(found, spelled)
+    report = _report(found, spelled, is_read=check is not None)
     document = None if check is not None else capacities.document(found)
     answer.give(report, lambda: show_capacities(report, answer.file), document)
     if document is not None and answer.file is not None:
-        _checked(answer.file)
+        capacities.read(answer.file)
 
 
-def _report(found: list[TypeCapacity], shown: str) -> dict[str, Any]:
+def _report(found: Sequence[TypeCapacity], shown: str, *, is_read: bool) -> dict[str, Any]:
+    """What is shown; how a capacity in a file was found is left out, since nothing shows it."""
     ptype = found[0].certificate.ptype
     return {
         "space": shown,
@@ -109,24 +110,11 @@ def _report(found: list[TypeCapacity], shown: str) -> dict[str, Any]:
                 "value": float(one.value),
                 "value_exact": exact_text(one.value) if one.is_exact else None,
                 "lower": float(one.lower),
-                "method": one.method,
+                **({} if is_read else {"method": one.method}),
                 "theorem": one.theorem,
                 "outcomes": one.mechanism.shape[1],
-                "verified": one.certificate.verify(),
+                "verified": is_read or one.certificate.verify(),
             }
             for one in found
         ],
     }
-
-
-def _checked(path: Path) -> list[TypeCapacity]:
-    """The capacities in a file, refused where one does not prove what it states."""
-    found = capacities.read(path)
-    for one in found:
-        if not one.certificate.verify():
-            raise PromiseBroken(
-                f"the certificate must prove the {one.certificate.kind} capacity that it states", where=str(path)
-            )
-    if not found:
-        raise OutOfRange("the file must hold a capacity", came="none", where=str(path))
-    return found

@@ -13,7 +13,7 @@ from utmost.cli import options
 from utmost.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search
 from utmost.cli.screen import busy, facts, grid, percent, screen, share_done, tallied
 from utmost.cli.vertices_command import draw_type
-from utmost.documents.reports import write_list
+from utmost.documents.codec import header, write_list
 from utmost.documents.space_names import secret_names
 from utmost.errors import OutOfRange
 from utmost.exact import exact, natural
@@ -172,6 +172,7 @@ def _write(ptype: PrivacyType, out: Path) -> None:
 
 def _stream(spelled: str, ptype: PrivacyType) -> None:
     head = {
+        **header("utmost kernels", 1),
         "space": spelled,
         **level_facts(ptype.level),
         "secrets": secret_names(ptype.space),

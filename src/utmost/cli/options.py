@@ -284,8 +284,8 @@ class Answer:
             show: tells people.
             document: what ``--out`` writes, where that can be read back; else the report.
         """
+        from utmost.documents.codec import write
         from utmost.documents.reports import print_json
-        from utmost.documents.statement_files import write
         from utmost.tables.atomic import write_together
 
         written = report if document is None else document

@@ -13,11 +13,10 @@ from utmost.documents import channel_files, verdicts
 from utmost.documents.consumer_files import loss_of
 from utmost.documents.space_names import secret_names
 from utmost.documents.verdicts import ANY, Stated
-from utmost.errors import OutOfRange, PromiseBroken
+from utmost.errors import OutOfRange
 from utmost.exact import Array
 from utmost.geometry import universal_mechanism, universality
-from utmost.geometry.best_action_cells import exact_loss
-from utmost.geometry.universal_optima import exact_expected_loss
+from utmost.geometry.best_action_cells import exact_expected_loss, exact_loss
 from utmost.privacy import PrivacyType
 
 # Wider matrices are cut off on the screen; the file has them whole.
@@ -120,7 +119,7 @@ def universal(
     """
     answer = options.Answer(out, as_json)
     if check is not None:
-        return _show_check(_checked(check), answer)
+        return _show_check(verdicts.read(check), answer)
     spelled, ptype = secrets.at(level)
     found = _verdict(spelled, ptype, loss, mechanism)
     document = verdicts.document(found)
@@ -148,11 +147,3 @@ def _mechanism(text: str, ptype: PrivacyType) -> Channel:
     if Path(text).suffix.lower() not in channel_files.ENDINGS:
         raise OutOfRange(f"a mechanism must be {', '.join(named)} or a file", came=text, where="--mechanism")
     return channel_files.read(Path(text))
-
-
-def _checked(path: Path) -> Stated:
-    """The verdict in a file, refused where it does not prove what it states."""
-    found = verdicts.read(path)
-    if not found.verify():
-        raise PromiseBroken("the proof must prove the verdict", where=str(path))
-    return found

@@ -12,7 +12,7 @@ from rich.text import Text
 from utmost.cli import options
 from utmost.cli.kernel_files import height_rows, posterior_rows
 from utmost.cli.screen import busy, facts, grid, number, screen, tallied
-from utmost.documents.reports import write_list
+from utmost.documents.codec import header, write_list
 from utmost.documents.space_names import secret_names
 from utmost.errors import OutOfRange
 from utmost.geometry import count_vertices, vertex_blocks, vertex_orbits
@@ -158,6 +158,7 @@ def _write(ptype: PrivacyType, out: Path, *, heights: bool) -> None:
 
 def _stream(spelled: str, ptype: PrivacyType, *, heights: bool) -> None:
     head = {
+        **header("utmost vertices", 1),
         "space": spelled,
         **level_facts(ptype.level),
         "secrets": secret_names(ptype.space),

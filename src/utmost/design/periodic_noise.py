@@ -1,6 +1,4 @@
-"""Noise may depend on the query's output, periodically: Lemmas 14 and 15, and why it need not.
-
-Noise need not depend on the query's output: Lemmas 14 and 15, and Theorems 2 and 10 that follow from them.
+"""Noise need not depend on the query's output: Lemmas 14 and 15, and Theorems 2 and 10 that follow from them.
 
 The hypothesis is that the family of noise laws is periodic in the query's output (and, on the reals, constant on the
 cells of a grid): then finitely many translates of it exhaust all translates, and their average no longer depends on

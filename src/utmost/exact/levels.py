@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import total_ordering
+from functools import lru_cache, total_ordering
 
 from utmost.errors import NotALevel, NotANumber
 from utmost.exact.intervals import Interval, exp_interval, log_interval, nearest, round_up, settled
@@ -78,13 +78,7 @@ class Level:
     @checked
     def alpha_interval(self, bits: int = 128) -> Interval:
         """An interval around alpha, a few units of ``2**-bits`` wide."""
-        bits = precision(bits)
-        if self.base is None:
-            return exp_interval(-self.power, bits)
-        if self.power == 1:
-            return Interval.of(self.base, bits)
-        guard = bits + 8 + max(0, math.ceil(self.power)).bit_length()
-        return exp_interval(log_interval(self.base, guard) * self.power, bits)
+        return _alpha_interval(self, precision(bits))
 
     @checked
     def epsilon_interval(self, bits: int = 128) -> Interval:
@@ -143,6 +137,17 @@ class Level:
         return (
             128 + self.power.denominator.bit_length() + (0 if self.base is None else self.base.denominator.bit_length())
         )
+
+
+@lru_cache(maxsize=512)
+def _alpha_interval(level: Level, bits: int) -> Interval:
+    """The interval around alpha, kept: a release asks for the same one a dozen times."""
+    if level.base is None:
+        return exp_interval(-level.power, bits)
+    if level.power == 1:
+        return Interval.of(level.base, bits)
+    guard = bits + 8 + max(0, math.ceil(level.power)).bit_length()
+    return exp_interval(log_interval(level.base, guard) * level.power, bits)
 
 
 def level(epsilon: Number | Level | None = None, alpha: Number | None = None) -> Level:

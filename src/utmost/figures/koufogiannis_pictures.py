@@ -105,7 +105,7 @@ def _laplace(axes: Any, law: LaplaceRelaxing, x: float) -> None:
         beside = "left" if name == "stay" else "center"
         axes.annotate(note, where[name], ha=beside, va="bottom", fontsize=8.5, color=INK)
     axes.set(xlim=(-2, x + 2), ylim=(0, 0.92), xlabel="looser noise $V_2$", ylabel="density, and one atom")
-    axes.set_title(f"Laplace noise given $V_1$ = {x}, ε from {law.start.epsilon} to {law.to.epsilon}", fontsize=10)
+    axes.set_title(f"Laplace noise given $V_1$ = {x}, ε from {law.strict.epsilon} to {law.loose.epsilon}", fontsize=10)
     bare(axes)
 
 

@@ -1,12 +1,12 @@
 """The compiled kernel search: a depth-first walk over sets of independent columns, with its tableau.
 
-The tableau of the compiled kernel search, in floating point and in prime fields at once.
+**The tableau of the compiled kernel search, in floating point and in prime fields at once.**
 
 A tableau is kept twice: in floating point with a running error bound, and in prime fields. An entry that is nonzero in
 a field is nonzero; one that is zero in all of them is zero and set to zero in floating point too; the sign of any other
 is read off where it exceeds the bound.
 
-The compiled kernel search: a depth-first walk over sets of independent columns.
+**The walk.**
 
 A kernel is a set of independent vertices (columns) of which the vector of ones, the target, is a combination with
 positive coefficients. The walk chooses columns in ascending order, so each set is met once; it pivots each chosen

@@ -14,7 +14,7 @@ from utmost.gradual.lossless import (
     Losslessness,
     NegativeMass,
     Witness,
-    is_lossless,
+    losslessness,
 )
 from utmost.gradual.process import (
     Jump,
@@ -56,7 +56,6 @@ __all__ = [
     "expected_jumps",
     "expected_jumps_of_size",
     "forward_intensities",
-    "is_lossless",
     "joint_pmf",
     "jump_count_pmf",
     "jump_intensity",
@@ -64,5 +63,6 @@ __all__ = [
     "laplace_expected_jumps",
     "laplace_jump_intensity",
     "largest_ratio",
+    "losslessness",
     "no_jump_probability",
 ]

@@ -15,130 +15,128 @@ from utmost.gradual.steps import Pieces
 
 @dataclass(frozen=True, slots=True)
 class LaplaceTightening:
-    r"""The law of W in V_to = V_start + W for Laplace noise of rates e_1 (to) <= e_2 (start), per unit.
+    r"""The law of W in V_strict = V_loose + W for Laplace noise of rates e_1 (strict) <= e_2 (loose), per unit.
 
     .. math:: W = 0 \text{ with probability } (e_1/e_2)^2, \quad\text{else density } \tfrac{e_1}{2} e^{-e_1|x|}.
 
     Args:
-        start: the looser level.
-        to: the stricter level.
+        strict, loose: the two levels; the same one twice moves nothing.
 
     Raises:
-        OutOfRange: when ``to`` is looser than ``start``.
+        OutOfRange: when ``strict`` is looser than ``loose``.
 
     Source: koufogiannis2015, equation (28).
 
     >>> from utmost.exact import level
-    >>> W = LaplaceTightening(start=level(epsilon=2), to=level(epsilon=1))
+    >>> W = LaplaceTightening(strict=level(epsilon=1), loose=level(epsilon=2))
     >>> W.stay, W.density(0.0), W.cdf(0)
     (Fraction(1, 4), 0.375, 0.625)
     """
 
-    start: Level
-    to: Level
+    strict: Level
+    loose: Level
 
     def __post_init__(self) -> None:
-        if self.start < self.to:
-            raise OutOfRange(f"to tighten, the new level must not be looser than {self.start}", came=self.to)
+        if self.loose < self.strict:
+            raise OutOfRange(f"to tighten, the new level must not be looser than {self.loose}", came=self.strict)
 
     @property
     def stay(self) -> Fraction | float:
         """P(W = 0) = (e_1/e_2)^2, the squared correlation of the two."""
-        return _ratio(self.to, self.start) ** 2
+        return _ratio(self.strict, self.loose) ** 2
 
     def density(self, x: ArrayLike) -> Any:
         """The density of W away from its atom at 0."""
-        e = self.to.epsilon_float
+        e = self.strict.epsilon_float
         return plain((1 - float(self.stay)) * e / 2 * np.exp(-e * np.abs(_reals(x))))
 
     def cdf(self, x: ArrayLike) -> Any:
         """P(W <= x)."""
-        points, e = _reals(x), self.to.epsilon_float
+        points, e = _reals(x), self.strict.epsilon_float
         tail = (1 - float(self.stay)) / 2 * np.exp(-e * np.abs(points))
         return plain(np.where(points >= 0, 1 - tail, tail))
 
     def characteristic(self, t: ArrayLike) -> Any:
         """E[exp(itW)] = e_1^2 (e_2^2 + t^2) / (e_2^2 (e_1^2 + t^2)), real since W is symmetric."""
-        squared, e = _reals(t) ** 2, self.to.epsilon_float
+        squared, e = _reals(t) ** 2, self.strict.epsilon_float
         return plain(float(self.stay) + (1 - float(self.stay)) * e**2 / (e**2 + squared))
 
     @property
     def mean_absolute(self) -> float:
         """E|W| = (1 - (e_1/e_2)^2)/e_1."""
-        return (1 - float(self.stay)) / self.to.epsilon_float
+        return (1 - float(self.stay)) / self.strict.epsilon_float
 
 
 @dataclass(frozen=True, slots=True)
 class LaplaceRelaxing:
-    r"""The law of V_to given V_start = x for Laplace noise of rates e_1 (start) < e_2 (to), per unit.
+    r"""The law of V_loose given V_strict = x for Laplace noise of rates e_1 (strict) < e_2 (loose), per unit.
 
     With m = |x|, s the sign of x (+1 at 0) and E = exp(-(e_2 - e_1) m):
 
     ========  ==================================  =================================================
-    stay      (e_1/e_2) E                         V_to = x
-    across    (e_2 - e_1)/(2 e_2)                 V_to = -s Exp(e_1 + e_2)
-    inward    (e_1 + e_2)/(2 e_2) (1 - E)         V_to = s Exp(e_2 - e_1), conditioned to [0, m]
-    outward   (e_2 - e_1)/(2 e_2) E               V_to = s (m + Exp(e_1 + e_2))
+    stay      (e_1/e_2) E                         V_loose = x
+    across    (e_2 - e_1)/(2 e_2)                 V_loose = -s Exp(e_1 + e_2)
+    inward    (e_1 + e_2)/(2 e_2) (1 - E)         V_loose = s Exp(e_2 - e_1), conditioned to [0, m]
+    outward   (e_2 - e_1)/(2 e_2) E               V_loose = s (m + Exp(e_1 + e_2))
     ========  ==================================  =================================================
 
     Args:
-        start: the stricter level.
-        to: the looser level.
+        strict, loose: the two levels.
 
     Raises:
-        OutOfRange: when ``to`` is not looser than ``start``.
+        OutOfRange: when ``loose`` is not looser than ``strict``.
 
     Source: koufogiannis2015, equation (25) and Algorithm 1.
 
     >>> from utmost.exact import level
-    >>> R = LaplaceRelaxing(start=level(epsilon=1), to=level(epsilon=2))
+    >>> R = LaplaceRelaxing(strict=level(epsilon=1), loose=level(epsilon=2))
     >>> R.pieces(0.0), R.density(0.0, 0.0)
     (Pieces(stay=0.5, across=0.25, inward=0.0, outward=0.25), 0.75)
     """
 
-    start: Level
-    to: Level
+    strict: Level
+    loose: Level
 
     def __post_init__(self) -> None:
-        if not self.start < self.to:
-            raise OutOfRange(f"to relax, the new level must be looser than {self.start}", came=self.to)
+        if not self.strict < self.loose:
+            raise OutOfRange(f"to relax, the new level must be looser than {self.strict}", came=self.loose)
 
     def pieces(self, x: ArrayLike) -> Pieces:
-        """Probabilities of the four pieces given V_start = x."""
-        size, ratio, gap = np.abs(_reals(x)), float(_ratio(self.start, self.to)), self._gap
-        half = gap / (2 * self.to.epsilon_float)
+        """Probabilities of the four pieces given V_strict = x."""
+        size, ratio, gap = np.abs(_reals(x)), float(_ratio(self.strict, self.loose)), self._gap
+        half = gap / (2 * self.loose.epsilon_float)
         kept = np.exp(-gap * size)
         rows = (ratio * kept, half + 0 * kept, (1 + ratio) / 2 * -np.expm1(-gap * size), half * kept)
         return Pieces(*map(plain, rows))
 
     def density(self, y: ArrayLike, x: ArrayLike) -> Any:
-        """The density of V_to given V_start = x, away from its atom at x."""
+        """The density of V_loose given V_strict = x, away from its atom at x."""
         end, given = np.broadcast_arrays(_reals(y), _reals(x))
-        e1, e2 = self.start.epsilon_float, self.to.epsilon_float
-        height = self._gap * (1 + float(_ratio(self.start, self.to))) / 2
+        e1, e2 = self.strict.epsilon_float, self.loose.epsilon_float
+        height = self._gap * (1 + float(_ratio(self.strict, self.loose))) / 2
         return plain(height * np.exp(e1 * (np.abs(given) - np.abs(end - given)) - e2 * np.abs(end)))
 
     def cdf(self, y: ArrayLike, x: ArrayLike) -> Any:
-        """P(V_to <= y | V_start = x)."""
+        """P(V_loose <= y | V_strict = x)."""
         end, given = np.broadcast_arrays(_reals(y), _reals(x))
         up = self._below(np.where(given < 0, -end, end), np.abs(given), at=given >= 0)
         return plain(np.where(given < 0, 1 - up, up))
 
     def mean(self, x: ArrayLike) -> Any:
-        """E[V_to | V_start = x]."""
+        """E[V_loose | V_strict = x]."""
         given = _reals(x)
         size, sign, gap = np.abs(given), np.where(given < 0, -1.0, 1.0), self._gap
         stay, across, _, outward = self.pieces(given)
-        total = self.start.epsilon_float + self.to.epsilon_float
+        total = self.strict.epsilon_float + self.loose.epsilon_float
         kept = np.exp(-gap * size)
-        inside = total / (2 * self.to.epsilon_float) * (-np.expm1(-gap * size) / gap - size * kept)
+        inside = total / (2 * self.loose.epsilon_float) * (-np.expm1(-gap * size) / gap - size * kept)
         return plain(sign * (inside - across / total + (stay + outward) * size + outward / total))
 
     def _below(self, y: NDArray[np.float64], m: NDArray[np.float64], at: NDArray[np.bool_]) -> NDArray[np.float64]:
         """P(sV <= y) for size m, or P(sV < y) where not ``at``."""
-        gap, total = self._gap, self.start.epsilon_float + self.to.epsilon_float
+        gap, total = self._gap, self.strict.epsilon_float + self.loose.epsilon_float
         stay, across, _, outward = self.pieces(m)
-        inside = total / (2 * self.to.epsilon_float) * -np.expm1(-gap * np.clip(y, 0, m))
+        inside = total / (2 * self.loose.epsilon_float) * -np.expm1(-gap * np.clip(y, 0, m))
         past = (y > m) | (at & (y == m))
         beyond = np.where(y > m, -np.expm1(-total * np.maximum(y - m, 0)), 0.0) * outward
         behind = across * np.exp(total * np.minimum(y, 0))
@@ -148,7 +146,7 @@ class LaplaceRelaxing:
     def _gap(self) -> float:
         """e_2 - e_1, without cancellation."""
         bits = 256
-        while (gap := self.to.epsilon_interval(bits) - self.start.epsilon_interval(bits)).low >> 64 == 0:
+        while (gap := self.loose.epsilon_interval(bits) - self.strict.epsilon_interval(bits)).low >> 64 == 0:
             bits *= 2
         return float((gap.lower + gap.upper) / 2)
 

@@ -1,6 +1,6 @@
 r"""Can a law be reached from another by adding independent noise? Decided with proof.
 
-The one candidate for W in V_1 = V_2 + W, coefficient by coefficient.
+**The one candidate for W in V_1 = V_2 + W, coefficient by coefficient.**
 
 With the rational functions of `series`, the quotient is
 
@@ -245,7 +245,7 @@ class Losslessness:
         return self.difference is not None
 
 
-def is_lossless(strict: Any, loose: Any) -> Losslessness:
+def losslessness(strict: Any, loose: Any) -> Losslessness:
     """Whether V_strict = V_loose + W for some W independent of V_loose.
 
     Args:
@@ -262,10 +262,10 @@ def is_lossless(strict: Any, loose: Any) -> Losslessness:
     Source: the conjecture in Section 5 of koufogiannis2015, which this settles in the negative for staircases.
 
     >>> from utmost.noise import DiscreteStaircase, Geometric
-    >>> verdict = is_lossless(Geometric(alpha="1/2"), Geometric(alpha="1/4"))
+    >>> verdict = losslessness(Geometric(alpha="1/2"), Geometric(alpha="1/4"))
     >>> bool(verdict), verdict.difference.pmf(0), verdict.difference.pmf(1)
     (True, Fraction(13, 27), Fraction(7, 54))
-    >>> verdict = is_lossless(DiscreteStaircase(1, 3), DiscreteStaircase("3/2", 3))
+    >>> verdict = losslessness(DiscreteStaircase(1, 3), DiscreteStaircase("3/2", 3))
     >>> bool(verdict), verdict.witness
     (False, NegativeMass(at=2, mass=-0.0639...))
     """

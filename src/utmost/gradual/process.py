@@ -59,7 +59,7 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     looser: list[Level | None] = [*(levels[i] for i in order[1:]), None]
     mass: Any = 1
     for i, place in enumerate(order):
-        mass = mass * Tightening(looser[i], levels[place]).pmf(values[i] - values[i + 1])
+        mass = mass * Tightening(levels[place], looser[i]).pmf(values[i] - values[i + 1])
     return plain(mass)
 
 
@@ -99,7 +99,7 @@ def correlation(one: Level, other: Level) -> float:
     0.4714045207910317
     """
     strict, loose = min(one, other), max(one, other)
-    return 1.0 if strict == loose else math.sqrt(Tightening(loose, strict).stay.number)
+    return 1.0 if strict == loose else math.sqrt(Tightening(strict, loose).stay.number)
 
 
 @checked
@@ -110,7 +110,7 @@ def expected_change(one: Level, other: Level) -> Fraction | float:
     >>> expected_change(level(alpha="1/2"), level(alpha="1/4"))
     Fraction(28, 27)
     """
-    return Fraction(0) if one == other else Tightening(max(one, other), min(one, other)).mean_absolute
+    return Fraction(0) if one == other else Tightening(min(one, other), max(one, other)).mean_absolute
 
 
 def jump_intensity(level: Level) -> Fraction | float:

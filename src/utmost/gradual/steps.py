@@ -16,9 +16,9 @@ from utmost.gradual.quantities import Quantity, World, plain
 
 @dataclass(frozen=True, slots=True)
 class Tightening:
-    r"""The law of W in V_to = V_start + W, with W independent of V_start.
+    r"""The law of W in V_strict = V_loose + W, with W independent of V_loose.
 
-    V_start and V_to are two-sided geometric noise; with b = start's alpha and a = to's alpha (b <= a)
+    V_loose and V_strict are two-sided geometric noise; with b = loose's alpha and a = strict's alpha (b <= a)
 
     .. math:: W = 0 \text{ with probability } w = \frac{b}{a}\Big(\frac{1-a}{1-b}\Big)^2,
         \quad\text{else } P(k) = \frac{1-a}{1+a}\, a^{|k|}.
@@ -26,72 +26,72 @@ class Tightening:
     Adding W needs no data, so anyone who holds a response can hand on a stricter one.
 
     Args:
-        start: the looser level, per unit; None for epsilon = infinity, where V_start = 0 and W is V_to itself.
-        to: the stricter level, per unit.
+        strict: the stricter level, per unit.
+        loose: the looser level, per unit; None for epsilon = infinity, where V_loose = 0 and W is V_strict itself.
 
     Raises:
-        OutOfRange: when ``to`` is looser than ``start``.
+        OutOfRange: when ``strict`` is looser than ``loose``.
 
     Source: koufogiannis2015, equation (28), on the integers.
 
     >>> from utmost.exact import level
-    >>> W = Tightening(start=level(alpha="1/4"), to=level(alpha="1/2"))
+    >>> W = Tightening(strict=level(alpha="1/2"), loose=level(alpha="1/4"))
     >>> W.stay.number, W.pmf(0), W.pmf(2)
     (Fraction(2, 9), Fraction(13, 27), Fraction(7, 108))
     """
 
-    start: Level | None
-    to: Level
+    strict: Level
+    loose: Level | None
 
     def __post_init__(self) -> None:
-        if self.start is not None and self.start < self.to:
+        if self.loose is not None and self.loose < self.strict:
             raise OutOfRange(
-                f"to tighten, the new level must not be looser than {self.start}",
-                came=self.to,
+                f"to tighten, the new level must not be looser than {self.loose}",
+                came=self.strict,
                 mend="Swap the levels, or relax instead.",
             )
 
     @property
     def stay(self) -> Quantity:
         """w, the mass of the part that certainly keeps the response; it is the squared correlation of the two."""
-        return Quantity(staying, (self.start, self.to))
+        return Quantity(staying, (self.loose, self.strict))
 
     @property
     def change(self) -> Quantity:
         """1 - w, without cancellation."""
-        return Quantity(changing, (self.start, self.to))
+        return Quantity(changing, (self.loose, self.strict))
 
     def pmf(self, k: ArrayLike) -> Any:
         """P(W = k) for integers k: fractions for rational alphas where asked for, else floats."""
-        world, (steps,) = World.of((self.start, self.to), k)
-        spread = Quantity(lambda b, a: changing(b, a) * (1 - a) / (1 + a), (self.start, self.to))
-        smooth = world.number(spread) * world.powers(self.to, np.abs(steps))
+        world, (steps,) = World.of((self.loose, self.strict), k)
+        spread = Quantity(lambda b, a: changing(b, a) * (1 - a) / (1 + a), (self.loose, self.strict))
+        smooth = world.number(spread) * world.powers(self.strict, np.abs(steps))
         return plain(smooth + world.where(steps == 0, world.number(self.stay)))
 
     def ccdf(self, k: ArrayLike) -> Any:
         """P(W > k), for integers k."""
-        world, (steps,) = World.of((self.start, self.to), k)
+        world, (steps,) = World.of((self.loose, self.strict), k)
         return plain(self._above(world, steps))
 
     def cdf(self, k: ArrayLike) -> Any:
         """P(W <= k), for integers k."""
-        world, (steps,) = World.of((self.start, self.to), k)
+        world, (steps,) = World.of((self.loose, self.strict), k)
         return plain(self._above(world, -1 - steps))
 
     def _above(self, world: World, steps: Any) -> Any:
-        tail = world.number(Quantity(lambda b, a: changing(b, a) / (1 + a), (self.start, self.to)))
-        above = tail * world.powers(self.to, np.where(steps >= 0, steps + 1, -steps))
+        tail = world.number(Quantity(lambda b, a: changing(b, a) / (1 + a), (self.loose, self.strict)))
+        above = tail * world.powers(self.strict, np.where(steps >= 0, steps + 1, -steps))
         return np.where(steps >= 0, above, 1 - above)
 
     @property
     def mean_absolute(self) -> Fraction | float:
         """E|W|, the expected change of the response."""
-        return Quantity(lambda b, a: changing(b, a) * 2 * a / (1 - a * a), (self.start, self.to)).number
+        return Quantity(lambda b, a: changing(b, a) * 2 * a / (1 - a * a), (self.loose, self.strict)).number
 
     @property
     def variance(self) -> Fraction | float:
         """E[W^2]."""
-        return Quantity(lambda b, a: changing(b, a) * 2 * a / (1 - a) ** 2, (self.start, self.to)).number
+        return Quantity(lambda b, a: changing(b, a) * 2 * a / (1 - a) ** 2, (self.loose, self.strict)).number
 
 
 def staying(b: Any, a: Any) -> Any:
@@ -228,55 +228,54 @@ class Pieces(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Relaxing:
-    r"""The law of V_to given V_start = x, for V_start = V_to + W with the tighten kernel's independent W.
+    r"""The law of V_loose given V_strict = x, for V_strict = V_loose + W with the tighten kernel's independent W.
 
-    With a = start's alpha, b = to's alpha (b < a), m the size and s the sign of x (sign +1 at 0), rho = b/a,
+    With a = strict's alpha, b = loose's alpha (b < a), m the size and s the sign of x (sign +1 at 0), rho = b/a,
     d = a(1-b^2):
 
     ========  ===============================  ===========================================
-    stay      b(1-a^2)/d rho^m                 V_to = x
-    across    ab(a-b)/d                        V_to = -s(1 + Geom(ab))
-    inward    a(1-ab)(1-rho^m)/d               V_to = sk, k in 0..m-1, with P(k) ~ rho^k
-    outward   (a-b)/d rho^m                    V_to = s(m + Geom(ab))
+    stay      b(1-a^2)/d rho^m                 V_loose = x
+    across    ab(a-b)/d                        V_loose = -s(1 + Geom(ab))
+    inward    a(1-ab)(1-rho^m)/d               V_loose = sk, k in 0..m-1, with P(k) ~ rho^k
+    outward   (a-b)/d rho^m                    V_loose = s(m + Geom(ab))
     ========  ===============================  ===========================================
 
-    so P(V_to = y) = stay [y = x] + (1-ab)(a-b)/d b^{|y|} a^{|x-y|-|x|}.
+    so P(V_loose = y) = stay [y = x] + (1-ab)(a-b)/d b^{|y|} a^{|x-y|-|x|}.
 
     Args:
-        start: the stricter level, per unit.
-        to: the looser level, per unit.
+        strict, loose: the two levels, per unit.
 
     Raises:
-        OutOfRange: when ``to`` is not looser than ``start``.
+        OutOfRange: when ``loose`` is not looser than ``strict``.
 
     Source: koufogiannis2015, equation (25) and Algorithm 1, on the integers (where sgn(0) must be +1).
 
     >>> from utmost.exact import level
-    >>> R = Relaxing(start=level(alpha="1/2"), to=level(alpha="1/4"))
+    >>> R = Relaxing(strict=level(alpha="1/2"), loose=level(alpha="1/4"))
     >>> R.pieces(1)
     Pieces(stay=Fraction(1, 5), across=Fraction(1, 15), inward=Fraction(7, 15), outward=Fraction(4, 15))
     >>> R.pmf(-1, 1), R.pmf(0, 1), R.pmf(1, 1)
     (Fraction(7, 120), Fraction(7, 15), Fraction(13, 30))
     """
 
-    start: Level
-    to: Level
+    strict: Level
+    loose: Level
 
     def __post_init__(self) -> None:
-        if not self.start < self.to:
+        if not self.strict < self.loose:
             raise OutOfRange(
-                f"to relax, the new level must be looser than {self.start}",
-                came=self.to,
+                f"to relax, the new level must be looser than {self.strict}",
+                came=self.loose,
                 mend="Swap the levels, or tighten instead.",
             )
 
     def pieces(self, x: ArrayLike) -> Pieces:
-        """Probabilities of the four pieces given V_start = x, for integers x."""
+        """Probabilities of the four pieces given V_strict = x, for integers x."""
         world, (given,) = self._world(x)
         return Pieces(*map(plain, self._pieces(world, np.abs(given))))
 
     def pmf(self, y: ArrayLike, x: ArrayLike) -> Any:
-        """P(V_to = y | V_start = x), for integers that broadcast: fractions for rational alphas where asked for."""
+        """P(V_loose = y | V_strict = x), for integers that broadcast: fractions for rational alphas where asked for."""
         world, (end, given) = self._world(y, x)
         ahead, size = end * np.where(given < 0, -1, 1), np.abs(given)
         inward = np.clip(ahead, 0, size)
@@ -285,13 +284,13 @@ class Relaxing:
         return plain(world.number(smooth) * density + world.where(end == given, self._pieces(world, size).stay))
 
     def keep(self, x: ArrayLike) -> Any:
-        """P(V_to = x | V_start = x) = rho^m (1 - 2ab + b^2)/(1 - b^2): the response stays as it is."""
+        """P(V_loose = x | V_strict = x) = rho^m (1 - 2ab + b^2)/(1 - b^2): the response stays as it is."""
         world, (given,) = self._world(x)
         kept = world.number(self._quantity(lambda a, b: (1 - 2 * a * b + b * b) / (1 - b * b)))
         return plain(kept * world.powers(self._fall, np.abs(given)))
 
     def mean(self, x: ArrayLike) -> Any:
-        """E[V_to | V_start = x]; about a tenth of a millisecond for each x."""
+        """E[V_loose | V_strict = x]; about a tenth of a millisecond for each x."""
         world, (given,) = self._world(x)
         means = [_sign(x) * world.number(self._quantity(partial(_mean, abs(x)))) for x in np.ravel(given).tolist()]
         return plain(np.array(means, dtype=object if world.exact else float).reshape(given.shape))
@@ -305,18 +304,18 @@ class Relaxing:
         return Pieces(stay * kept, across + 0 * kept, inward * (1 - kept), outward * kept)
 
     def _world(self, *points: ArrayLike) -> tuple[World, list[Any]]:
-        return World.of((self.start, self.to), *points)
+        return World.of((self.strict, self.loose), *points)
 
     @property
     def _fall(self) -> Quantity:
-        return Quantity(lambda a, b: b / a, (self.start, self.to))
+        return Quantity(lambda a, b: b / a, (self.strict, self.loose))
 
     @property
     def _rise(self) -> Quantity:
-        return Quantity(lambda a, b: a * b, (self.start, self.to))
+        return Quantity(lambda a, b: a * b, (self.strict, self.loose))
 
     def _quantity(self, formula: Callable[[Any, Any], Any]) -> Quantity:
-        return Quantity(formula, (self.start, self.to))
+        return Quantity(formula, (self.strict, self.loose))
 
 
 def _mean(m: int, a: Any, b: Any) -> Any:

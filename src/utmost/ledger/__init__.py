@@ -2,9 +2,9 @@
 
 from utmost.ledger.events import Event
 from utmost.ledger.ledger import Ledger
-from utmost.ledger.sealed_copies import read_sealed
-from utmost.ledger.spending import Spending
+from utmost.ledger.opening import read_sealed
+from utmost.ledger.spending import Budget, Spending
 from utmost.ledger.state import Published
-from utmost.ledger.verification import Budget, Status, Verification
+from utmost.ledger.verification import Status, Verification
 
 __all__ = ["Budget", "Event", "Ledger", "Published", "Spending", "Status", "Verification", "read_sealed"]

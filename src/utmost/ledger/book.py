@@ -153,6 +153,34 @@ class Book:
         self._seen = state
         return made
 
+    def answer(self, stored: Callable[[Page], T | None], made: Callable[[Page], T], *, look: bool) -> T:
+        """What is stored, or what is made now, in as few transactions as there can be.
+
+        Args:
+            stored: the answer that is there, or None.
+            made: a new one, for the writer alone.
+            look: whether it may be stored, as far as has been read: then it is looked up without a lock first. Under
+                the lock it is looked up in any case.
+        """
+        found = self.read(stored, said=True) if look else None
+        if found is not None:
+            return found
+
+        def work(page: Page) -> T:
+            again = stored(page)
+            if again is not None:
+                self.check_said(page)
+                return again
+            self.check_writable(page)
+            return made(page)
+
+        return self.write(work)
+
+    @property
+    def seen(self) -> State:
+        """The state as it was read last, in whatever transaction; others may have written since."""
+        return self._seen
+
     def page(self, rows: Rows) -> Page:
         """A transaction that somebody has begun."""
         return Page(self.key, rows, self._now(rows))

@@ -6,38 +6,45 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
-from utmost.errors import BudgetUnused, LedgerDamaged, NeedsTable, OutOfRange, RowsRenamed, Unsupported
+from utmost.errors import BudgetUnused, OutOfRange, Unsupported
 from utmost.exact import Level, Number, exact_integer, level
-from utmost.ledger.book import Book, Page
-from utmost.ledger.events import START, Event, check_chain, check_name, read_event
+from utmost.ledger.book import Book
+from utmost.ledger.events import Event, check_name
 from utmost.ledger.key import given_key
 from utmost.ledger.opening import Place, backed_up, opened_book, restored
 from utmost.ledger.promise import promised
 from utmost.ledger.publishing import (
     Asked,
-    Response,
+    Relaxed,
     already_published,
-    answer_more,
     as_published,
-    check_budget,
-    check_named,
-    check_values,
+    known_release,
+    limited,
     publish_new,
-    rows_are_renamed,
-    spending_after,
+    rehearsed,
+    tightened,
+    viewed,
+    warn_of_names,
+    with_release,
     written,
 )
-from utmost.ledger.quarantine import check_receipt, receipt, resumed
-from utmost.ledger.responses import Progress, stored_response
+from utmost.ledger.responses import Progress, key_of_level
 from utmost.ledger.source import check_source, commitment, read_source
-from utmost.ledger.spending import Spending
+from utmost.ledger.spending import Budget, Spending
 from utmost.ledger.state import Published, State
-from utmost.ledger.vault import handed_key
-from utmost.ledger.verification import Budget, Status, Verification, verified
+from utmost.ledger.verification import (
+    Status,
+    Verification,
+    check_receipt,
+    history,
+    receipt,
+    resumed,
+    verified_with_witness,
+)
 from utmost.release.doors import table_of
-from utmost.release.protection import warn_of_rows
-from utmost.release.statements import level_text
+from utmost.release.plan import warn_of_rows
 from utmost.release.table import declared, rows_origin
+from utmost.release.unit import Unit, read_unit
 from utmost.release.values import secure
 from utmost.sampling.random_bits import Randomness
 
@@ -134,9 +141,10 @@ class Ledger:
         rows: str = "declared",
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
-        sensitivity: Number,
-        cells: Number,
-        neighbours: str = "add-remove",
+        unit: Unit | None = None,
+        sensitivity: Number | None = None,
+        cells: Number | None = None,
+        neighbours: str | None = None,
         domain: str = "integers",
         grid: Number | None = None,
         largest: Number | None = None,
@@ -155,7 +163,7 @@ class Ledger:
         Args:
             name: of the release.
             table: a dict of columns, a dataframe of any library, or a table read from a file.
-            columns, public, drop, rows, sensitivity, cells, neighbours, domain, grid, id_column: as for
+            columns, public, drop, rows, unit, sensitivity, cells, neighbours, domain, grid, id_column: as for
                 `release_table`. The identifiers are committed to, with the order of the rows. Without them the ledger
                 goes by the order of the rows alone.
             epsilon, alpha: what the whole release may spend, one of the two.
@@ -180,21 +188,13 @@ class Ledger:
             NotDeclared: for a column that is neither released, nor public, nor dropped.
             BadTable: for a column that is missing or a cell that cannot be released, with its row and column.
             DataChanged: where the release is there with other values.
-            AlreadyPublished: where it is there with another promise, or at other levels only; or where another dataset
-                holds the same values.
+            AlreadyPublished: where it is there with another promise or level, or another dataset holds the same values.
             BudgetExceeded: where the dataset's limit does not allow it.
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
         at = level(epsilon, alpha)
-        promise = promised(
-            sensitivity=sensitivity,
-            cells=cells,
-            neighbours=neighbours,
-            domain=domain,
-            grid=grid,
-            half_step=half_step,
-            largest=largest,
-        )
+        protected = read_unit(unit, sensitivity, cells, neighbours)
+        promise = promised(unit=protected, domain=domain, grid=grid, half_step=half_step, largest=largest)
         if not isinstance(independent, bool):
             raise OutOfRange("independent must be true or false", came=independent)
         check_name(name, "name")
@@ -210,9 +210,10 @@ class Ledger:
         asked = Asked(name, group, at, promise, source, id_column, wanted, request, independent, origin)
         promise.warn(at)
         warn_of_rows(origin)
-        made = self._answered(
+        made = self._book.answer(
             lambda page: already_published(page, asked, progress),
             lambda page: publish_new(page, asked, self._randomness, progress),
+            look=asked.may_be_stored(self._book.seen),
         )
         return source.with_released(written(promise, made))
 
@@ -246,27 +247,23 @@ class Ledger:
             Quarantined: in a ledger that was rolled back, and for a release that lost responses so.
 
         Warns:
-            RowsRenamed: where texts beside the values are others than at the publication, and no ``id_column`` was
-                given: released values are put in the rows in the order published.
+            RowsRenamed: where texts beside the values are others than at the publication, without an ``id_column``.
         """
         at = level(epsilon, alpha)
-        release = self._book.read(lambda page: page.state.release(name, version))
-        source = read_source(table, list(release.columns), release.promise, release.id_column, release.public)
-        release.promise.warn(at)
-        now = commitment(self._book.key, name, release.version, source)
-        if rows_are_renamed(self._book.key, release, source):
-            warnings.warn(_renamed(release), RowsRenamed, stacklevel=2)
 
-        def stored(page: Page) -> Response | None:
-            found = page.state.release(name, release.version)
-            check_values(page, found, now, source)
-            return stored_response(page, found, at, progress) if at in found.responses else None
+        def work(release: Published) -> Any:
+            source = read_source(table, release.columns, release.promise, release.id_column, release.public)
+            release.promise.warn(at)
+            warn_of_names(self._book.key, release, source)
+            asked = Relaxed(release, version, at, source, commitment(self._book.key, name, release.version, source))
+            made = self._book.answer(
+                lambda page: asked.stored(page, progress),
+                lambda page: asked.made(page, self._randomness, progress),
+                look=asked.may_be_stored,
+            )
+            return None if made is None else source.with_released(written(release.promise, made))
 
-        def made(page: Page) -> Response:
-            found = page.state.release(name, release.version)
-            return answer_more(page, found, at, source.columns, self._randomness, progress)
-
-        return source.with_released(written(release.promise, self._answered(stored, made)))
+        return with_release(self._book, name, version, work)
 
     def view(
         self,
@@ -288,19 +285,12 @@ class Ledger:
             NeedsTable: for a level beyond the loosest.
         """
         at = level(epsilon, alpha)
-
-        def stored(page: Page) -> tuple[Published, Response] | None:
-            found = page.state.release(name, version)
-            return (found, stored_response(page, found, at, progress)) if at in found.responses else None
-
-        def made(page: Page) -> tuple[Published, Response]:
-            found = page.state.release(name, version)
-            if found.spent < at:
-                mend = f"It is stored up to {found.spent}: call relax with the table."
-                raise NeedsTable("a level beyond the loosest needs the values", came=at, where=repr(name), mend=mend)
-            return found, answer_more(page, found, at, None, self._randomness, progress)
-
-        release, response = self._answered(stored, made)
+        known = known_release(self._book, name, version)
+        release, response = self._book.answer(
+            lambda page: viewed(page, name, version, at, progress),
+            lambda page: tightened(page, name, version, at, self._randomness, progress),
+            look=known is None or at in known.responses,
+        )
         return table_of(release.kind, written(release.promise, response))
 
     def rehearse(
@@ -316,29 +306,18 @@ class Ledger:
         """The budget as it would stand after a call at this level; nothing is drawn, written or spent.
 
         Args:
-            name: of the release, which need not be there yet.
+            name, version: of the release, which need not be there yet; the newest version if left out.
             epsilon, alpha: the level, one of the two.
             dataset, independent: for a release that is not there yet, as for `publish`.
-            version: which one, or the next one; the newest if left out.
 
         Raises:
             BudgetExceeded: where the call would raise it.
             OutOfRange: where a limit waits for a dataset that no release names.
         """
         at = level(epsilon, alpha)
-
-        def work(page: Page) -> Budget:
-            versions = page.state.versions(name)
-            wanted = max(versions, default=1) if version is None else exact_integer(version, "version")
-            found = page.state.releases.get((name, wanted))
-            group = check_name(dataset if dataset is not None else name, "dataset") if found is None else found.dataset
-            if found is None and not independent:
-                check_named(page.state, group)
-            after = spending_after(page.state, group, found, at)
-            check_budget(page.state, group, after)
-            return Budget(group, page.state.limits.get(group), after)
-
-        return self._book.read(work)
+        return self._look(
+            lambda state: rehearsed(state, name, at, dataset=dataset, independent=independent, version=version)
+        )
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The levels with a stored response, strictest first."""
@@ -348,8 +327,7 @@ class Ledger:
         """What has been spent: by all versions of a release, or by all releases of a dataset.
 
         Returns:
-            The sum of their largest levels; rounded up where it is no level that can be written exactly. None where
-            nothing is spent.
+            The sum of their largest levels, rounded up where it cannot be written exactly; None where nothing is spent.
         """
         if (name is None) == (dataset is None):
             raise OutOfRange("exactly one of name and dataset must be given", came=(name, dataset), where="spent")
@@ -364,8 +342,8 @@ class Ledger:
     def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:
         """The budget of a dataset, after setting its limit if one is given.
 
-        A limit below what is spent is allowed, and stops all further spending. Once a limit is set on a dataset that no
-        release names, a release in a dataset without a limit is refused until some release names the first.
+        A limit below what is spent stops all further spending. While no release names a dataset that has a limit,
+        releases in datasets without one are refused.
 
         Warns:
             BudgetUnused: where the ledger holds releases, and none of this dataset.
@@ -373,16 +351,7 @@ class Ledger:
         check_name(dataset, "dataset")
         if limit is None:
             return self._look(lambda state: Budget(dataset, state.limits.get(dataset), state.spending(dataset)))
-        at = level(limit)
-
-        def work(page: Page) -> Budget:
-            if page.state.limits.get(dataset) != at:
-                self._book.check_writable(page)
-                page.append("budgeted", {"dataset": dataset, "limit": level_text(at)})
-            return Budget(dataset, at, page.state.spending(dataset))
-
-        made = self._book.write(work)
-        known = self._look(lambda state: sorted({release.dataset for release in state.releases.values()}))
+        made, known = limited(self._book, dataset, level(limit))
         if known and dataset not in known:
             said = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
             warnings.warn(said, BudgetUnused, stacklevel=2)
@@ -408,14 +377,7 @@ class Ledger:
 
     def history(self, name: str | None = None, *, dataset: str | None = None) -> tuple[Event, ...]:
         """The events, oldest first: all, or those of a release or a dataset."""
-
-        def work(page: Page) -> tuple[Event, ...]:
-            rows = page.rows.events()
-            check_chain(page.key, 0, START, rows)
-            events = [read_event(number, body) for number, body, _ in rows]
-            return tuple(event for event in events if _concerns(event, name, dataset, page.state))
-
-        return self._book.read(work)
+        return self._book.read(lambda page: history(page, name, dataset))
 
     def status(self) -> Status:
         """Where the ledger is, what is in it, and whether anything new may be said."""
@@ -431,11 +393,7 @@ class Ledger:
         Raises:
             LedgerDamaged: naming the first thing that is not as it was written.
         """
-        problems = self._book.store.problems()
-        if problems:
-            raise LedgerDamaged("the database must be sound", came=problems[0], where=self._book.store.place)
-        self._book.check_witness()
-        return self._book.read(lambda page: verified(page.key, page))
+        return verified_with_witness(self._book)
 
     def backup(self, path: Place) -> None:
         """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.
@@ -472,13 +430,11 @@ class Ledger:
     def resume(self, reason: str, missing: Mapping[str, Number | Level] | None = None) -> None:
         """End a quarantine: from now on new things may be said again.
 
-        What is missing is charged to its datasets for good. A witness knows it; where there is none, the curator says
-        it. Releases that lost responses stay as they are: they can be viewed, but not relaxed; publish a new version.
+        What is missing is charged for good. Releases that lost responses can be viewed, but not relaxed.
 
         Args:
             reason: why, for the record.
-            missing: {dataset: epsilon} that is missing beyond what the witness knows; required where no witness
-                knows, {} for nothing.
+            missing: {dataset: epsilon} beyond what the witness knows; required where there is none, {} for nothing.
 
         Raises:
             OutOfRange: where there is no quarantine, or nobody knows what is missing.
@@ -508,29 +464,18 @@ class Ledger:
     ) -> bytes:
         """The key to one level of a sealed release: whoever holds it reads that level with `read_sealed`, no other.
 
-        It is derived from the ledger's key and from every public fact about the response: the ledger's identity, the
-        release's name, version, dataset, columns in their order, rows, unit of privacy, grid, commitment and kind of
-        table, and the level. So a file in which one of these has been changed is not opened by it. It opens a level
-        that is stored, and does not change when others are: what is answered later at another level has another key.
-        Hand it to one recipient by a private way; it cannot be taken back.
+        It is derived from the ledger's key and every public fact about the response, so that a file in which one of
+        these has been changed is not opened by it. Hand it to one recipient by a private way; it cannot be taken back.
 
         Returns:
-            32 bytes. 64 for a response of a ledger's first format, whose seal binds no facts: the digest of the facts
-            comes with the key then.
+            32 bytes; 64 for a response of format 1, whose seal binds no facts: their digest comes with the key then.
 
         Raises:
             UnknownRelease: where there is no such release.
             Unsupported: where the ledger is not sealed, or nothing is stored at the level.
         """
         at = level(epsilon, alpha)
-
-        def work(page: Page) -> bytes:
-            release = page.state.release(name, version)
-            if not page.state.is_sealed or at not in release.responses:
-                raise Unsupported("only a level that is stored and sealed has a key", came=at, where=repr(name))
-            return handed_key(page.key, page.state.identity, release, at, release.responses[at].seal)
-
-        return self._book.read(work)
+        return self._book.read(lambda page: key_of_level(page, page.state.release(name, version), at))
 
     def close(self) -> None:
         """Let go of the store's connections."""
@@ -552,38 +497,3 @@ class Ledger:
 
     def _look(self, ask: Callable[[State], T]) -> T:
         return self._book.read(lambda page: ask(page.state))
-
-    def _answered(self, stored: Callable[[Page], T | None], made: Callable[[Page], T]) -> T:
-        """What is stored, or what is made now: looked up without a lock first, and again under the lock."""
-        found = self._book.read(stored, said=True)
-        if found is not None:
-            return found
-
-        def work(page: Page) -> T:
-            again = stored(page)
-            if again is not None:
-                self._book.check_said(page)
-                return again
-            self._book.check_writable(page)
-            return made(page)
-
-        return self._book.write(work)
-
-
-def _concerns(event: Event, name: str | None, dataset: str | None, state: State) -> bool:
-    """Whether an event is of this release, if one is named, and of this dataset, if one is."""
-    facts = event.facts
-    if name is not None and facts.get("name") != name:
-        return False
-    if dataset is None:
-        return True
-    if "name" in facts:
-        return state.release(facts["name"], facts["version"]).dataset == dataset
-    return facts.get("dataset") == dataset or dataset in facts.get("missing", {})
-
-
-def _renamed(release: Published) -> str:
-    return (
-        f"{release.name!r}, version {release.version}: texts beside the values are not those that were published; "
-        "without id_column= the ledger goes by the order of the rows alone, and puts released values in that order"
-    )

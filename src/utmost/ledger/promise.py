@@ -7,12 +7,12 @@ from typing import Any, get_args
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, exact, round_up
-from utmost.ledger.blocks import width_of
+from utmost.ledger.vault import width_of
 from utmost.noise import DiscreteStaircase, Geometric
 from utmost.noise.law import read_confidence
-from utmost.release.lattice import Lattice, unit_of
-from utmost.release.protection import warn_of_level
-from utmost.release.unit import Unit
+from utmost.release.lattice import Lattice, lattice_of
+from utmost.release.plan import warn_of_level
+from utmost.release.unit import Unit, read_unit
 from utmost.sampling.grid import Snapping, reach
 
 # A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
@@ -124,9 +124,10 @@ class Promise:
 
 def promised(
     *,
-    sensitivity: Number,
-    cells: Number,
-    neighbours: str = "add-remove",
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
+    neighbours: str | None = None,
     domain: str = "integers",
     grid: Number | None = None,
     half_step: bool = False,
@@ -140,10 +141,10 @@ def promised(
     >>> promised(sensitivity=1, cells=2, neighbours="change-one").lattice.cells
     4
     """
-    unit = Unit(sensitivity, cells, neighbours)
+    protected = read_unit(unit, sensitivity, cells, neighbours)
     if not isinstance(half_step, bool):
         raise OutOfRange("half_step must be true or false", came=half_step)
-    lattice = unit_of(domain, unit.sensitivity, 1, grid, half_step)
+    lattice = lattice_of(domain, protected, grid, half_step)
     width = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
     bound = None if largest is None else exact(largest, "largest")
     if bound is not None and not (bound > 0 and max(bound.numerator, bound.denominator) < 1 << _LARGEST_BITS):
@@ -152,4 +153,4 @@ def promised(
             came=largest,
             mend="Give the largest size of any true value.",
         )
-    return Promise(unit, half_step, width, replace(lattice, cells=unit.charged), bound)
+    return Promise(protected, half_step, width, lattice, bound)

@@ -1,26 +1,38 @@
 """What publishing and relaxing do inside their transaction: every check, then the draw, then the event."""
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-from utmost.errors import AlreadyPublished, BudgetExceeded, OutOfRange, Quarantined
-from utmost.exact import Level
-from utmost.ledger.book import Page
+from utmost.errors import (
+    AlreadyPublished,
+    BadTable,
+    BudgetExceeded,
+    DataChanged,
+    NeedsTable,
+    OutOfRange,
+    Quarantined,
+    RowsRenamed,
+)
+from utmost.exact import Level, exact_integer
+from utmost.ledger.book import Book, Page
+from utmost.ledger.events import check_name
 from utmost.ledger.key import Key
 from utmost.ledger.promise import Promise
 from utmost.ledger.responses import Item, Progress, new_response, stored_response
-from utmost.ledger.sameness import Likeness, row_names, value_digests
-from utmost.ledger.source import Source, check_unchanged, commitment
-from utmost.ledger.spending import Spending
+from utmost.ledger.source import Likeness, Source, check_unchanged, commitment, row_names, value_digests
+from utmost.ledger.spending import Budget, Spending
 from utmost.ledger.state import Published, State, bound_facts
 from utmost.release.statements import level_text
 from utmost.sampling.grid import unsnapped
 from utmost.sampling.integers import Integers
 from utmost.sampling.random_bits import Randomness
+
+T = TypeVar("T")
 
 Response = dict[str, Integers]
 """A response in steps of the lattice, by column."""
@@ -51,6 +63,10 @@ class Asked:
     def columns(self) -> tuple[str, ...]:
         """The columns to release."""
         return tuple(self.source.columns)
+
+    def may_be_stored(self, state: State) -> bool:
+        """Whether the answer is there, or a refusal that needs no writer, as far as a state tells."""
+        return self.request in state.requests or (self.name, self.version or 1) in state.releases
 
 
 def already_published(page: Page, asked: Asked, progress: Progress | None) -> Response | None:
@@ -129,6 +145,101 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
     return drawn
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Relaxed:
+    """A request to relax, with the values read as a release that is known asks for.
+
+    Attributes:
+        release: the version that was asked for, or the newest when it was last looked up.
+        version: which one was asked for; None for the newest.
+        level: the level.
+        source: the values.
+        committed: the commitment to them.
+    """
+
+    release: Published
+    version: int | None
+    level: Level
+    source: Source
+    committed: bytes
+
+    @property
+    def may_be_stored(self) -> bool:
+        """Whether the answer is there, or the values are refused, as far as the release is known."""
+        return self.level in self.release.responses or sha256(self.committed).hexdigest() != self.release.commitment
+
+    def now(self, page: Page) -> Published | None:
+        """The release as it is now; None where it is not the newest any more, and the newest was asked for."""
+        found = page.state.release(self.release.name, self.version)
+        return found if found.version == self.release.version else None
+
+    def stored(self, page: Page, progress: Progress | None) -> Response | None:
+        """The answer that is there.
+
+        Raises:
+            DataChanged: for other values than those published.
+        """
+        found = self.now(page)
+        if found is None:
+            return None
+        check_values(page, found, self.committed, self.source)
+        return stored_response(page, found, self.level, progress) if self.level in found.responses else None
+
+    def made(self, page: Page, randomness: Randomness, progress: Progress | None) -> Response | None:
+        """A new answer, drawn and written; None where another version is the newest now.
+
+        Raises:
+            BudgetExceeded, Quarantined: as for `answer_more`.
+        """
+        found = self.now(page)
+        if found is None:
+            return None
+        return answer_more(page, found, self.level, self.source.columns, randomness, progress)
+
+
+def viewed(
+    page: Page, name: str, version: int | None, level: Level, progress: Progress | None
+) -> tuple[Published, Response] | None:
+    """A release and its response at a level, where that is stored."""
+    found = page.state.release(name, version)
+    return (found, stored_response(page, found, level, progress)) if level in found.responses else None
+
+
+def tightened(
+    page: Page, name: str, version: int | None, level: Level, randomness: Randomness, progress: Progress | None
+) -> tuple[Published, Response]:
+    """A release and a new response at a level that its stored responses lead to.
+
+    Raises:
+        NeedsTable: for a level beyond the loosest.
+    """
+    found = page.state.release(name, version)
+    if found.spent < level:
+        mend = f"It is stored up to {found.spent}: call relax with the table."
+        raise NeedsTable("a level beyond the loosest needs the values", came=level, where=repr(name), mend=mend)
+    return found, answer_more(page, found, level, None, randomness, progress)
+
+
+def known_release(book: Book, name: str, version: int | None) -> Published | None:
+    """A release as far as has been read: what a version is does not change, so it need not be looked up again."""
+    known = book.seen.versions(name)
+    return book.seen.release(name, version) if known and (version is None or version in known) else None
+
+
+def with_release(book: Book, name: str, version: int | None, work: Callable[[Published], T | None]) -> T:
+    """What the work makes of a release, as far as has been read; again where a newer version is there by now."""
+    release, made = known_release(book, name, version), None
+    while made is None:
+        found = release or book.read(lambda page: page.state.release(name, version))
+        try:
+            made, release = work(found), None
+        except (BadTable, DataChanged):
+            release = book.read(lambda page: page.state.release(name, version))
+            if release.version == found.version:
+                raise
+    return made
+
+
 def answer_more(
     page: Page,
     release: Published,
@@ -174,6 +285,20 @@ def check_values(page: Page, release: Published, now: bytes, source: Source) -> 
     check_unchanged(committed, now, source, release.rows, where, mend)
 
 
+def warn_of_names(key: Key, release: Published, source: Source) -> None:
+    """Warn where the rows seem to be other ones than at the publication.
+
+    Warns:
+        RowsRenamed: for other texts beside the values, see `rows_are_renamed`.
+    """
+    if rows_are_renamed(key, release, source):
+        said = (
+            f"{release.name!r}, version {release.version}: texts beside the values are not those that were published; "
+            "without id_column= the ledger goes by the order of the rows alone, and puts released values in that order"
+        )
+        warnings.warn(said, RowsRenamed, stacklevel=4)
+
+
 def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:
     """Whether the texts beside the values are others than at the publication, in columns of the same names.
 
@@ -200,6 +325,38 @@ def check_named(state: State, dataset: str) -> None:
             where="dataset",
             mend=f"Pass dataset={waiting[0]!r}; or set a limit on {dataset!r} too, or pass independent=True.",
         )
+
+
+def rehearsed(
+    state: State, name: str, level: Level, *, dataset: str | None, independent: bool, version: int | None
+) -> Budget:
+    """The budget as it would stand after a release, new or not, has been answered at a level.
+
+    Raises:
+        BudgetExceeded, OutOfRange: where the call would raise it.
+    """
+    versions = state.versions(name)
+    wanted = max(versions, default=1) if version is None else exact_integer(version, "version")
+    found = state.releases.get((name, wanted))
+    group = check_name(dataset if dataset is not None else name, "dataset") if found is None else found.dataset
+    if found is None and not independent:
+        check_named(state, group)
+    after = spending_after(state, group, found, level)
+    check_budget(state, group, after)
+    return Budget(group, state.limits.get(group), after)
+
+
+def limited(book: Book, dataset: str, limit: Level) -> tuple[Budget, list[str]]:
+    """The budget of a dataset with a limit that is set now, and the datasets that releases name."""
+
+    def work(page: Page) -> tuple[Budget, list[str]]:
+        if page.state.limits.get(dataset) != limit:
+            book.check_writable(page)
+            page.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
+        named = sorted({release.dataset for release in page.state.releases.values()})
+        return Budget(dataset, limit, page.state.spending(dataset)), named
+
+    return book.write(work)
 
 
 def spending_after(state: State, dataset: str, release: Published | None, level: Level) -> Spending:

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from utmost.errors import LedgerDamaged
+from utmost.errors import LedgerDamaged, Unsupported
 from utmost.exact import Level
-from utmost.ledger.blocks import BLOCK, stored, unpacked
 from utmost.ledger.book import Page
 from utmost.ledger.promise import Promise
 from utmost.ledger.response_noise import DerivedNoise, DrawnNoise, Noise, check_apart
 from utmost.ledger.state import Published
 from utmost.ledger.store import Rows
-from utmost.ledger.vault import Root, Seal, checked_parts, level_seal
+from utmost.ledger.vault import BLOCK, Root, Seal, checked_parts, handed_key, level_seal, stored, unpacked
 from utmost.release.lattice import Lattice, minus
 from utmost.release.level_steps import Step
 from utmost.release.statements import level_text
@@ -235,6 +234,18 @@ def stored_blocks(rows: Rows, release: Published, level: Level, seal: Seal) -> I
         if block.size != min(BLOCK, release.rows - (part - response.first) % each * BLOCK):
             raise LedgerDamaged("a block must have all cells", came=block.size, where=f"event {response.event}")
         yield block
+
+
+def key_of_level(page: Page, release: Published, level: Level) -> bytes:
+    """The key of one response, as a recipient gets it.
+
+    Raises:
+        Unsupported: where the ledger is not sealed, or nothing is stored at the level.
+    """
+    if not page.state.is_sealed or level not in release.responses:
+        where = repr(release.name)
+        raise Unsupported("only a level that is stored and sealed has a key", came=level, where=where)
+    return handed_key(page.key, page.state.identity, release, level, release.responses[level].seal)
 
 
 def _whole(parts: list[Integers], rows: int) -> Integers:

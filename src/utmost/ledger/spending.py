@@ -1,4 +1,4 @@
-"""What several levels cost together: the sum of their epsilons, exact where it is a number we can write down."""
+"""What several levels cost together: the sum of their epsilons, exact where it can be written; and what is left."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -78,3 +78,28 @@ class Spending:
         for one in self.levels:
             total = total + one.epsilon_interval(bits)
         return total
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The budget of a dataset.
+
+    Attributes:
+        dataset: whose.
+        limit: what may be spent; None for no limit.
+        spending: what is spent, exactly.
+    """
+
+    dataset: str
+    limit: Level | None
+    spending: Spending
+
+    @property
+    def spent(self) -> Fraction | float:
+        """The epsilon that is spent; rounded up where it is irrational."""
+        return self.spending.epsilon
+
+    @property
+    def remaining(self) -> Fraction | float | None:
+        """The epsilon that is left; rounded down where it is irrational, None without a limit."""
+        return None if self.limit is None else self.spending.left(self.limit)

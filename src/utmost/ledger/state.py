@@ -52,7 +52,7 @@ class Published:
         responses: level to response.
         relaxable: False once a rollback has lost responses of it, see `folded`.
         bound: the digest of all public facts about the release, see `bound_facts`.
-        values: sealed digests by which its values are known again, see `sameness`; None in older ledgers.
+        values: sealed digests by which its values are known again, see `Likeness`; None in older ledgers.
         public: the columns that were declared public when it was published.
         rows_from: where the list of rows comes from, "declared" or "observed".
     """

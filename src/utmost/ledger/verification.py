@@ -1,51 +1,29 @@
-"""What a ledger says about itself: budgets, status, and everything that can be computed again."""
+"""What a ledger says about itself: status, receipts, all that can be computed again; and how a quarantine ends."""
 
+import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 
-from utmost.errors import LedgerDamaged
-from utmost.exact import Level, Number
-from utmost.ledger.book import Page
-from utmost.ledger.events import START, Event, check_chain, check_seal, read_event
+from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
+from utmost.exact import Level, Number, level
+from utmost.ledger.book import Book, Page
+from utmost.ledger.events import START, Event, check_chain, check_name, check_seal, read_event
 from utmost.ledger.key import Key
 from utmost.ledger.promise import Promise
 from utmost.ledger.responses import stored_blocks
-from utmost.ledger.spending import Spending
+from utmost.ledger.spending import Budget, Spending
 from utmost.ledger.state import Published, State, folded
 from utmost.ledger.store import missing_steps
 from utmost.ledger.vault import level_seal
+from utmost.ledger.witness import RollbackLoss
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law
 from utmost.noise.costs import absolute
 from utmost.noise.law import read_confidence
 from utmost.release.level_steps import Step
 from utmost.release.plan import Plan
-from utmost.release.statements import level_of_text
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """The budget of a dataset.
-
-    Attributes:
-        dataset: whose.
-        limit: what may be spent; None for no limit.
-        spending: what is spent, exactly.
-    """
-
-    dataset: str
-    limit: Level | None
-    spending: Spending
-
-    @property
-    def spent(self) -> Fraction | float:
-        """The epsilon that is spent; rounded up where it is irrational."""
-        return self.spending.epsilon
-
-    @property
-    def remaining(self) -> Fraction | float | None:
-        """The epsilon that is left; rounded down where it is irrational, None without a limit."""
-        return None if self.limit is None else self.spending.left(self.limit)
+from utmost.release.statements import level_of_text, level_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +104,35 @@ def verified(key: Key, page: Page) -> Verification:
     return Verification(len(chain), responses, cells, {d: state.spending(d) for d in state.datasets})
 
 
+def verified_with_witness(book: Book) -> Verification:
+    """`verified` after the database's own check, and the check of the chain that the witness holds."""
+    problems = book.store.problems()
+    if problems:
+        raise LedgerDamaged("the database must be sound", came=problems[0], where=book.store.place)
+    book.check_witness()
+    return book.read(lambda page: verified(page.key, page))
+
+
+def history(page: Page, name: str | None, dataset: str | None) -> tuple[Event, ...]:
+    """The events, oldest first: all, or those of a release or a dataset."""
+    rows = page.rows.events()
+    check_chain(page.key, 0, START, rows)
+    events = [read_event(number, body) for number, body, _ in rows]
+    return tuple(event for event in events if _concerns(event, name, dataset, page.state))
+
+
+def _concerns(event: Event, name: str | None, dataset: str | None, state: State) -> bool:
+    """Whether an event is of this release, if one is named, and of this dataset, if one is."""
+    facts = event.facts
+    if name is not None and facts.get("name") != name:
+        return False
+    if dataset is None:
+        return True
+    if "name" in facts:
+        return state.release(facts["name"], facts["version"]).dataset == dataset
+    return facts.get("dataset") == dataset or dataset in facts.get("missing", {})
+
+
 def _check_step(state: State, event: Event) -> None:
     """A response was drawn from the law that the levels known then ask for."""
     if event.kind not in ("published", "answered"):
@@ -162,9 +169,9 @@ def _check_places(page: Page, events: list[Event]) -> None:
 def _check_responses(key: Key, page: Page, state: State, release: Published) -> int:
     """Digests, seals and lengths of all responses of a release; how many cells they have."""
     cells = 0
-    for level, response in release.responses.items():
-        seal = level_seal(key, state.identity, release, level, response.seal, is_sealed=state.is_sealed)
-        cells += sum(block.size for block in stored_blocks(page.rows, release, level, seal))
+    for at, response in release.responses.items():
+        seal = level_seal(key, state.identity, release, at, response.seal, is_sealed=state.is_sealed)
+        cells += sum(block.size for block in stored_blocks(page.rows, release, at, seal))
     return cells
 
 
@@ -188,3 +195,76 @@ def response_plan(promise: Promise, level: Level, confidence: Number = "0.95") -
     drawn: IntegerLaw = DiscreteStaircase.half_step(here, steps) if promise.half_step else Geometric(here, steps)
     law: Law = drawn if promise.grid is None or promise.half_step else Laplace(here, Fraction(unit.sensitivity))
     return Plan(level, unit, law, drawn, absolute, True, sure, promise.radius(level, sure), promise.grid)
+
+
+_MEND_MISSING = "Pass missing={dataset: epsilon}, or missing={} if it is certain that nothing was lost."
+
+
+def receipt(key: Key, state: State) -> str:
+    """A line that says how far the ledger had come: identity, number and mac of the last event, and a mac of these."""
+    text = f"utmost-receipt:{state.identity}:{state.number}:{state.mac.hex()}"
+    return f"{text}:{_signed(key, text)}"
+
+
+def check_receipt(book: Book, line: str) -> None:
+    """Find out whether a ledger still holds what it held; if not, it is in quarantine from now on.
+
+    Raises:
+        KeyRefused: for a receipt of another ledger, or none at all.
+        Quarantined: where it does not.
+    """
+    text, _, signed = line.strip().rpartition(":") if isinstance(line, str) else ("", "", "")
+    if not hmac.compare_digest(signed.encode(), _signed(book.key, text).encode()):
+        raise KeyRefused("a receipt must be this ledger's, unchanged", where="receipt")
+    _, _, number, mac = text.split(":")
+
+    def work(page: Page) -> bool:
+        if page.rows.mac(int(number)) == bytes.fromhex(mac):
+            return True
+        if page.state.quarantine is None:
+            page.append("quarantined", {"reason": f"a receipt tells of {number} events that it does not hold"})
+        return False
+
+    if not book.write(work, quarantined=True):
+        raise Quarantined("the ledger must hold what it held", came="an earlier or another state", where="receipt")
+
+
+def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | None) -> None:
+    """Write the event that ends a quarantine, and let the witness start over.
+
+    Raises:
+        OutOfRange: where there is no quarantine, or nobody knows what is missing.
+    """
+    check_name(reason, "reason")
+    said = {check_name(dataset, "dataset"): level(epsilon) for dataset, epsilon in (missing or {}).items()}
+
+    def work(page: Page) -> None:
+        if page.reason is None:
+            raise OutOfRange("only a quarantine can be ended", came="a ledger that is in none", where="resume")
+        known = book.loss(page)
+        if known is None and missing is None:
+            raise OutOfRange(
+                "somebody must know what is missing", came="no witness", where="resume", mend=_MEND_MISSING
+            )
+        for dataset, limit in ({} if known is None else known.limits).items():
+            page.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
+        page.append("resumed", _facts(reason, page.state, known, said))
+
+    book.write(work, quarantined=True, over=True)
+
+
+def _facts(reason: str, state: State, known: RollbackLoss | None, said: Mapping[str, Level]) -> dict[str, object]:
+    """Where no witness tells which releases lost something, all are closed; derived noise can only repeat itself."""
+    missing = {} if known is None else {dataset: list(levels) for dataset, levels in known.missing.items()}
+    for dataset, one in said.items():
+        missing.setdefault(dataset, []).append(one)
+    closed = () if state.is_derived else tuple(state.releases) if known is None else known.closed
+    return {
+        "reason": reason,
+        "missing": {dataset: [level_text(one) for one in levels] for dataset, levels in missing.items()},
+        "closed": [list(item) for item in closed],
+    }
+
+
+def _signed(key: Key, text: str) -> str:
+    return hmac.digest(key.derived("receipt"), text.encode(), sha256).hex()

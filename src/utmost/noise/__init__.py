@@ -1,14 +1,14 @@
 """Laws of additive noise on the integers and the reals: what is revealed, as a law. No randomness here."""
 
 from utmost.noise import costs
-from utmost.noise.discrete_staircase import DiscreteStaircase, optimal_step, step_bracket
+from utmost.noise.discrete_staircase import DiscreteStaircase
 from utmost.noise.geometric import Geometric
 from utmost.noise.integer_law import IntegerLaw
 from utmost.noise.laplace import Laplace
 from utmost.noise.law import Law
 from utmost.noise.optimal import gain, optimal_noise, relaxable_noise
 from utmost.noise.real_law import RealLaw
-from utmost.noise.staircase import Staircase, gamma_bracket, heuristic_gamma, optimal_gamma
+from utmost.noise.staircase import Staircase
 
 __all__ = [
     "DiscreteStaircase",
@@ -20,11 +20,6 @@ __all__ = [
     "Staircase",
     "costs",
     "gain",
-    "gamma_bracket",
-    "heuristic_gamma",
-    "optimal_gamma",
     "optimal_noise",
-    "optimal_step",
     "relaxable_noise",
-    "step_bracket",
 ]

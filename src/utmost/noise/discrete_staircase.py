@@ -1,6 +1,6 @@
 """The staircase law on the integers, and its optimal step.
 
-The optimal step of the staircase on the integers.
+**The optimal step of the staircase on the integers.**
 
 Going from step r to r + 1, the expected cost V becomes a weighted mean of itself and M(r) = E L(G D + r), where G is
 geometric with ratio b. M never falls, so V falls exactly while M(r) < V(r), and the optimal step is the least r with
@@ -165,6 +165,22 @@ class DiscreteStaircase(IntegerLaw):
         object.__setattr__(self, "cost", cost)
         read_cost(cost, float(self.sensitivity), integers=True)
         object.__setattr__(self, "step", self._step(step))
+
+    @classmethod
+    def optimal(
+        cls,
+        epsilon: Number | Level | None = None,
+        sensitivity: Number = 1,
+        cost: Cost = absolute,
+        *,
+        alpha: Number | None = None,
+    ) -> "DiscreteStaircase":
+        """The staircase of least expected cost, see `optimal_step` for how its step is found.
+
+        >>> DiscreteStaircase.optimal(1, 5).step
+        2
+        """
+        return cls(epsilon, sensitivity, cost, alpha=alpha)
 
     @classmethod
     def half_step(

@@ -1,6 +1,6 @@
 """The staircase law on the reals, and its optimal gamma.
 
-The optimal gamma of the staircase on the reals.
+**The optimal gamma of the staircase on the reals.**
 
 V(g) = (int_0^g M + b int_g^1 M) / (g + b (1 - g)), where M(u) = E L((G + u) D) never falls and G is geometric with
 ratio b. Its slope has the sign of M(g) - V(g), so the optimum g* is where M overtakes V, and V(g*) = M(g*) where M is
@@ -230,6 +230,22 @@ class Staircase(RealLaw):
                 where="Staircase",
                 mend="Take an epsilon below about 1400, or a DiscreteStaircase on a grid.",
             )
+
+    @classmethod
+    def optimal(
+        cls,
+        epsilon: Number | Level | None = None,
+        sensitivity: Number = 1,
+        cost: Cost = absolute,
+        *,
+        alpha: Number | None = None,
+    ) -> "Staircase":
+        """The staircase of least expected cost, see `optimal_gamma` for how its gamma is found.
+
+        >>> Staircase.optimal(1).gamma, Staircase.optimal(1, cost=squared).gamma
+        (0.37754066879814546, 0.4167374349288...)
+        """
+        return cls(epsilon, sensitivity, cost, alpha=alpha)
 
     @classmethod
     def half_step(

@@ -12,10 +12,9 @@ from utmost.noise import (
     Staircase,
     costs,
     gain,
-    heuristic_gamma,
-    optimal_gamma,
     optimal_noise,
 )
+from utmost.noise.staircase import heuristic_gamma, optimal_gamma
 from utmost.papers.comparison import Comparison, corrected, equal, extended, rounded
 
 LEVELS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)

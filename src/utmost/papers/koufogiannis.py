@@ -106,7 +106,7 @@ def theorem_10() -> Iterator[Comparison]:
     yield _everywhere("(20)", "joint density off the diagonal", "(20)", _library_joint, _printed_joint)
     diagonal = [
         (
-            LaplaceTightening(level(e2), level(e1)).stay * Laplace(e2, 1).pdf(y),
+            LaplaceTightening(level(e1), level(e2)).stay * Laplace(e2, 1).pdf(y),
             e1**2 / (2 * e2) * exp(-e2 * abs(y)),
         )
         for e1, e2 in PAIRS
@@ -126,13 +126,13 @@ def theorem_10() -> Iterator[Comparison]:
         "its last term lacks the factor e^(e1 x); with it the margin is (e1/2) e^(-e1 x)",
     )
     twins = [
-        joint_pmf([x, y], [HALF, QUARTER]) == Geometric(alpha=F(1, 4)).pmf(y) * Tightening(QUARTER, HALF).pmf(x - y)
+        joint_pmf([x, y], [HALF, QUARTER]) == Geometric(alpha=F(1, 4)).pmf(y) * Tightening(HALF, QUARTER).pmf(x - y)
         for x, y in product(range(-4, 5), repeat=2)
     ]
     yield extended("Theorem 10", "its twin on the integers", 81, sum(twins), "joint law, 81 places, in rationals")
     ratio = largest_ratio([HALF, QUARTER])
     yield equal("(24)", "the pair loses the larger level", F(4), ratio, shown=("eps2", f"a factor {ratio} = 1/alpha2"))
-    found_corr = rounded(sqrt(LaplaceTightening(level(2), level(1)).stay), 9)
+    found_corr = rounded(sqrt(LaplaceTightening(level(1), level(2)).stay), 9)
     yield equal("Section 3.1.1", "correlation for eps 1 and 2", "0.5", found_corr, shown=("eps1/eps2", found_corr))
     yield extended(
         "Section 3.1.1",
@@ -175,10 +175,10 @@ def algorithm_1() -> Iterator[Comparison]:
 
 def tightening() -> Iterator[Comparison]:
     """The stricter noise from the looser one, without the data."""
-    weights = [rounded(LaplaceTightening(level(e2), level(e1)).stay, DIGITS) for e1, e2 in PAIRS]
+    weights = [rounded(LaplaceTightening(level(e1), level(e2)).stay, DIGITS) for e1, e2 in PAIRS]
     known = [rounded((e1 / e2) ** 2, DIGITS) for e1, e2 in PAIRS]
     yield equal("(28)", "weight of the atom", known, weights, shown=("(eps1/eps2)^2", ", ".join(weights)))
-    W = Tightening(QUARTER, HALF)
+    W = Tightening(HALF, QUARTER)
     yield extended("(28)", "its twin, alpha 1/4 to 1/2", F(2, 9), W.stay.number, "(a2/a1) ((1 - a1)/(1 - a2))^2")
     spread = Geometric(alpha=F(1, 4)).moment(2) + W.variance
     yield corrected(
@@ -252,7 +252,7 @@ def the_process() -> Iterator[Comparison]:
 
 
 def _library_joint(e1: float, e2: float, x: float, y: float) -> float:
-    return float(LaplaceTightening(level(e2), level(e1)).density(x - y) * Laplace(e2, 1).pdf(y))
+    return float(LaplaceTightening(level(e1), level(e2)).density(x - y) * Laplace(e2, 1).pdf(y))
 
 
 def _printed_joint(e1: float, e2: float, x: float, y: float) -> float:
@@ -321,7 +321,7 @@ def _asked(order: tuple[int, ...], noise: tuple[int, ...], levels: list[Level]) 
             assert strict is not None
             mass *= Relaxing(levels[strict], levels[at]).pmf(noise[at], noise[strict])
         elif strict is None:
-            mass *= Tightening(levels[loose], levels[at]).pmf(noise[at] - noise[loose])
+            mass *= Tightening(levels[at], levels[loose]).pmf(noise[at] - noise[loose])
         else:
             kernel = Bridge(levels[strict], levels[at], levels[loose])
             mass *= kernel.pmf(noise[at] - noise[loose], noise[strict] - noise[loose])

@@ -1,6 +1,6 @@
 """Koufogiannis, Han and Pappas (2015), sections 4 and 5: Corollary 13, RAPPOR, social networks and the conjecture.
 
-Two social networks: Zachary's karate club, and who appears with whom in Les Miserables.
+**Two social networks: Zachary's karate club, and who appears with whom in Les Miserables.**
 
 `karate_club.csv`: the 78 friendships of 34 members, from W. W. Zachary, *An Information Flow Model for Conflict and
 Fission in Small Groups*, Journal of Anthropological Research 33 (1977), 452-473; member 1 is the instructor, 34 the
@@ -19,7 +19,7 @@ from math import log
 from utmost.channels import geometric_channel
 from utmost.design import between_levels
 from utmost.exact import Level, Number, level
-from utmost.gradual import is_lossless
+from utmost.gradual import losslessness
 from utmost.noise import DiscreteStaircase
 from utmost.papers.comparison import Comparison, corrected, equal, extended, rounded
 from utmost.rappor import BitResponse, Coupling, ThresholdedLaplace, ThresholdedPair
@@ -177,7 +177,7 @@ def social_networks() -> Iterator[Comparison]:
 def conjecture() -> Iterator[Comparison]:
     """Section 5: gradual release without loss as a property of differential privacy itself."""
     tried: list[tuple[int, Number, Number]] = [(3, 1, "3/2"), (4, 1, 2), (5, 1, 2), (8, 2, 3)]
-    lossless = [bool(is_lossless(DiscreteStaircase(e1, D), DiscreteStaircase(e2, D))) for D, e1, e2 in tried]
+    lossless = [bool(losslessness(DiscreteStaircase(e1, D), DiscreteStaircase(e2, D))) for D, e1, e2 in tried]
     yield corrected(
         "Section 5",
         "the least noise for larger sensitivities, relaxed",

@@ -1,6 +1,6 @@
-"""Randomised response to bits: the paper's maps f and g, their coupling, and exact draws.
+"""Randomised response to bits: the paper's maps f and g, their coupling, exact draws, and one step between levels.
 
-Two responses to one bit that together lose what the looser one loses.
+**Two responses to one bit that together lose what the looser one loses.**
 
 The stricter response is drawn from the looser one alone, so that it tells nothing new. That is possible exactly when
 the stricter response is a refinement of the looser one, and then in one way only.
@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from utmost.channels import Channel
 from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import Interval, Level, Number, checked, exact, natural, wrong_kind
+from utmost.release.values import secure
 from utmost.sampling.categorical import Categorical
 from utmost.sampling.draw import CHUNK
 from utmost.sampling.random_bits import Randomness
 
 Bits = NDArray[np.bool_]
 Real = Callable[[int], Interval]
-"""A number known to any precision."""
+"""A number known to any precision: asked for b bits, an interval that shrinks to it as b grows."""
 
 _WORD_BITS = 16
 _SORTING_BITS = 256
@@ -269,3 +270,63 @@ def largest_bit_ratio(law_of_zero: PairLaw, law_of_one: PairLaw) -> Fraction:
     """
     ratios = [law_of_zero[pair] / law_of_one[pair] for pair in law_of_zero if law_of_one[pair]]
     return max(max(ratio, 1 / ratio) for ratio in ratios)
+
+
+@checked
+def respond(bits: Any, response: BitResponse, *, randomness: Randomness | None = None) -> Bits:
+    """A fresh response to each bit: the permanent one, or one report of what was memoised.
+
+    Args:
+        bits: an array of 0 and 1, of any shape.
+        response: the probabilities.
+        randomness: the operating system's if left out.
+
+    Source: koufogiannis2015, equations (43) and (44).
+
+    >>> respond(np.ones((2, 3), bool), BitResponse.permanent("1/2")).shape
+    (2, 3)
+    """
+    given = as_bits(bits, "bits")
+    return draw_bits(given.view(np.uint8), [response.zero, response.one], secure(randomness))
+
+
+@checked
+def relax(
+    bits: Any, responses: Any, strict: BitResponse, loose: BitResponse, *, randomness: Randomness | None = None
+) -> Bits:
+    """Responses at ``loose``, given those at ``strict``: together they lose what those at ``loose`` lose.
+
+    Args:
+        bits: what was responded to: the true bits for a permanent response, the memoised ones for a report.
+        responses: at ``strict``; of the same shape.
+        strict, loose: ``strict`` must be a refinement of ``loose``.
+        randomness: the operating system's if left out.
+
+    Raises:
+        OutOfRange: where it is not, and for two shapes.
+
+    >>> bits, strict, loose = np.zeros(4, bool), BitResponse.permanent("1/2"), BitResponse.permanent("1/4")
+    >>> relax(bits, respond(bits, strict), strict, loose).shape
+    (4,)
+    """
+    pair = Coupling(strict, loose)
+    return given_both(bits, responses, [pair.loose_given(bit, z) for bit in (0, 1) for z in (0, 1)], randomness)
+
+
+@checked
+def tighten(responses: Any, strict: BitResponse, loose: BitResponse, *, randomness: Randomness | None = None) -> Bits:
+    """Responses at ``strict`` from those at ``loose``, without the bits.
+
+    Raises:
+        OutOfRange: where ``strict`` is no refinement of ``loose``.
+    """
+    pair = Coupling(strict, loose)
+    given = as_bits(responses, "responses")
+    return draw_bits(given.view(np.uint8), [pair.strict_given(0), pair.strict_given(1)], secure(randomness))
+
+
+def given_both(bits: Any, responses: Any, chances: Sequence[Fraction | Real], randomness: Randomness | None) -> Bits:
+    """For each bit and its response a new one, that is 1 with the chance of the two, by 2 bit + response."""
+    true, said = as_bits(bits, "bits"), as_bits(responses, "responses")
+    check_same_shape(true, said)
+    return draw_bits(true.view(np.uint8) * np.uint8(2) + said, chances, secure(randomness))

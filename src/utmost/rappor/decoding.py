@@ -1,7 +1,5 @@
 """From tallied reports to how many clients have each of some candidate words, with error bars.
 
-From tallied reports to how many clients have each of some candidate words, with error bars.
-
 With n_wj the clients of cohort j whose word is w, the expected true ones at place i are
 t_ij = sum_w B_wij n_wj, where B_wij says whether w sets place i in cohort j. Cohorts are drawn at random, so n_wj is
 N_w/c on average, and the N_w are found by regression; words that nobody listed raise all places about alike.
@@ -16,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, SolverFailed
-from utmost.exact import Number, as_array, checked, exact
+from utmost.exact import Floats, Number, as_array, checked, exact
 from utmost.rappor.bits import BitResponse
 from utmost.rappor.words import Bloom, Tally
-
-Floats = NDArray[np.float64]
 
 # So many exchanges of all places at once may pass without progress before single exchanges take over.
 _PATIENCE = 5

@@ -1,17 +1,15 @@
 """Randomised response as Laplace noise with a threshold, and what its gradual release gives away."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from typing import Any
 
 from utmost.errors import OutOfRange
 from utmost.exact import Interval, Level, checked, exp_interval, log_interval, nearest, wrong_kind
-from utmost.rappor.bits import BitResponse
-
-Real = Callable[[int], Interval]
-"""A number known to any precision: asked for b bits, an interval that shrinks to it as b grows."""
+from utmost.rappor.bits import BitResponse, Bits, Real, given_both
+from utmost.sampling.random_bits import Randomness
 
 _FLOAT_BITS = 160
 
@@ -198,3 +196,14 @@ def _beyond(edge: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Inte
 
 def _exp(x: Interval) -> Interval:
     return exp_interval(x, x.bits)
+
+
+@checked
+def relax_thresholded(
+    bits: Any, responses: Any, pair: ThresholdedPair, *, randomness: Randomness | None = None
+) -> Bits:
+    """The same by the noise of the paper's reformulation, which loses more: for comparison, and for two levels only.
+
+    The noise itself is not kept; given the first response and the bit, the second has the law that it would have.
+    """
+    return given_both(bits, responses, [pair.loose_given(bit, z) for bit in (0, 1) for z in (0, 1)], randomness)

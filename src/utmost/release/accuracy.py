@@ -16,6 +16,7 @@ from typing import Any
 from utmost.errors import Infeasible, OutOfRange
 from utmost.exact import Number, checked, exact
 from utmost.release.plan import Plan, plan_release
+from utmost.release.unit import Unit, read_unit
 
 # A wider staircase changes its step in strides too fine to show in three digits, so its error bar falls evenly.
 _FEW_STEPS = 1000
@@ -29,8 +30,10 @@ def epsilon_for(
     radius: Number,
     confidence: Number = "0.95",
     *,
-    sensitivity: Number,
-    cells: Number = 1,
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
+    neighbours: str | None = None,
     digits: int = 3,
     **promise: Any,
 ) -> Fraction:
@@ -45,8 +48,9 @@ def epsilon_for(
     Args:
         radius: the wanted distance between released and true cell, >= 0; > 0 on the reals.
         confidence: with which probability.
-        sensitivity, cells: what one individual changes, as for `release_table`.
-        promise: what else chooses the law in `release_table`: cost, domain, neighbours, relaxable, grid.
+        unit: what one individual changes; or sensitivity, cells (1 if left out) and neighbours instead, see `Unit`.
+        digits: how many.
+        promise: what else chooses the law in `release_table`: cost, domain, relaxable, grid.
 
     Raises:
         OutOfRange: for a negative radius, and for parameters that `release_table` refuses.
@@ -62,9 +66,10 @@ def epsilon_for(
         raise OutOfRange("radius must be positive, or zero on the integers", came=radius)
     if not 1 <= digits <= _MOST_DIGITS:
         raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits)
+    protected = read_unit(unit, sensitivity, cells, neighbours, needs=("sensitivity",))
 
     def plan(epsilon: Fraction) -> Plan:
-        return plan_release(epsilon, sensitivity=sensitivity, cells=cells, confidence=confidence, **promise)
+        return plan_release(epsilon, unit=protected, confidence=confidence, **promise)
 
     def is_met(place: int) -> bool:
         return Fraction(plan(_decimal(place, digits)).radius) <= wanted

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable
+from utmost.exact import objects
 from utmost.release.doors import Column, check_column
 from utmost.release.values import exactly, kind_of
 
@@ -68,9 +69,7 @@ def real_column(column: Column, name: str, place: Place) -> NDArray[Any]:
         floats = np.array(cells, dtype=np.float64)
         if bool(np.isfinite(floats).all()):
             return floats
-    exact_cells = np.empty(len(cells), dtype=object)
-    exact_cells[:] = [_real(cell, row, name, place) for row, cell in enumerate(cells)]
-    return exact_cells
+    return objects(_real(cell, row, name, place) for row, cell in enumerate(cells))
 
 
 def check_distinct(column: Column, name: str, place: Place) -> None:

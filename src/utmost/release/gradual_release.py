@@ -13,8 +13,9 @@ from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.exact import Level, Number, checked, level
 from utmost.exact import level as level_of
 from utmost.gradual import Path
-from utmost.release.lattice import Lattice, unit_of
+from utmost.release.lattice import Lattice, lattice_of
 from utmost.release.level_steps import Step
+from utmost.release.unit import Unit, read_unit
 from utmost.release.values import secure
 from utmost.sampling.draw import Method
 from utmost.sampling.grid import unsnapped_one
@@ -37,12 +38,12 @@ class History:
     block: Integers | None
     known: Mapping[Level, Integers]
 
-    def noise(self, level: Level, unit: Lattice) -> Integers:
+    def noise(self, level: Level, lattice: Lattice) -> Integers:
         """The noise at a level that is known."""
-        coarse = unit.times(self.known[level])
+        coarse = lattice.times(self.known[level])
         return coarse if self.block is None else add(coarse, self.block)
 
-    def extended(self, level: Level, unit: Lattice, randomness: Randomness, method: Method | None) -> "History":
+    def extended(self, level: Level, lattice: Lattice, randomness: Randomness, method: Method | None) -> "History":
         """The history with one level more, drawn from its law given all levels known.
 
         The noise is a Markov chain in the level, so only the nearest level on either side matters, see `Step`.
@@ -52,16 +53,16 @@ class History:
         step = Step.from_known(self.known, level)
         below = None if step.strict is None else self.known[step.strict]
         above = None if step.loose is None else self.known[step.loose]
-        noise = step.drawn(unit, below, above, self.where.size, randomness, method)
-        return History(self.where, self._block(unit, randomness), {**self.known, level: noise})
+        noise = step.drawn(lattice, below, above, self.where.size, randomness, method)
+        return History(self.where, self._block(lattice, randomness), {**self.known, level: noise})
 
     def part(self, some: NDArray[np.bool_]) -> "History":
         """The history of some of the cells."""
         block = None if self.block is None else self.block[some]
         return History(self.where[some], block, {one: noise[some] for one, noise in self.known.items()})
 
-    def _block(self, unit: Lattice, randomness: Randomness) -> Integers | None:
-        return unit.place(self.where.size, randomness) if self.block is None else self.block
+    def _block(self, lattice: Lattice, randomness: Randomness) -> Integers | None:
+        return lattice.place(self.where.size, randomness) if self.block is None else self.block
 
 
 def gathered(parts: list[tuple[NDArray[np.intp], Integers]], count: int) -> Integers:
@@ -81,20 +82,20 @@ class Column:
     Attributes:
         shape: of what came; None for a bare number.
         values: in steps, in a row.
-        unit: of the noise.
+        lattice: of the noise.
         histories: of cells answered at the same levels.
     """
 
     shape: tuple[int, ...] | None
     values: Integers
-    unit: Lattice
+    lattice: Lattice
     histories: tuple[History, ...]
 
     @classmethod
-    def of(cls, values: Any, unit: Lattice) -> "Column":
+    def of(cls, values: Any, lattice: Lattice) -> "Column":
         """A column that has never been answered; the values are copied."""
-        cells = unit.read(values)
-        return cls(cells.shape, unit.steps(cells), unit, (History(np.arange(cells.size), None, {}),))
+        cells = lattice.read(values)
+        return cls(cells.shape, lattice.steps(cells), lattice, (History(np.arange(cells.size), None, {}),))
 
     @property
     def levels(self) -> set[Level]:
@@ -113,10 +114,10 @@ class Column:
         histories: list[History] = []
         for history in self.histories:
             for part, asked in _parts(history, which, chosen):
-                histories.append(part.extended(asked, self.unit, randomness, method))
-                pieces.append((part.where, histories[-1].noise(asked, self.unit)))
+                histories.append(part.extended(asked, self.lattice, randomness, method))
+                pieces.append((part.where, histories[-1].noise(asked, self.lattice)))
         released = add(self.values, gathered(pieces, self.values.size))
-        return replace(self, histories=tuple(histories)), self.unit.write(self.shape, released)
+        return replace(self, histories=tuple(histories)), self.lattice.write(self.shape, released)
 
     def _chosen(self, levels: Any, name: str) -> tuple[NDArray[np.intp] | None, list[Level]]:
         """Which of a list of levels each cell gets; None where there is but one."""
@@ -158,7 +159,8 @@ class GradualRelease:
     Args:
         values: an integer or real number, a list or array of any shape, or a table {column: values}. It is copied.
         sensitivity: how much one individual can change a value; for a table a number, or one for each column.
-        cells: how many values one individual can change. Each cell then gets a share 1/cells of the level.
+        cells: how many values one individual can change, 1 if left out. Each cell gets a share 1/cells of the level.
+        unit: what one individual changes, instead of sensitivity and cells; see `Unit`.
         domain: "integers" or "reals"; for a table one of them, or one for each column. It is declared and never guessed
             from the values, so that nothing about them shows but through the noise.
         grid: for reals, the width of the grid, a power of two. If left out it is chosen by the sensitivity alone, and
@@ -192,22 +194,22 @@ class GradualRelease:
     def __init__(
         self,
         values: Any,
-        sensitivity: Number | Mapping[Any, Number],
+        sensitivity: Number | Mapping[Any, Number] | None = None,
         *,
-        cells: Number = 1,
+        cells: Number | None = None,
+        unit: Unit | None = None,
         domain: str | Mapping[Any, str] = "integers",
         grid: Number | None = None,
         half_step: bool = False,
         randomness: Randomness | None = None,
         method: Method | None = None,
     ) -> None:
-        self._open(values, sensitivity, cells, domain, grid, half_step, secure(randomness), method)
+        self._open(values, units_of(unit, sensitivity, cells), domain, grid, half_step, secure(randomness), method)
 
     def _open(
         self,
         values: Any,
-        sensitivity: Number | Mapping[Any, Number],
-        cells: Number,
+        unit: Unit | Mapping[Any, Unit],
         domain: str | Mapping[Any, str],
         grid: Number | None,
         half_step: bool,
@@ -216,10 +218,10 @@ class GradualRelease:
     ) -> None:
         self._is_table = isinstance(values, Mapping)
         table = values if isinstance(values, Mapping) else {None: values}
-        widths, domains = _each(sensitivity, table, "a sensitivity"), _each(domain, table, "a domain")
+        units, domains = _each(unit, table, "a sensitivity"), _each(domain, table, "a domain")
         grids = _grids(grid, domains)
         self._columns = {
-            name: Column.of(column, unit_of(domains[name], widths[name], cells, grids[name], half_step))
+            name: Column.of(column, lattice_of(domains[name], units[name], grids[name], half_step))
             for name, column in table.items()
         }
         self._randomness, self._method = randomness, method
@@ -305,6 +307,15 @@ class GradualRelease:
     __copy__ = __reduce__
 
 
+def units_of(
+    unit: Unit | None, sensitivity: Number | Mapping[Any, Number] | None, cells: Number | None
+) -> Unit | Mapping[Any, Unit]:
+    """What one individual changes: for all columns, or by column where the sensitivities are."""
+    if unit is None and isinstance(sensitivity, Mapping):
+        return {name: read_unit(None, width, cells, needs=("sensitivity",)) for name, width in sensitivity.items()}
+    return read_unit(unit, sensitivity, cells, needs=("sensitivity",))  # type: ignore[arg-type]
+
+
 def _each(given: Any, table: Mapping[Any, Any], what: str) -> dict[Any, Any]:
     """What each column gets of something that is given for all of them, or by column."""
     if not isinstance(given, Mapping):
@@ -335,7 +346,7 @@ class ProcessedRelease:
         before: the query, evaluated once. It must not look at a level.
         sensitivity: how much one individual can change one of its values. It cannot be checked here.
         after: any function of the response and its level: clamp, round, a consumer's remap.
-        cells, domain, grid, half_step, randomness: as for `GradualRelease`.
+        cells, unit, domain, grid, half_step, randomness: as for `GradualRelease`.
 
     Promise: the level `spent`, for all readings together: they are functions of the responses.
 
@@ -357,17 +368,24 @@ class ProcessedRelease:
         data: Any,
         *,
         before: Before,
-        sensitivity: Number | Mapping[Any, Number],
         after: After,
-        cells: Number = 1,
+        sensitivity: Number | Mapping[Any, Number] | None = None,
+        cells: Number | None = None,
+        unit: Unit | None = None,
         domain: str | Mapping[Any, str] = "integers",
         grid: Number | None = None,
         half_step: bool = False,
         randomness: Randomness | None = None,
     ) -> None:
-        values = before(data)
         self._raw = GradualRelease(
-            values, sensitivity, cells=cells, domain=domain, grid=grid, half_step=half_step, randomness=randomness
+            before(data),
+            sensitivity,
+            cells=cells,
+            unit=unit,
+            domain=domain,
+            grid=grid,
+            half_step=half_step,
+            randomness=randomness,
         )
         self._after, self._lock = after, threading.Lock()
         self._read: dict[Level, Any] = {}
@@ -400,12 +418,12 @@ class NoisePath:
 
     Attributes:
         start: the strictest level.
-        unit: of the noise.
+        lattice: of the noise.
         steps: the path in steps of the noise.
     """
 
     start: Level
-    unit: Lattice
+    lattice: Lattice
     steps: Path
 
     def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> int | float:
@@ -414,17 +432,17 @@ class NoisePath:
         Raises:
             OutOfRange: for a level stricter than ``start``.
         """
-        return self._written(self.steps.at(self.unit.of(level(epsilon, alpha))))
+        return self._written(self.steps.at(self.lattice.of(level(epsilon, alpha))))
 
     @property
     def jumps(self) -> tuple[tuple[float, int | float], ...]:
         """(epsilon, size): relaxed past epsilon, the noise moves by ``size``; strictest first."""
-        per_step = self.unit.of(self.start).epsilon_float / self.start.epsilon_float
+        per_step = self.lattice.of(self.start).epsilon_float / self.start.epsilon_float
         found = zip(self.steps.levels, self.steps.jumps, strict=True)
         return tuple(sorted((epsilon / per_step, self._written(-jump.size)) for epsilon, jump in found))
 
     def _written(self, steps: int) -> int | float:
-        return steps if self.unit.exponent is None else unsnapped_one(steps, self.unit.exponent)
+        return steps if self.lattice.exponent is None else unsnapped_one(steps, self.lattice.exponent)
 
     def __repr__(self) -> str:
         return f"NoisePath(start={self.start}, {len(self.steps.jumps)} jumps)"
@@ -435,8 +453,9 @@ def path(
     start: Number | Level,
     *,
     noise: int | float | None = None,
-    sensitivity: Number = 1,
-    cells: Number = 1,
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
     domain: str = "integers",
     grid: Number | None = None,
     randomness: Randomness | None = None,
@@ -449,7 +468,7 @@ def path(
     Args:
         start: an epsilon or a level.
         noise: the noise at ``start``; drawn, if left out.
-        sensitivity, cells: of the values.
+        unit: what one individual changes; or sensitivity and cells instead, 1 where left out.
         domain: "integers" or "reals".
         grid: for reals, the width of the grid, a power of two.
         randomness: the operating system's if left out.
@@ -461,12 +480,12 @@ def path(
     (True, 0)
     """
     bits = secure(randomness)
-    unit = unit_of(domain, sensitivity, cells, grid)
+    lattice = lattice_of(domain, read_unit(unit, sensitivity, cells, needs=()), grid)
     given = None
     if noise is not None:
-        read = unit.read(noise)
+        read = lattice.read(noise)
         if read.shape is not None:
             raise OutOfRange("a path has one noise", came=f"noise of shape {read.shape}", where="noise")
-        given = int(unit.steps(read)[0])
+        given = int(lattice.steps(read)[0])
     first = level(start)
-    return NoisePath(first, unit, sample_path(unit.of(first), noise=given, randomness=bits))
+    return NoisePath(first, lattice, sample_path(lattice.of(first), noise=given, randomness=bits))

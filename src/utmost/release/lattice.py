@@ -1,4 +1,4 @@
-"""The unit of gradual noise: on which lattice a release lives, and what a level means for one step of it."""
+"""The lattice of gradual noise: in which steps a release lives, and what a level means for one of them."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -7,7 +7,8 @@ from typing import Any, Literal
 import numpy as np
 
 from utmost.errors import OutOfRange
-from utmost.exact import Level, Number, exact, exact_integer, level
+from utmost.exact import Level, Number, exact_integer, level
+from utmost.release.unit import Unit
 from utmost.release.values import Cells, integer_cells, real_cells
 from utmost.sampling.grid import Snapping, chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.sampling.integers import Integers, narrowed, uniform_integers
@@ -108,50 +109,36 @@ class Lattice:
         return coarse * self.block if max(largest, 1) * self.block < 1 << 63 else coarse.astype(object) * self.block
 
 
-def unit_of(
-    domain: str, sensitivity: Number, cells: Number = 1, grid: Number | None = None, half_step: bool = False
-) -> Lattice:
-    """The unit of noise on a domain.
+def lattice_of(domain: str, unit: Unit, grid: Number | None = None, half_step: bool = False) -> Lattice:
+    """The lattice on which noise for a unit of privacy lives.
 
     Args:
         domain: "integers", or "reals", which live on a grid.
-        sensitivity: how much one individual changes a value at most.
-        cells: how many values one individual changes at most.
+        unit: what one individual changes; each cell gets its share of the level.
         grid: for reals, a power of two; if left out, they get one that depends on the sensitivity alone.
         half_step: half-step staircase noise instead of geometric noise.
 
     Raises:
-        OutOfRange: for a domain that is none, a grid for integers, a sensitivity or a number of cells below 1 (for
-            reals: not positive), and for half-step noise with an even number of steps.
+        OutOfRange: for a domain that is none, a grid for integers, a sensitivity below 1 step, and for half-step noise
+            with an even number of steps.
+        NotANumber: for integers, where the sensitivity is none.
     """
     real = read_domain(domain) == "reals"
     if grid is not None and not real:
         raise OutOfRange("whole numbers have no grid", came=grid, mend='Leave out grid=, or pass domain="reals".')
     if not isinstance(half_step, bool):
         raise OutOfRange("half_step must be True or False", came=type(half_step).__name__)
-    number = exact_integer(cells, "cells")
-    if number < 1:
-        raise OutOfRange("cells must be at least 1", came=cells)
     if not real:
-        exponent, D = None, exact_integer(sensitivity, "sensitivity")
+        exponent, D = None, exact_integer(unit.sensitivity, "sensitivity")
     else:
-        width = exact(sensitivity, "sensitivity")
-        if width <= 0:
-            raise OutOfRange("sensitivity must be positive", came=sensitivity)
-        exponent = chosen_exponent(width, _FINE) if grid is None else declared_exponent(grid)
-        D = steps(width, exponent)
+        exponent = chosen_exponent(unit.sensitivity, _FINE) if grid is None else declared_exponent(grid)
+        D = steps(unit.sensitivity, exponent)
         D += half_step and D % 2 == 0  # a sensitivity of one step more is true as well
-    if D > _LARGEST or number > _LARGEST:
-        raise OutOfRange(
-            "sensitivity must lie between 1 and 1e100 steps, and cells be at most 1e100",
-            came="more",
-            mend="Count in larger units.",
-        )
-    if D < 1:
-        raise OutOfRange("sensitivity must be at least 1", came=sensitivity)
+    if D > _LARGEST:
+        raise OutOfRange("sensitivity must be at most 1e100 steps", came="more", mend="Count in larger units.")
     if half_step and D % 2 == 0:
         raise OutOfRange("the half-step staircase needs an odd sensitivity", came=D, mend=f"Pass {D + 1}.")
-    return Lattice(D, number, D if half_step else 1, exponent)
+    return Lattice(D, unit.charged, D if half_step else 1, exponent)
 
 
 def minus(x: Integers, y: Integers) -> Integers:

@@ -10,7 +10,8 @@ from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, checked, level
 from utmost.gradual import Bridge, Relaxing, Tightening
 from utmost.noise import Geometric
-from utmost.release.lattice import Lattice, minus, unit_of
+from utmost.release.lattice import Lattice, lattice_of, minus
+from utmost.release.unit import Unit, read_unit
 from utmost.release.values import Cells, secure, where_is
 from utmost.sampling.draw import Method, draws
 from utmost.sampling.integers import Integers, add, joined
@@ -59,22 +60,22 @@ class Step:
             return "fresh" if self.strict is None else "relax"
         return "tighten" if self.strict is None else "bridge"
 
-    def law(self, unit: Lattice) -> Law:
+    def law(self, lattice: Lattice) -> Law:
         """The law of one step of noise at the new level, given the noise at the neighbours.
 
         A relax kernel is the law of V_to given V_strict; a tightening that of V_to - V_loose; a bridge that of
         V_to - V_loose given V_strict - V_loose.
         """
-        to = unit.of(self.to)
+        to = lattice.of(self.to)
         if self.loose is None:
-            return Geometric(to) if self.strict is None else Relaxing(unit.of(self.strict), to)
+            return Geometric(to) if self.strict is None else Relaxing(lattice.of(self.strict), to)
         if self.strict is None:
-            return Tightening(unit.of(self.loose), to)
-        return Bridge(unit.of(self.strict), to, unit.of(self.loose))
+            return Tightening(to, lattice.of(self.loose))
+        return Bridge(lattice.of(self.strict), to, lattice.of(self.loose))
 
     def drawn(
         self,
-        unit: Lattice,
+        lattice: Lattice,
         below: Integers | None,
         above: Integers | None,
         count: int,
@@ -88,40 +89,42 @@ class Step:
             above: the noise at ``loose``, shape (count,). A common shift of both moves the result along with them, so
                 below the loosest level responses do as well as noise.
         """
-        to = unit.of(self.to)
+        to = lattice.of(self.to)
         if self.loose is None:
             if self.strict is None:
                 return joined(draws(Geometric(to), count, randomness=randomness, method=method), count)
             assert below is not None
-            return bridge_noise(Bridge(unit.of(self.strict), to, None), below, randomness=randomness, method=method)
+            return bridge_noise(Bridge(lattice.of(self.strict), to, None), below, randomness=randomness, method=method)
         assert above is not None
         if self.strict is None:
-            kernel = Tightening(unit.of(self.loose), to)
+            kernel = Tightening(to, lattice.of(self.loose))
             return add(above, tightening_noise(kernel, count, randomness=randomness, method=method))
         assert below is not None
-        between = Bridge(unit.of(self.strict), to, unit.of(self.loose))
+        between = Bridge(lattice.of(self.strict), to, lattice.of(self.loose))
         return add(above, bridge_noise(between, minus(below, above), randomness=randomness, method=method))
 
 
 @checked
 def tighten(
     response: Any,
-    start: Number | Level,
-    to: Number | Level,
+    strict: Number | Level,
+    loose: Number | Level,
     *,
-    sensitivity: Number = 1,
-    cells: Number = 1,
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
     domain: str = "integers",
     grid: Number | None = None,
     half_step: bool = False,
     randomness: Randomness | None = None,
     method: Method | None = None,
 ) -> Any:
-    """A response at the stricter level ``to`` from a response at ``start``, without the data.
+    """A response at the level ``strict`` from a response at the level ``loose``, without the data.
 
     Args:
-        response: a number, list or array, as it was released.
-        start, to: epsilons, or levels such as ``ut.level(alpha="1/2")``; ``to`` at most ``start``.
+        response: at ``loose``, as it was released: a number, list or array.
+        strict, loose: epsilons, or levels such as ``ut.level(alpha="1/2")``; ``strict`` at most ``loose``.
+        unit: what one individual changes; or sensitivity and cells instead, 1 where left out.
         sensitivity, cells, domain, grid, half_step: as the response was released with.
         randomness: the operating system's if left out.
         method: "constant" or "table".
@@ -130,84 +133,86 @@ def tighten(
         The shape of ``response``; ints on the integers, floats on the reals, as `GradualRelease.at` gives them.
 
     Raises:
-        OutOfRange: when ``to`` is looser than ``start``.
+        OutOfRange: when ``strict`` is looser than ``loose``.
         NotANumber: where a response is no number.
 
     Source: koufogiannis2015, Section 3.1.2.
 
-    >>> int(tighten(100, start=2, to=2))
+    >>> int(tighten(100, strict=2, loose=2))
     100
     """
     bits = secure(randomness)
-    unit = unit_of(domain, sensitivity, cells, grid, half_step)
-    read = unit.read(response)
-    kernel = Tightening(unit.of(level(start)), unit.of(level(to)))
+    lattice = lattice_of(domain, read_unit(unit, sensitivity, cells, needs=()), grid, half_step)
+    read = lattice.read(response)
+    kernel = Tightening(lattice.of(level(strict)), lattice.of(level(loose)))
     noise = tightening_noise(kernel, read.size, randomness=bits, method=method)
-    return unit.write(read.shape, add(unit.steps(read), unit.times(noise)))
+    return lattice.write(read.shape, add(lattice.steps(read), lattice.times(noise)))
 
 
 @checked
 def relax(
     noise: Any,
-    start: Number | Level,
-    to: Number | Level,
+    strict: Number | Level,
+    loose: Number | Level,
     *,
-    sensitivity: Number = 1,
-    cells: Number = 1,
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
     domain: str = "integers",
     grid: Number | None = None,
     half_step: bool = False,
     randomness: Randomness | None = None,
     method: Method | None = None,
 ) -> Any:
-    """The noise at the looser level ``to``, given the noise at ``start``.
+    """The noise at the level ``loose``, given the noise at the level ``strict``.
 
-    The new response is the value plus this noise; the two responses together are private at ``to``.
+    The new response is the value plus this noise; the two responses together are private at ``loose``.
 
     Args:
-        noise: response minus value, at ``start``; a number, list or array.
-        start, to: epsilons or levels; ``to`` at least ``start``.
-        sensitivity, cells, domain, grid, half_step, randomness, method: as for `tighten`.
+        noise: response minus value, at ``strict``; a number, list or array.
+        strict, loose: epsilons or levels; ``strict`` at most ``loose``.
+        unit, sensitivity, cells, domain, grid, half_step, randomness, method: as for `tighten`.
 
     Raises:
-        OutOfRange: when ``to`` is stricter than ``start``, and for noise that is not on the grid.
+        OutOfRange: when ``strict`` is looser than ``loose``, and for noise that is not on the grid.
 
     Source: koufogiannis2015, Algorithm 1.
 
-    >>> abs(int(relax(-3, start=1, to=40))) <= 3
+    >>> abs(int(relax(-3, strict=1, loose=40))) <= 3
     True
     """
     bits = secure(randomness)
-    unit = unit_of(domain, sensitivity, cells, grid, half_step)
-    read = unit.read(noise)
-    place, coarse = unit.split(_on_grid(unit, read, noise))
-    moved = unit.times(relaxed(coarse, unit.of(level(start)), unit.of(level(to)), bits, method))
-    return unit.write(read.shape, moved if place is None else add(place, moved))
+    lattice = lattice_of(domain, read_unit(unit, sensitivity, cells, needs=()), grid, half_step)
+    read = lattice.read(noise)
+    place, coarse = lattice.split(_on_grid(lattice, read, noise))
+    moved = lattice.times(relaxed(coarse, lattice.of(level(strict)), lattice.of(level(loose)), bits, method))
+    return lattice.write(read.shape, moved if place is None else add(place, moved))
 
 
 @checked
 def bridge(
     low: Any,
     high: Any,
-    start: Number | Level,
-    to: Number | Level,
+    strict: Number | Level,
     at: Number | Level,
+    loose: Number | Level,
     *,
-    sensitivity: Number = 1,
-    cells: Number = 1,
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
     domain: str = "integers",
     grid: Number | None = None,
     half_step: bool = False,
     randomness: Randomness | None = None,
     method: Method | None = None,
 ) -> Any:
-    """A response at the level ``at``, between ``start`` and ``to``, given the responses at these two; without the data.
+    """A response at the level ``at``, between ``strict`` and ``loose``, given the responses at these two; no data.
 
     Args:
-        low: the response at ``start``, the stricter level (or the noise there).
-        high: the response at ``to``, the looser level (or the noise there).
-        start, to, at: epsilons or levels, with start <= at <= to.
-        sensitivity, cells, domain, grid, half_step, randomness, method: as for `tighten`.
+        low: the response at ``strict`` (or the noise there).
+        high: the response at ``loose`` (or the noise there).
+        strict, at, loose: epsilons or levels, with strict <= at <= loose.
+        unit, sensitivity, cells, domain, grid, half_step, randomness, method: as for `tighten`.
 
     Raises:
         OutOfRange: when the levels are out of order, the two responses differ in shape, or cannot come from one
@@ -215,21 +220,21 @@ def bridge(
 
     Source: koufogiannis2015, Theorem 12: the responses of one release are one Markov chain.
 
-    >>> int(bridge(17, 12, start=1, to=2, at=2))
+    >>> int(bridge(17, 12, strict=1, at=2, loose=2))
     12
     """
     bits = secure(randomness)
-    unit = unit_of(domain, sensitivity, cells, grid, half_step)
-    strict, loose = unit.read(low), unit.read(high)
-    if strict.shape != loose.shape:
-        raise OutOfRange("the two responses must have one shape", came=(strict.shape, loose.shape))
-    below = _on_grid(unit, loose, high)
-    apart = minus(_on_grid(unit, strict, low), below)
-    _, coarse = unit.split(apart)
-    if unit.block > 1 and (apart != unit.times(coarse)).any():
+    lattice = lattice_of(domain, read_unit(unit, sensitivity, cells, needs=()), grid, half_step)
+    first, last = lattice.read(low), lattice.read(high)
+    if first.shape != last.shape:
+        raise OutOfRange("the two responses must have one shape", came=(first.shape, last.shape))
+    below = _on_grid(lattice, last, high)
+    apart = minus(_on_grid(lattice, first, low), below)
+    _, coarse = lattice.split(apart)
+    if lattice.block > 1 and (apart != lattice.times(coarse)).any():
         raise OutOfRange("responses of one half-step release differ by multiples of the sensitivity")
-    levels = (unit.of(level(start)), unit.of(level(at)), unit.of(level(to)))
-    return unit.write(loose.shape, add(below, unit.times(bridged(coarse, *levels, bits, method))))
+    levels = (lattice.of(level(strict)), lattice.of(level(at)), lattice.of(level(loose)))
+    return lattice.write(last.shape, add(below, lattice.times(bridged(coarse, *levels, bits, method))))
 
 
 def relaxed(noise: Integers, start: Level, to: Level, randomness: Randomness, method: Method | None) -> Integers:
@@ -250,15 +255,15 @@ def bridged(
     return bridge_noise(Bridge(start, at, to), apart, randomness=randomness, method=method)
 
 
-def _on_grid(unit: Lattice, read: Cells, values: Any) -> Integers:
+def _on_grid(lattice: Lattice, read: Cells, values: Any) -> Integers:
     """The values in steps, all of which must lie on the grid."""
-    integers = unit.steps(read)
-    if unit.exponent is not None:
-        back = np.asarray(unit.write(read.shape, integers), dtype=object).reshape(-1)
+    integers = lattice.steps(read)
+    if lattice.exponent is not None:
+        back = np.asarray(lattice.write(read.shape, integers), dtype=object).reshape(-1)
         off = np.flatnonzero(back != np.asarray(values, dtype=object).reshape(-1))
         if off.size:
             raise OutOfRange(
-                f"the numbers must be multiples of 2^{-unit.exponent}",
+                f"the numbers must be multiples of 2^{-lattice.exponent}",
                 came="one that is none",
                 where=where_is(int(off[0]), read.shape),
                 mend="Pass the grid of the release as grid=.",

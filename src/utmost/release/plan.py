@@ -1,17 +1,18 @@
 """What a release promises, settled before anything is read or drawn."""
 
 import math
+import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from utmost.errors import OutOfRange
+from utmost.errors import LittleProtection, OutOfRange, RowsObserved
 from utmost.exact import Level, Number, checked, level, round_up
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Law, Staircase, relaxable_noise
 from utmost.noise.costs import Cost, Moment, cost_named
 from utmost.noise.law import read_confidence
 from utmost.release.lattice import read_domain
-from utmost.release.unit import Unit
+from utmost.release.unit import Unit, read_unit
 from utmost.sampling.draw import on_grid
 from utmost.sampling.grid import declared_exponent, reach
 
@@ -160,11 +161,12 @@ def plan_release(
     epsilon: Number | Level | None = None,
     *,
     alpha: Number | None = None,
-    sensitivity: Number,
-    cells: Number,
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
+    neighbours: str | None = None,
     cost: str | Cost = "absolute",
     domain: str = "integers",
-    neighbours: str = "add-remove",
     relaxable: bool = False,
     confidence: Number = "0.95",
     grid: Number | None = None,
@@ -173,7 +175,7 @@ def plan_release(
 
     Args:
         epsilon, alpha: what the whole release spends, one of the two.
-        sensitivity, cells, neighbours: what one individual changes, see `Unit`.
+        unit: what one individual changes; or sensitivity, cells and neighbours instead, see `Unit`.
         cost: "absolute", "squared", "moment:3" or any even function nondecreasing in |x|.
         domain: "integers" or "reals".
         relaxable: choose a law that can later be relaxed without loss, at some cost now.
@@ -187,17 +189,54 @@ def plan_release(
     >>> plan.law, plan.radius
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
-    spent, unit = level(epsilon, alpha), Unit(sensitivity, cells, neighbours)
+    spent, protected = level(epsilon, alpha), read_unit(unit, sensitivity, cells, neighbours)
     goal, sure = cost_named(cost), read_confidence(confidence)
     choose = relaxable_law if relaxable else optimal_law
-    law = choose(unit.per_cell(spent), unit.sensitivity, goal, read_domain(domain))
+    law = choose(protected.per_cell(spent), protected.sensitivity, goal, read_domain(domain))
     drawn, exponent = on_grid(law, grid)
     if exponent is None:
-        return Plan(spent, unit, law, drawn, goal, relaxable, sure, drawn.radius(sure), None)
+        return Plan(spent, protected, law, drawn, goal, relaxable, sure, drawn.radius(sure), None)
     width = Fraction(2) ** -exponent
     if not relaxable and _can_be_summed(goal, drawn.sensitivity):
         best = optimal_law(drawn.level, Fraction(drawn.sensitivity), in_steps(goal, width), "integers")
         assert isinstance(best, IntegerLaw), "the optimal law on the integers is one on the integers"
         drawn = best
     radius = round_up((drawn.radius(sure) + reach("nearest")) * width)
-    return Plan(spent, unit, law, drawn, goal, relaxable, sure, radius, width)
+    return Plan(spent, protected, law, drawn, goal, relaxable, sure, radius, width)
+
+
+_WEAK = 10  # the epsilon above which odds change by a factor of more than 22 000
+_SURE = Fraction(19, 20)
+
+
+def warn_of_level(level: Level, law: Law) -> None:
+    """Warn of a level at which practically nobody is protected.
+
+    Args:
+        level: of the whole release.
+        law: the noise of one cell.
+
+    Warns:
+        LittleProtection: for epsilon above 10, and where 19 in 20 released cells are the true ones.
+    """
+    if level.epsilon_interval(64).lower > _WEAK:
+        said = f"epsilon is above {_WEAK}, so the odds of any guess about an individual may grow more than 22 000-fold"
+    elif law.domain == "integers" and law.radius(_SURE) == 0:
+        said = "more than 19 in 20 released cells will be the true ones"
+    else:
+        return
+    warnings.warn(
+        f"This level protects practically nobody: {said}. Choose a smaller one.", LittleProtection, stacklevel=4
+    )
+
+
+def warn_of_rows(rows_from: str) -> None:
+    """Warn where the list of rows tells of individuals.
+
+    Warns:
+        RowsObserved: for rows that were observed in the data.
+    """
+    if rows_from == "observed":
+        said = "The promise does not cover which rows there are: one individual may be the reason that a row is there."
+        mend = "List the rows before you look at the data, with zero where nobody is counted."
+        warnings.warn(f"{said} {mend}", RowsObserved, stacklevel=4)

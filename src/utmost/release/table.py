@@ -15,10 +15,9 @@ from utmost.noise import Law
 from utmost.noise.costs import Cost
 from utmost.release.columns import check_distinct, integer_column, real_column
 from utmost.release.doors import Column, Door, door_of, no_column
-from utmost.release.plan import Plan, plan_release
-from utmost.release.protection import warn_of_level, warn_of_rows
+from utmost.release.plan import Plan, plan_release, warn_of_level, warn_of_rows
 from utmost.release.statements import cells_digest, statement
-from utmost.release.unit import Unit
+from utmost.release.unit import Unit, read_unit
 from utmost.release.values import noised_by, secure
 from utmost.sampling import Randomness
 
@@ -50,6 +49,11 @@ class TableRelease:
         return self.plan.law
 
     @property
+    def unit(self) -> Unit:
+        """What one individual changes."""
+        return self.plan.unit
+
+    @property
     def radius(self) -> int | float:
         """The distance within which a released cell lies of the true one, with confidence ``plan.confidence``."""
         return self.plan.radius
@@ -78,11 +82,12 @@ def release_table(
     rows: str = "declared",
     epsilon: Number | Level | None = None,
     alpha: Number | None = None,
-    sensitivity: Number,
-    cells: Number,
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
+    neighbours: str | None = None,
     cost: str | Cost = "absolute",
     domain: str = "integers",
-    neighbours: str = "add-remove",
     relaxable: bool = False,
     confidence: Number = "0.95",
     id_column: str | None = None,
@@ -105,11 +110,12 @@ def release_table(
         rows: "declared" where the list of rows was fixed before anybody was counted; "observed" where it was found in
             the data, so that the promise does not cover which rows there are. The statement says which.
         epsilon, alpha: what the whole table may spend, one of the two; alpha = exp(-epsilon).
+        unit: what one individual changes; or, instead of it, the three that follow.
         sensitivity: the most by which one individual changes one cell.
         cells: how many of the released cells one individual changes, over all of ``columns``.
+        neighbours: "add-remove", or "change-one", under which the level is divided by twice the cells; see `Unit`.
         cost: what an error costs: "absolute", "squared", "moment:3", or any even function nondecreasing in |x|.
         domain: "integers" (every released cell must be a whole number) or "reals" (released on a grid).
-        neighbours: "add-remove", or "change-one", under which the level is divided by twice the cells; see `Unit`.
         relaxable: choose a law that can later be relaxed to a larger epsilon without loss.
         confidence: of the radius that stands beside each released column.
         id_column: a column whose cells must all be there and distinct; published only if it is public, too.
@@ -146,11 +152,9 @@ def release_table(
     plan = plan_release(
         epsilon,
         alpha=alpha,
-        sensitivity=sensitivity,
-        cells=cells,
+        unit=read_unit(unit, sensitivity, cells, neighbours),
         cost=cost,
         domain=domain,
-        neighbours=neighbours,
         relaxable=relaxable,
         confidence=confidence,
         grid=grid,
@@ -182,7 +186,7 @@ def rehearse_table(
     Returns:
         A release whose ``table`` is None.
 
-    >>> rehearse_table({"n": [3]}, columns="n", epsilon=1, sensitivity=1, cells=1).radius
+    >>> rehearse_table({"n": [3]}, columns="n", epsilon=1, unit=Unit(1, 1)).radius
     3
     """
     plan = plan_release(**promise)

@@ -13,6 +13,7 @@ from utmost.exact import Level, Number, checked, level, wrong_kind
 from utmost.exact import round_up as up
 from utmost.gradual import largest_ratio
 from utmost.release.gradual_release import GradualRelease
+from utmost.release.unit import Unit
 from utmost.sampling.random_bits import Randomness
 
 
@@ -88,9 +89,8 @@ class TrustRelease:
 
     Args:
         values: as for `GradualRelease`.
-        sensitivity: as for `GradualRelease`.
         levels: {recipient: epsilon or Level}.
-        cells, domain, grid, half_step, randomness: as for `GradualRelease`.
+        sensitivity, cells, unit, domain, grid, half_step, randomness: as for `GradualRelease`.
 
     Raises:
         NotALevel: for a level that is none.
@@ -108,10 +108,11 @@ class TrustRelease:
     def __init__(
         self,
         values: Any,
-        sensitivity: Number | Mapping[Any, Number],
-        levels: Mapping[Recipient, Number | Level],
+        sensitivity: Number | Mapping[Any, Number] | None = None,
         *,
-        cells: Number = 1,
+        levels: Mapping[Recipient, Number | Level],
+        cells: Number | None = None,
+        unit: Unit | None = None,
         domain: str | Mapping[Any, str] = "integers",
         grid: Number | None = None,
         half_step: bool = False,
@@ -119,7 +120,14 @@ class TrustRelease:
     ) -> None:
         self._levels = {recipient: level(given) for recipient, given in levels.items()}
         self._release = GradualRelease(
-            values, sensitivity, cells=cells, domain=domain, grid=grid, half_step=half_step, randomness=randomness
+            values,
+            sensitivity,
+            cells=cells,
+            unit=unit,
+            domain=domain,
+            grid=grid,
+            half_step=half_step,
+            randomness=randomness,
         )
 
     @property

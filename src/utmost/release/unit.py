@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import Level, Number, checked, exact, exact_integer
+from utmost.exact import Level, Number, checked, exact, exact_integer, wrong_kind
 
 Neighbours = Literal["add-remove", "change-one"]
 """Which two data sets are neighbours: one individual is added or removed, or one individual's record is replaced."""
@@ -65,6 +65,52 @@ class Unit:
         Fraction(1, 4)
         """
         return level.scaled(Fraction(1, self.charged))
+
+
+def read_unit(
+    unit: Unit | None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
+    neighbours: str | None = None,
+    *,
+    needs: tuple[str, ...] = ("sensitivity", "cells"),
+) -> Unit:
+    """The unit of privacy, given whole or by its numbers.
+
+    Args:
+        unit: the unit; or None, and the other three say it.
+        sensitivity, cells, neighbours: as for `Unit`; where left out 1, 1 and "add-remove".
+        needs: which of these must not be left out where no unit is given.
+
+    Raises:
+        OutOfRange: for a unit beside any of the three, and for neither.
+        WrongKind: for a unit that is none.
+
+    >>> read_unit(Unit(1, 2)) == read_unit(None, 1, 2)
+    True
+    """
+    given = {"sensitivity": sensitivity, "cells": cells, "neighbours": neighbours}
+    if unit is not None:
+        named = [f"{name}=" for name, value in given.items() if value is not None]
+        if not isinstance(unit, Unit):
+            raise wrong_kind("unit", "a Unit", unit)
+        if named:
+            mend = "Pass unit= alone, or the others."
+            raise OutOfRange(
+                "what one individual changes is said once", came=f"unit= and {', '.join(named)}", mend=mend
+            )
+        return unit
+    missing = [f"{name}=" for name in needs if given[name] is None]
+    if missing:
+        mend = "Pass unit=ut.Unit(sensitivity, cells), or the numbers themselves."
+        raise OutOfRange(
+            "a release must say what one individual changes", came=f"no {' and no '.join(missing)}", mend=mend
+        )
+    return Unit(
+        1 if sensitivity is None else sensitivity,
+        1 if cells is None else cells,
+        "add-remove" if neighbours is None else neighbours,
+    )
 
 
 def _sensitivity(value: Number) -> Fraction:

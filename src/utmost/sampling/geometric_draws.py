@@ -1,6 +1,6 @@
 """Exact draws of geometric variables: taken apart into digits, with their marks, one-sided and two-sided.
 
-A geometric variable taken apart: independent digits, and a top part whose tail is a fresh copy of itself.
+**A geometric variable taken apart: independent digits, and a top part whose tail is a fresh copy of itself.**
 
 For K ~ Geom(a), P(K = k) = (1-a) a^k, and any m, K = Q 2^m + D with Q ~ Geom(a^(2^m)) independent of D in 0..2^m-1; the
 groups of binary digits of D are again independent, the group that starts at bit s having P(d) proportional to

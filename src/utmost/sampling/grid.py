@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.exact import Level, Number, exact
+from utmost.exact import Level, Number, exact, objects
 from utmost.sampling.integers import Integers
 
 Snapping = Literal["nearest", "floor"]
@@ -121,9 +121,7 @@ def _floors(x: NDArray[Any], exponent: int) -> Integers:
             return floors.astype(np.int64) >> down
     if x.dtype.kind in "iu" and (x.size == 0 or max(int(x.max()), -int(x.min())).bit_length() + up < 63):
         return x.astype(np.int64) << up >> down
-    whole = np.empty(x.shape, object)
-    whole[:] = [_floor(value, exponent) for value in x.tolist()]
-    return whole
+    return objects(_floor(value, exponent) for value in x.tolist())
 
 
 def _floor(x: Any, exponent: int) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.exact import exact_integer
+from utmost.exact import exact_integer, objects
 from utmost.sampling.random_bits import Randomness, Word, source
 
 Integers = NDArray[Any]
@@ -81,9 +81,7 @@ def uniform_integers(bound: int, count: int, randomness: Randomness | None = Non
         raise OutOfRange("a uniform draw needs a bound of at least 1 and a count of at least 0", came=(bound, count))
     if n <= 1 << 63:
         return uniform_below(np.full(size, n, np.uint64), bits).view(np.int64)
-    drawn = np.empty(size, object)
-    drawn[:] = [one_below(n, bits.word) for _ in range(size)]
-    return drawn
+    return objects(one_below(n, bits.word) for _ in range(size))
 
 
 def uniform_below(bounds: NDArray[np.uint64], randomness: Randomness) -> NDArray[np.uint64]:

@@ -1,6 +1,6 @@
 """Exact draws between levels: of the tighten kernel, of the bridge, and of a whole path of the noise.
 
-Exact draws of a whole path of the noise process, from the strictest level up to epsilon = infinity.
+**Exact draws of a whole path of the noise process, from the strictest level up to epsilon = infinity.**
 
 Two-sided geometric noise at alpha is the difference of two independent Geom(alpha), and the jumps of a path that add up
 to Geom(alpha) = n are, in size, the cycles of a uniform random permutation of n points: P(c_k cycles of size k) is
@@ -32,7 +32,7 @@ def tightening_noise(kernel: Tightening, count: int, *, randomness: Randomness, 
 
     Cost: about as much as a draw of geometric noise.
     """
-    if kernel.start == kernel.to:
+    if kernel.strict == kernel.loose:
         return np.zeros(count, np.int64)
     sampler = _tightening(kernel, plan_for(method, count))
     sizes = (min(CHUNK, count - start) for start in range(0, count, CHUNK))
@@ -57,7 +57,7 @@ class _ManyTightening:
     __slots__ = ("_marked",)
 
     def __init__(self, kernel: Tightening, plan: DrawPlan) -> None:
-        change, ratio = kernel.change, kernel.to.alpha_interval
+        change, ratio = kernel.change, kernel.strict.alpha_interval
         plain = _probability(lambda bits: change(bits) / (1 + ratio(bits)))
         turned = _probability(lambda bits: change(bits) * ratio(bits) / (1 + ratio(bits)))
         nothing = _probability(lambda bits: Interval.of(0, bits))

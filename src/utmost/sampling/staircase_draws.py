@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.exact import Interval
+from utmost.exact import Interval, objects
 from utmost.sampling.geometric_draws import DrawPlan, ManyMarked, Real
 from utmost.sampling.integers import Integers, one_below, uniform_below
 from utmost.sampling.random_bits import Randomness
@@ -85,7 +85,6 @@ class ManyStaircase:
         if lengths.dtype == np.uint64:
             places = uniform_below(lengths, randomness).view(np.int64)
         else:
-            places = np.empty(segment.shape, object)
-            places[:] = [one_below(n, randomness.word) for n in lengths]
+            places = objects(one_below(n, randomness.word) for n in lengths)
         places += self._starts.take(segment)
         return places

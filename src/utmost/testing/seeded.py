@@ -16,6 +16,7 @@ from utmost.ledger.opening import opened_book
 from utmost.noise import Law
 from utmost.rappor import PermanentResponses
 from utmost.release import GradualRelease
+from utmost.release.gradual_release import units_of
 from utmost.release.values import noised
 from utmost.sampling.draw import Method
 from utmost.sampling.random_bits import NONCE_BYTES, Keystream, Word
@@ -103,7 +104,7 @@ def seeded_gradual_release(
     True
     """
     release = object.__new__(GradualRelease)
-    release._open(values, sensitivity, cells, domain, grid, half_step, SeededRandomness(seed), method)
+    release._open(values, units_of(None, sensitivity, cells), domain, grid, half_step, SeededRandomness(seed), method)
     return release
 
 

@@ -1,0 +1,46 @@
+"""The lattice of gradual noise: blocks and steps are taken apart exactly, and nothing wraps."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from utmost.release.lattice import Lattice, minus
+
+words = st.integers(-(2**63), 2**63 - 1)
+edges = st.sampled_from([-(2**63), 1 - 2**63, -1, 0, 1, 2**62, 2**63 - 2, 2**63 - 1]) | words
+
+
+@given(st.lists(st.tuples(edges, edges), min_size=1, max_size=3))
+def test_differences_never_wrap(pairs):
+    x, y = (np.array(row, np.int64) for row in zip(*pairs, strict=True))
+    assert minus(x, y).tolist() == [a - b for a, b in pairs]
+
+
+@pytest.mark.parametrize(("x", "y"), [(-(2**63), 1), (2**63 - 1, -1), (2**63 - 1, -(2**63)), (-(2**63), 2**63 - 1)])
+def test_differences_just_beyond_int64_are_python_integers(x, y):
+    found = minus(np.array([x], np.int64), np.array([y], np.int64))
+    assert found.dtype == object
+    assert found.tolist() == [x - y]
+
+
+@given(st.integers(0, 10**6) | st.integers(2**60, 2**64), st.lists(edges, min_size=1, max_size=4))
+def test_noise_is_a_place_in_the_middle_of_a_block_and_whole_blocks(half, noise):
+    """noise = place + block * steps with |place| at most half a block, in one way only."""
+    unit = Lattice(2 * half + 1, 1, 2 * half + 1, None)
+    place, coarse = unit.split(np.array(noise, np.int64))
+    if half == 0:
+        assert place is None
+        assert coarse.tolist() == noise
+        return
+    assert [p + unit.block * c for p, c in zip(place.tolist(), coarse.tolist(), strict=True)] == noise
+    assert all(abs(p) <= half for p in place.tolist())
+    assert unit.times(coarse).tolist() == [unit.block * c for c in coarse.tolist()]
+
+
+@given(st.integers(1, 2**64), st.lists(edges, min_size=1, max_size=3))
+@example(3, [2**62])
+@example(2**63 - 1, [1, -1])
+@example(2**63, [0])
+def test_whole_blocks_never_wrap(block, coarse):
+    assert Lattice(block, 1, block, None).times(np.array(coarse, np.int64)).tolist() == [block * c for c in coarse]
