@@ -172,14 +172,17 @@ def test_a_bad_table_is_refused_with_its_place_and_nothing_is_written(run, file,
 
 
 MISUSE = {
-    "no level": (["--columns", "admitted", "--sensitivity", "1", "--cells", "1"], "exactly one of epsilon and alpha"),
-    "two levels": ([*PROMISE, "--alpha", "1/2"], "exactly one of epsilon and alpha"),
-    "a level of zero": ([*PROMISE, "--epsilon", "0"], "epsilon must be positive"),
+    "no level": (
+        ["--columns", "admitted", "--sensitivity", "1", "--cells", "1"],
+        "exactly one of --epsilon and --alpha",
+    ),
+    "two levels": ([*PROMISE, "--alpha", "1/2"], "exactly one of --epsilon and --alpha"),
+    "a level of zero": ([*PROMISE, "--epsilon", "0"], "--epsilon must be positive"),
     "no cells": (PROMISE[:6], "--cells"),
     "no sensitivity": ([*PROMISE[:4], "--cells", "1"], "--sensitivity"),
     "half a cell": ([*PROMISE, "--cells", "1.5"], "--cells"),
-    "an unknown cost": ([*PROMISE, "--cost", "cubic"], "cost must be"),
-    "an unknown relation": ([*PROMISE, "--neighbours", "all"], "neighbours must be"),
+    "an unknown cost": ([*PROMISE, "--cost", "cubic"], "--cost must be"),
+    "an unknown relation": ([*PROMISE, "--neighbours", "all"], "--neighbours must be"),
     "an unknown option": ([*PROMISE, "--seed", "1"], "--seed"),
 }
 
@@ -248,9 +251,9 @@ def test_compare_draws_figure_2(run, tmp_path):
     _, out, _ = run("compare", "--json")
     curves = json.loads(out)["gain"]
     assert [round(curves[cost][-1], 6) for cost in ("absolute", "squared")] == [14.840642, 23.606893]
-    assert run("compare", "--up-to", "4", "--out", tmp_path / "figure.svg")[0] == 0
+    assert run("compare", "--up-to", "4", "--plot", tmp_path / "figure.svg")[0] == 0
     assert (tmp_path / "figure.svg").read_bytes().startswith(b"<?xml")
-    code, _, err = run("compare", "--out", tmp_path / "figure.txt")
+    code, _, err = run("compare", "--plot", tmp_path / "figure.txt")
     assert (code, "must end in .svg" in err) == (2, True)
     assert run("compare", "--up-to", "0")[0] == 2
 
@@ -315,7 +318,7 @@ COMMANDS_WITH_FILES = {
     "release": lambda path: ["release", path, "--columns", "n", "--id", "id", *PROMISE[2:], "--dry-run"],
     "a prior": lambda path: ["read", "--response", 1, "--epsilon", 1, "--n", 1, "--prior", path],
     "releases": lambda path: [
-        *("read", "--releases", path, "--column", "n", "--n", 1, "--epsilon", 1, "--prior", "uniform", "--clamped")
+        *("read", path, "--column", "n", "--n", 1, "--epsilon", 1, "--prior", "uniform", "--clamped")
     ],
     "a channel": lambda path: ["leakage", path],
 }

@@ -14,6 +14,8 @@ from utmost.cli import kernel_files
 from utmost.geometry import kernel_sizes, vertices
 from utmost.spaces import counts, grid, hamming
 
+HALF = ["--alpha", "1/2"]
+
 
 @pytest.mark.parametrize(
     ("asked", "count"),
@@ -37,7 +39,7 @@ def test_vertices_are_counted(run, asked, count):
 def test_processes_of_their_own_count_as_the_issue_asks():
     ended = utmost_command("vertices", "--hamming", 4, "--count")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "990\n", "")
-    ended = utmost_command("kernels", "--line", 6)
+    ended = utmost_command("kernels", "--line", 6, *HALF)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "15,346" in ended.stdout
 
@@ -52,13 +54,13 @@ def test_vertices_of_a_graph_and_of_any_distances(run, tmp_path):
 
 
 def test_vertices_are_shown_with_both_forms(run):
-    code, out, err = run("vertices", "--line", 3)
+    code, out, err = run("vertices", "--line", 3, *HALF)
     assert (code, err) == (0, "")
     assert re.search(r"2 1 0\s+1/7\s+2/7\s+4/7", out)
     assert "alpha=1/2" in out
-    assert "--out FILE" in run("vertices", "--hamming", 4)[1]
-    assert "more than 5000" in run("vertices", "--manhattan", "6x6")[1]
-    assert "sqrt(2)" in run("vertices", "--grid", "2x2")[1]
+    assert "--out FILE" in run("vertices", "--hamming", 4, *HALF)[1]
+    assert "more than 5000" in run("vertices", "--manhattan", "6x6", *HALF)[1]
+    assert "sqrt(2)" in run("vertices", "--grid", "2x2", *HALF)[1]
 
 
 def test_all_vertices_are_streamed(run, tmp_path):
@@ -83,20 +85,20 @@ def test_orbits(run):
     found = json.loads(run("vertices", "--hamming", 3, "--orbits", "--json")[1])
     assert sorted(orbit["size"] for orbit in found["orbits"]) == [2, 8, 8, 8, 12]
     assert re.search(r"orbits\s+4\b", run("vertices", "--grid", "2x2", "--orbits")[1])
-    found = json.loads(run("kernels", "--hamming", 2, "--orbits", "--json")[1])
+    found = json.loads(run("kernels", *HALF, "--hamming", 2, "--orbits", "--json")[1])
     assert [(orbit["kernels"], len(orbit["vertices"])) for orbit in found["orbits"]] == [(1, 2), (2, 3), (1, 4)]
-    assert re.search(r"orbits\s+3\s", run("kernels", "--hamming", 2, "--orbits")[1])
+    assert re.search(r"orbits\s+3\s", run("kernels", *HALF, "--hamming", 2, "--orbits")[1])
 
 
 @pytest.mark.parametrize(
     ("asked", "count"),
     [
-        (["--line", 5], 187),
+        (["--line", 5, *HALF], 187),
         (["--line", 5, "--alpha", "1/3"], 195),
         (["--line", 5, "--epsilon", "1/2"], 218),
         (["--line", 5, "--epsilon", "0.1"], 230),
         (["--space", "discrete:5", "--epsilon", 1], 1291),
-        (["--grid", "2x2"], 403),
+        (["--grid", "2x2", *HALF], 403),
     ],
 )
 def test_kernels_are_counted_at_any_level(run, asked, count):
@@ -104,31 +106,31 @@ def test_kernels_are_counted_at_any_level(run, asked, count):
 
 
 def test_kernels_by_size_and_themselves(run):
-    found = json.loads(run("kernels", "--line", 6, "--by-size", "--json")[1])
+    found = json.loads(run("kernels", *HALF, "--line", 6, "--by-size", "--json")[1])
     assert found["by_size"] == {"2": 1, "3": 8, "4": 77, "5": 816, "6": 14444}
     assert found["kernels"] == 15346
-    out = run("kernels", "--line", 3)[1]
+    out = run("kernels", *HALF, "--line", 3)[1]
     assert re.search(r"1\s+1/3\s+1/3\s+1/3\s*\n", out), "the geometric mechanism"
-    assert "Kernel" not in run("kernels", "--line", 3, "--by-size")[1]
+    assert "Kernel" not in run("kernels", *HALF, "--line", 3, "--by-size")[1]
 
 
 def test_kernels_are_streamed(run, tmp_path):
     """Sets of vertices, each kernel once; the vertices are those of `utmost vertices`."""
-    found = json.loads(run("kernels", "--line", 4, "--json")[1])
+    found = json.loads(run("kernels", *HALF, "--line", 4, "--json")[1])
     listed = ut.kernels(ut.PrivacyType(counts(3), alpha="1/2"))
     assert sorted(map(tuple, found["kernels"])) == sorted(listed.support(k) for k in range(11))
     assert found["vertices"] == [[str(p) for p in v] for v in listed.vertices]
     out = tmp_path / "k.csv"
-    assert run("kernels", "--line", 4, "--out", out) == (0, "", "")
+    assert run("kernels", *HALF, "--line", 4, "--out", out) == (0, "", "")
     header, *rows = csv.reader(out.read_text().splitlines())
     assert header[0] == "outcomes"
     assert sorted(tuple(int(v) for v in row[1:] if v) for row in rows) == sorted(map(tuple, found["kernels"]))
     assert all(int(row[0]) == sum(v != "" for v in row[1:]) for row in rows)
-    assert run("kernels", "--line", 4, "--out", "-")[1] == out.read_text()
+    assert run("kernels", *HALF, "--line", 4, "--out", "-")[1] == out.read_text()
 
 
 def test_an_estimate_is_repeatable_and_holds_the_truth(run):
-    asked = ["kernels", "--grid", "2x2", "--estimate", 100, "--seed", 4, "--confidence", "0.999"]
+    asked = ["kernels", "--grid", "2x2", *HALF, "--estimate", 100, "--seed", 4, "--confidence", "0.999"]
     found = json.loads(run(*asked, "--json")[1])
     assert found == json.loads(run(*asked, "--json")[1])
     by_size = kernel_sizes(ut.PrivacyType(grid(2, 2), alpha="1/2"))
@@ -187,14 +189,14 @@ def test_a_resumed_count_on_the_command_line(run, tmp_path, short_stretches):
         kernel_files.search(ut.PrivacyType(counts(5), alpha="1/2"), state, None)
     assert 0 < json.loads(state.read_text())["done"] < 1
     short_stretches(10**9)
-    assert run("kernels", "--line", 6, "--resume", state, "--count") == (0, "15346\n", "")
+    assert run("kernels", *HALF, "--line", 6, "--resume", state, "--count") == (0, "15346\n", "")
     assert json.loads(state.read_text())["position"] is None
-    assert run("kernels", "--line", 6, "--resume", state, "--count")[1] == "15346\n"
+    assert run("kernels", *HALF, "--line", 6, "--resume", state, "--count")[1] == "15346\n"
 
 
 def test_a_state_that_does_not_fit_is_refused(run, tmp_path):
     state, out = tmp_path / "state.json", tmp_path / "k.csv"
-    assert run("kernels", "--line", 4, "--resume", state, "--out", out, "--count")[1] == "11\n"
+    assert run("kernels", *HALF, "--line", 4, "--resume", state, "--out", out, "--count")[1] == "11\n"
     honest = state.read_text()
     for change, asked in [
         ("{", ["--line", 4]),
@@ -205,21 +207,21 @@ def test_a_state_that_does_not_fit_is_refused(run, tmp_path):
         (honest, ["--line", 4, "--alpha", "1/3"]),
     ]:
         state.write_text(change)
-        code, shown, err = run("kernels", *asked, "--resume", state, "--out", out)
+        code, shown, err = run("kernels", *HALF, *asked, "--resume", state, "--out", out)
         assert (code, shown) == (1, ""), change
         assert err.startswith("utmost: "), err
     state.write_text(honest)
     out.write_text("cut")
-    assert "bytes" in run("kernels", "--line", 4, "--resume", state, "--out", out)[2]
+    assert "bytes" in run("kernels", *HALF, "--line", 4, "--resume", state, "--out", out)[2]
     other = tmp_path / "other.json"
-    assert run("kernels", "--line", 4, "--resume", other, "--out", out)[0] == 2, "a list is not written over"
+    assert run("kernels", *HALF, "--line", 4, "--resume", other, "--out", out)[0] == 2, "a list is not written over"
 
 
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
 @pytest.mark.parametrize("asked", [["vertices", "--line", 3], ["kernels", "--discrete", 4]])
 def test_types_on_three_and_four_secrets_are_drawn(run, tmp_path, asked, kind):
     plot = tmp_path / f"type.{kind}"
-    code, out, err = run(*asked, "--plot", plot)
+    code, out, err = run(*asked, *HALF, "--plot", plot)
     assert (code, err) == (0, "")
     assert str(plot) in out.replace("\n", "")
     assert plot.read_bytes().startswith({"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[kind])
@@ -235,13 +237,17 @@ def test_types_on_three_and_four_secrets_are_drawn(run, tmp_path, asked, kind):
         (["vertices", "--line", 3, "--alpha", 1], "alpha"),
         (["vertices", "--line", 3, "--alpha", "1/2", "--epsilon", 1], "exactly one"),
         (["vertices", "--line", 3, "--count", "--orbits"], "only one of"),
-        (["vertices", "--line", 5, "--plot", "x.svg"], "3 or 4 secrets"),
-        (["vertices", "--line", 3, "--plot", "x.gif"], "must end in"),
-        (["kernels", "--line", 3, "--count", "--orbits"], "--count and --orbits"),
-        (["kernels", "--line", 3, "--estimate", 1], "at least 2"),
-        (["kernels", "--line", 3, "--estimate", 10, "--size", 9], "between 1 and 3"),
-        (["kernels", "--line", 3, "--estimate", 10, "--confidence", 2], "between 0 and 1"),
-        (["kernels", "--hamming", 5], "estimate"),
+        (["vertices", "--line", 5, *HALF, "--plot", "x.svg"], "3 or 4 secrets"),
+        (["vertices", "--line", 3, *HALF, "--plot", "x.gif"], "must end in"),
+        (["kernels", "--line", 3, *HALF, "--count", "--orbits"], "--count and --orbits"),
+        (["kernels", "--line", 3, *HALF, "--estimate", 1], "at least 2"),
+        (["kernels", "--line", 3, *HALF, "--estimate", 10, "--size", 9], "between 1 and 3"),
+        (["kernels", "--line", 3, *HALF, "--estimate", 10, "--confidence", 2], "between 0 and 1"),
+        (["kernels", "--hamming", 5, *HALF], "--estimate"),
+        (["kernels", "--line", 3], "exactly one of --epsilon and --alpha must be given; got neither"),
+        (["vertices", "--line", 3], "exactly one of --epsilon and --alpha"),
+        (["vertices", "--line", 3, "--count", "--plot", "x.svg"], "exactly one of --epsilon and --alpha"),
+        (["kernels", "--line", 3, *HALF, "--resume", "s.json", "--out", "-"], "must be a file"),
     ],
 )
 def test_misuse(run, asked, said):

@@ -73,7 +73,7 @@ def test_publishing_writes_the_table_and_its_statement(run, published):
 
 
 def test_the_statement_is_one_that_read_takes(run, published):
-    code, out, _ = run("read", "--releases", "half.csv", "--column", "admitted", "--n", "900", "--prior", "uniform")
+    code, out, _ = run("read", "half.csv", "--column", "admitted", "--n", "900", "--prior", "uniform")
     assert code == 0
     assert rows(out)[0]["answer"] == rows(Path("half.csv").read_text())[0]["admitted"]
 
@@ -83,7 +83,7 @@ def test_relaxing_and_viewing(run, published):
     assert code == 0
     assert answers(out) == [int(row["admitted"]) for row in rows(Path(BERKELEY).read_text())]
     assert "epsilon = 100, whatever answers are put together" in err
-    code, seen, _ = run("view", *published, "--name", "admissions", "--level", "1/2")
+    code, seen, _ = run("view", *published, "--name", "admissions", "--epsilon", "1/2")
     assert answers(seen) == answers(Path("half.csv").read_text())
     between = said(run, "view", *published, "--name", "admissions", "--alpha", "1/3")
     again = said(run, "view", *published, "--name", "admissions", "--alpha", "1/3")
@@ -156,7 +156,7 @@ def test_a_rehearsal_finds_what_a_release_would_find(run, published):
     for more in ([], ["--dry-run"]):
         code, _, err = run("relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "2", *more)
         assert code == 1
-        assert "must stay within epsilon=1" in err
+        assert "must stay within epsilon = 1" in err
     assert said(run, "ledger", "status", *published)["releases"][0]["levels"] == ["1/2"]
 
 
@@ -166,7 +166,7 @@ def test_the_same_data_under_another_name_are_told(run, published):
     code, out, err = run(*again)
     assert (code, out) == (1, "")
     assert "holds the values of 'admitted' in 'admissions', version 1" in err
-    assert "Pass dataset='admissions'" in err
+    assert "Pass --dataset admissions; or --independent, if" in err
     assert run(*again, "--independent", "--out", "copy.csv")[0] == 0
     assert run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--independent")[0] == 2
 
@@ -226,9 +226,9 @@ def test_a_damaged_ledger_is_told_with_code_1(run, published):
 
 
 def test_backups_and_quarantine(run, published):
-    report = said(run, "ledger", "backup", "copy.db", *published)
+    report = said(run, "ledger", "backup", "--out", "copy.db", *published)
     assert report["receipt"].startswith("utmost-receipt:")
-    assert run("ledger", "backup", "copy.db", *published)[0] == 2
+    assert run("ledger", "backup", "--out", "copy.db", *published)[0] == 2
     run("relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "2")
     new = ["--ledger", "new.db", "--key-file", "r.db.key"]
     report = said(run, "ledger", "restore", "copy.db", *new)
@@ -347,7 +347,7 @@ def test_a_ledger_on_a_server(run, monkeypatch):
         run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", where, "--create", "--out", "one.csv")[0] == 0
     )
     assert run("relax", BERKELEY, "--name", "admissions", "--epsilon", "2", "--out", "two.csv")[0] == 0
-    assert answers(run("view", "--name", "admissions", "--level", "1")[1]) == answers(Path("one.csv").read_text())
+    assert answers(run("view", "--name", "admissions", "--epsilon", "1")[1]) == answers(Path("one.csv").read_text())
     assert said(run, "ledger", "verify")["responses"] == 2
     assert len(list(Path().glob("curator.key.*.witness"))) == 1
 

@@ -106,7 +106,7 @@ def test_a_loss_file_may_have_its_own_answers(run, file):
 
 def test_a_file_of_releases_gains_four_columns(run, file, tmp_path):
     source = file('sex,admitted,note\nmen,4,a\nwomen,-3,"b,c"\nboth,40,\n', "released.csv")
-    asked = ["read", "--releases", source, "--column", "admitted", "--n", 9, "--prior", "uniform", *HALF]
+    asked = ["read", source, "--column", "admitted", "--n", 9, "--prior", "uniform", *HALF]
     code, out, err = run(*asked)
     assert (code, err) == (0, "")
     found = list(csv.DictReader(io.StringIO(out)))
@@ -126,9 +126,7 @@ def test_a_file_of_releases_gains_four_columns(run, file, tmp_path):
 
 def test_each_row_may_have_its_own_largest_count(run, file):
     source = file("admitted,applicants\n4,10\n4,4\n", "released.csv")
-    _, out, _ = run(
-        "read", "--releases", source, "--column", "admitted", "--n", "applicants", "--prior", "uniform", *HALF
-    )
+    _, out, _ = run("read", source, "--column", "admitted", "--n", "applicants", "--prior", "uniform", *HALF)
     found = list(csv.DictReader(io.StringIO(out)))
     for row, n in zip(found, (10, 4), strict=True):
         assert float(row["expected_loss"]) == float(
@@ -139,7 +137,7 @@ def test_each_row_may_have_its_own_largest_count(run, file):
 def test_parquet_is_read_too(run, tmp_path):
     source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
     pq.write_table(pa.table({"admitted": [4, 5]}), source)
-    asked = ["read", "--releases", source, "--column", "admitted", "--n", 9, "--prior", "uniform", *HALF]
+    asked = ["read", source, "--column", "admitted", "--n", 9, "--prior", "uniform", *HALF]
     assert run(*asked, "--out", out)[0] == 0
     assert pq.read_table(out).column_names == ["admitted", "answer", "low", "high", "expected_loss"]
 
@@ -150,8 +148,8 @@ def test_the_level_comes_from_the_statement_beside_a_release(run, file, tmp_path
     promise = ["--columns", "admitted", "--alpha", "1/4", "--sensitivity", 1, "--cells", 2]
     assert run("release", source, *promise, "--out", out)[0] == 0
     asked = ["--column", "admitted", "--n", 9, "--prior", "uniform"]
-    by_statement = run("read", "--releases", out, *asked)
-    assert by_statement == run("read", "--releases", out, *asked, *HALF)
+    by_statement = run("read", out, *asked)
+    assert by_statement == run("read", out, *asked, *HALF)
     one = ["read", "--response", 4, "--n", 9, "--prior", "uniform", "--json"]
     assert run(*one, "--statement", f"{out}.json") == run(*one, *HALF)
     code, _, err = run(*one, "--statement", f"{out}.json", *HALF)
@@ -167,7 +165,7 @@ def test_a_staircase_release_is_read_by_its_statement(run, file, tmp_path):
     promise = ["--columns", "admitted", "--alpha", "1/2", "--sensitivity", 3, "--cells", 1, "--out", out]
     assert run("release", source, *promise)[0] == 0
     asked = ["--n", 9, "--prior", "uniform", "--json"]
-    code, found, _ = run("read", "--releases", out, "--column", "admitted", *asked)
+    code, found, _ = run("read", out, "--column", "admitted", *asked)
     assert code == 0
     rows = json.loads(found)
     responses = list(map(int, rows["admitted"]))
@@ -229,10 +227,10 @@ def test_bad_input_is_one_message(run, file, prior, loss, message):
 
 ASKED = ["--response", "1", "--n", "1", *HALF, "--prior", "uniform"]
 MISUSE = {
-    "no level": (ASKED[:4] + ASKED[6:], "exactly one of epsilon and alpha"),
-    "two levels": ([*ASKED, "--epsilon", "1"], "exactly one of epsilon and alpha"),
-    "nothing to read": (ASKED[2:], "exactly one of --response and --releases"),
-    "half a person": (["--response", "1.5", *ASKED[2:]], "response must be an integer"),
+    "no level": (ASKED[:4] + ASKED[6:], "exactly one of --epsilon and --alpha"),
+    "two levels": ([*ASKED, "--epsilon", "1"], "exactly one of --epsilon and --alpha"),
+    "nothing to read": (ASKED[2:], "exactly one of --response and TABLE"),
+    "half a person": (["--response", "1.5", *ASKED[2:]], "--response must be an integer"),
     "an unknown prior": ([*ASKED, "--prior", "gaussian"], "a prior by name must be"),
     "an unknown loss": ([*ASKED, "--loss", "cubic"], "a loss by name must be"),
     "a negative power": ([*ASKED, "--loss", "power:-1"], "power must be positive"),
@@ -241,7 +239,7 @@ MISUSE = {
     "an n that is a word": ([*ASKED, "--n", "many"], "n must be a finite number"),
     "no confidence": ([*ASKED, "--confidence", "1"], "confidence must lie strictly between"),
     "a column of nothing": ([*ASKED, "--column", "x"], "--column must name"),
-    "a table of nothing": ([*ASKED, "--out", "x.csv"], "--out writes --releases"),
+    "a reading that is no JSON": ([*ASKED, "--out", "x.csv"], "--out: the result is written as .json"),
     "an unknown picture": ([*ASKED, "--plot", "x.gif"], "must end in .svg"),
 }
 
@@ -267,7 +265,7 @@ BAD_TABLES = {
 @pytest.mark.parametrize(("text", "n", "message"), BAD_TABLES.values(), ids=BAD_TABLES)
 def test_a_bad_table_is_refused_with_its_place(run, file, text, n, message):
     source = file(text, "released.csv")
-    code, out, err = run("read", "--releases", source, "--column", "admitted", "--n", n, *HALF, "--prior", "uniform")
+    code, out, err = run("read", source, "--column", "admitted", "--n", n, *HALF, "--prior", "uniform")
     assert (code, out) == (1, "")
     assert re.search(message, err), err
 

@@ -73,13 +73,13 @@ def test_the_remap_is_written_and_does_what_it_says(run, files, tmp_path):
     """As CSV the remap alone, whichever direction has one; as JSON all that was found."""
     for pair in (("loose", "strict"), ("strict", "loose")):
         path = tmp_path / f"{pair[0]}-remap.csv"
-        code, out, _ = run("refine", files(pair[0]), files(pair[1]), "--write", path)
+        code, out, _ = run("refine", files(pair[0]), files(pair[1]), "--out", path)
         assert code == 0
         assert "written" in out
         remap = channel_files.read(path)
         assert (channel_files.read(files("loose")) @ remap).same_as(channel_files.read(files("strict")))
     path = tmp_path / "found.json"
-    run("refine", files("strict"), files("response"), "--write", path)
+    run("refine", files("strict"), files("response"), "--out", path)
     found = json.loads(path.read_text(encoding="utf-8"))
     consumer = found["second_below_first"]["consumer"]
     who = Consumer(consumer["prior"], consumer["loss"])
@@ -93,7 +93,7 @@ def test_large_witnesses_are_counted_and_not_shown(run, tmp_path):
         with (tmp_path / f"{name}.json").open("wb") as file:
             channel_files.write(geometric_channel(20, alpha=alpha), file, tmp_path / f"{name}.json")
     _, out, _ = run("refine", tmp_path / "a.json", tmp_path / "b.json")
-    assert "21 x 21 entries: --write or --json has them" in out
+    assert "21 x 21 entries: --out or --json has them" in out
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_large_witnesses_are_counted_and_not_shown(run, tmp_path):
     [
         (["strict", "two"], 1, "both channels must have as many secrets; got 3 in"),
         (["strict", "loose", "--order", "best"], 2, "must be one of refinement, max-case, privacy; got best"),
-        (["strict", "loose", "--write", "out.txt"], 2, "written as .json, the remap as .csv"),
-        (["strict", "response", "--write", "out.csv"], 1, "must exist to be written"),
+        (["strict", "loose", "--out", "out.txt"], 2, "written as .json, the remap as .csv"),
+        (["strict", "response", "--out", "out.csv"], 1, "must exist to be written"),
         (["strict"], 2, "Missing argument"),
         (["strict", "missing"], 2, "does not exist"),
     ],

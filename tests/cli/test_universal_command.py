@@ -9,9 +9,11 @@ import utmost as ut
 from running import utmost_command
 from utmost.documents import verdicts
 
+HALF = ["--alpha", "1/2"]
+
 
 def test_a_process_of_its_own_answers_as_the_issue_asks():
-    ended = utmost_command("universal", "--space", "discrete:3", "--loss", "binary")
+    ended = utmost_command("universal", "--space", "discrete:3", *HALF, "--loss", "binary")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "no mechanism is the best for every prior" in ended.stdout
     assert re.search(r"least regret\s+1/24\s", ended.stdout)
@@ -19,17 +21,17 @@ def test_a_process_of_its_own_answers_as_the_issue_asks():
 
 
 CASES = {
-    "discrete 3, binary": (["--discrete", 3, "--loss", "binary"], False, "1/24"),
-    "discrete 3, nib": (["--discrete", 3, "--loss", "nib"], False, "2/75"),
-    "discrete 3, absolute": (["--discrete", 3, "--loss", "absolute"], False, "1/18"),
-    "discrete 3, squared": (["--discrete", 3, "--loss", "squared"], False, "2/35"),
-    "cube of 2 bits, distance": (["--hamming", 2, "--loss", "distance"], False, "1/6"),
-    "line of 3, absolute": (["--line", 3, "--loss", "absolute"], True, "0"),
+    "discrete 3, binary": (["--discrete", 3, "--loss", "binary", *HALF], False, "1/24"),
+    "discrete 3, nib": (["--discrete", 3, "--loss", "nib", *HALF], False, "2/75"),
+    "discrete 3, absolute": (["--discrete", 3, "--loss", "absolute", *HALF], False, "1/18"),
+    "discrete 3, squared": (["--discrete", 3, "--loss", "squared", *HALF], False, "2/35"),
+    "cube of 2 bits, distance": (["--hamming", 2, "--loss", "distance", *HALF], False, "1/6"),
+    "line of 3, absolute": (["--line", 3, "--loss", "absolute", *HALF], True, "0"),
     "line of 4, nib": (["--line", 4, "--loss", "nib", "--alpha", "2/3"], True, "0"),
     "two secrets": (["--discrete", 2, "--loss", "squared", "--alpha", "9/10"], True, "0"),
-    "one secret": (["--line", 1, "--loss", "binary"], True, "0"),
-    "a judged one": (["--line", 3, "--loss", "squared", "--mechanism", "geometric"], True, "0"),
-    "one that fails": (["--discrete", 3, "--loss", "binary", "--mechanism", "randomized-response"], False, None),
+    "one secret": (["--line", 1, "--loss", "binary", *HALF], True, "0"),
+    "a judged one": (["--line", 3, "--loss", "squared", "--mechanism", "geometric", *HALF], True, "0"),
+    "one that fails": (["--discrete", 3, "--loss", "binary", "--mechanism", "randomized-response", *HALF], False, None),
 }
 
 
@@ -56,7 +58,7 @@ def test_a_verdict_is_written_and_proves_itself_again(run, tmp_path, asked, verd
 def test_forged_verdicts_are_refused(run, tmp_path):
     """A smaller regret, a changed multiplier or weight, a mechanism that keeps no promise, a verdict turned around."""
     out = tmp_path / "verdict.json"
-    assert run("universal", "--discrete", 3, "--loss", "binary", "--out", out)[0] == 0
+    assert run("universal", "--discrete", 3, *HALF, "--loss", "binary", "--out", out)[0] == 0
     honest = json.loads(out.read_text())
     prior, z = honest["duals"][0]
     conflict = honest["conflict"]
@@ -88,7 +90,7 @@ def test_forged_verdicts_are_refused(run, tmp_path):
 
 def test_a_forged_comparison_is_refused(run, tmp_path):
     out = tmp_path / "verdict.json"
-    asked = ["--discrete", 3, "--loss", "binary", "--mechanism", "randomized-response"]
+    asked = ["--discrete", 3, *HALF, "--loss", "binary", "--mechanism", "randomized-response"]
     assert run("universal", *asked, "--out", out)[0] == 0
     honest = json.loads(out.read_text())
     truth = [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "1"]]
@@ -104,7 +106,7 @@ def test_a_forged_comparison_is_refused(run, tmp_path):
 
 def test_a_file_that_is_no_verdict_is_refused(run, tmp_path):
     out = tmp_path / "verdict.json"
-    assert run("universal", "--line", 2, "--loss", "binary", "--out", out)[0] == 0
+    assert run("universal", *HALF, "--line", 2, "--loss", "binary", "--out", out)[0] == 0
     honest = json.loads(out.read_text())
     bad = [
         "{",
@@ -131,7 +133,7 @@ def test_a_mechanism_and_a_loss_from_files(run, tmp_path):
     matrix, loss = tmp_path / "m.csv", tmp_path / "l.csv"
     matrix.write_text("2/3,1/6,1/6\n1/3,1/3,1/3\n1/6,1/6,2/3\n")
     loss.write_text("a,b\n0,1\n1/2,1/2\n1,0\n")
-    code, out, err = run("universal", "--line", 3, "--loss", loss, "--mechanism", matrix)
+    code, out, err = run("universal", *HALF, "--line", 3, "--loss", loss, "--mechanism", matrix)
     assert (code, err) == (0, "")
     assert "this mechanism is the best for every prior" in out
     assert ut.PrivacyType(ut.spaces.counts(2), alpha="1/2").contains(ut.channels.geometric_channel(2, alpha="1/2"))
@@ -141,12 +143,13 @@ def test_a_mechanism_and_a_loss_from_files(run, tmp_path):
     ("asked", "code", "said"),
     [
         (["--loss", "binary"], 2, "exactly one of"),
-        (["--line", 3, "--loss", "zero"], 2, "must be one of"),
+        (["--line", 3], 2, "exactly one of --epsilon and --alpha must be given; got neither"),
+        (["--line", 3, *HALF, "--loss", "zero"], 2, "must be one of"),
         (["--line", 3, "--epsilon", 1], 2, "irrational"),
-        (["--grid", "2x2", "--loss", "binary"], 2, "irrational"),
-        (["--line", 3, "--mechanism", "laplace"], 2, "geometric, randomized-response"),
+        (["--grid", "2x2", *HALF, "--loss", "binary"], 2, "irrational"),
+        (["--line", 3, *HALF, "--mechanism", "laplace"], 2, "geometric, randomized-response"),
         (["--line", 3, "--alpha", "2/3", "--mechanism", "randomized-response"], 0, ""),
-        (["--discrete", 3, "--mechanism", "geometric"], 1, "must hold"),
+        (["--discrete", 3, *HALF, "--mechanism", "geometric"], 1, "must hold"),
     ],
 )
 def test_misuse(run, asked, code, said):

@@ -67,7 +67,7 @@ def test_a_byte_of_the_table_changed_is_told(run, released, at):
     code, shown, err = run("verify", out)
     assert (code, shown) == (1, "")
     assert "the table must be as it was released; got another SHA-256" in err
-    code, _, err = run("read", "--releases", out, "--column", "admitted", "--n", 900, "--prior", "uniform")
+    code, _, err = run("read", out, "--column", "admitted", "--n", 900, "--prior", "uniform")
     assert (code, "another SHA-256" in err) == (1, True)
 
 
@@ -140,7 +140,7 @@ def test_what_is_no_statement_is_one_message(run, released, text):
     Path(f"{out}.json").write_text(text)
     for command in (
         ["verify", out],
-        ["read", "--releases", out, "--column", "admitted", "--n", 9, "--prior", "uniform"],
+        ["read", out, "--column", "admitted", "--n", 9, "--prior", "uniform"],
     ):
         code, shown, err = run(*command)
         assert code in (1, 2)
@@ -149,7 +149,7 @@ def test_what_is_no_statement_is_one_message(run, released, text):
 
 def test_a_statement_is_believed_of_its_own_columns_alone(run, released):
     out, _ = released
-    code, _, err = run("read", "--releases", out, "--column", "admitted_radius", "--n", 9, "--prior", "uniform")
+    code, _, err = run("read", out, "--column", "admitted_radius", "--n", 9, "--prior", "uniform")
     assert (code, "must be of the column that is read; got admitted" in err) == (1, True)
 
 
@@ -178,6 +178,6 @@ def test_a_statement_of_the_first_format_is_read_and_not_verified(run, tmp_path)
         "confidence": 0.95, "radius": 6, "released": ["admitted"], "as_they_are": [], "rows": 1,
     }  # fmt: skip
     Path(f"{out}.json").write_text(json.dumps(said))
-    assert run("read", "--releases", out, "--column", "admitted", "--n", 9, "--prior", "uniform")[0] == 0
+    assert run("read", out, "--column", "admitted", "--n", 9, "--prior", "uniform")[0] == 0
     code, _, err = run("verify", out)
     assert (code, "must hold a digest of its table; got none: format 1 had none" in err) == (1, True)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.design.noise_program import NoiseProgram
-from utmost.design.periodic_noise import PeriodicNoise, independent, mixed, translated
+from utmost.design.periodic_noise import PeriodicNoise, averaged_translates, mixed, translated
 from utmost.errors import NotAChannel, NotALevel, NotANumber, OutOfRange, PromiseBroken
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric, costs
@@ -73,7 +73,7 @@ def test_lemma_15_mixtures_keep_the_level_and_never_cost_more(family, counts, da
 def test_theorem_10_the_average_keeps_the_level_and_costs_the_mean(family):
     """Independent noise, private at the same level, at the mean of the costs, hence at no more than their largest."""
     noise, D, alpha = family
-    alone = independent(noise, D, alpha=alpha)
+    alone = averaged_translates(noise, D, alpha=alpha)
     assert alone.is_independent
     assert alone.worst_ratio(D) >= noise.worst_ratio(D)
     for cost in (costs.absolute, costs.moment(3)):
@@ -89,7 +89,7 @@ def test_the_average_is_the_mixture_of_all_translates_in_equal_parts(family):
     noise, D, alpha = family
     mixture = mixed([translated(noise, by) for by in range(len(noise.pmf))])
     assert mixture.is_independent
-    assert (mixture.pmf[:1] == independent(noise, D, alpha=alpha).pmf).all()
+    assert (mixture.pmf[:1] == averaged_translates(noise, D, alpha=alpha).pmf).all()
 
 
 def test_a_translate_gives_each_output_the_law_of_a_later_one():
@@ -108,7 +108,7 @@ def test_dependence_on_the_output_costs_strictly_more_where_outputs_are_treated_
     rows = [["1/6", 0, "1/3", 0, "1/6"], [0, "1/3", 0, "1/6", 0]]
     noise = PeriodicNoise(rows, period=2, ratio="1/2")
     assert noise.expected_costs(costs.absolute).tolist() == [Fraction(8, 3), 3]
-    assert independent(noise, 1, alpha="1/2").worst_cost(costs.absolute) == Fraction(17, 6)
+    assert averaged_translates(noise, 1, alpha="1/2").worst_cost(costs.absolute) == Fraction(17, 6)
 
 
 # ---- agreement
@@ -168,7 +168,7 @@ def test_theorem_2_on_the_reals():
     law = PeriodicNoise.of_law(DiscreteStaircase(alpha="1/2", sensitivity=6, step=3))
     rows = [law.window(t - 14, t + 14)[0] for t in range(3)]
     noise = PeriodicNoise(rows, period=6, ratio="1/2", domain="reals")
-    alone = independent(noise, 3, alpha="1/2")
+    alone = averaged_translates(noise, 3, alpha="1/2")
     assert alone.domain == "reals"
     assert alone.worst_ratio(3) >= Fraction(1, 2)
 
@@ -194,7 +194,7 @@ def test_floats_are_averaged_up_to_rounding():
     rows = np.array([law.window(t - 30, t + 30)[0] for t in rng.permutation(8)])
     rows = rows[np.argsort(rng.permutation(8))]
     noise = PeriodicNoise(np.array([law.window(t - 30, t + 30)[0] for t in range(8)]), period=9, ratio=law.ratio)
-    alone = independent(noise, 2, epsilon=1, tolerance=1e-12)
+    alone = averaged_translates(noise, 2, epsilon=1, tolerance=1e-12)
     assert alone.pmf.dtype == np.float64
     assert float(alone.worst_ratio(2)) >= np.exp(-1) * (1 - 1e-12)
     assert alone.worst_cost(costs.absolute) <= noise.worst_cost(costs.absolute)
@@ -214,8 +214,8 @@ def test_nothing_is_concluded_from_a_family_that_breaks_its_promise():
     noise = PeriodicNoise(rows, ratio="1/4")
     assert noise.worst_ratio(1) == Fraction(1, 8)
     with pytest.raises(PromiseBroken, match="at least 1/4"):
-        independent(noise, 1, alpha="1/4")
-    independent(noise, 1, alpha="1/8")
+        averaged_translates(noise, 1, alpha="1/4")
+    averaged_translates(noise, 1, alpha="1/8")
 
 
 def test_noise_without_tails_keeps_no_level():
@@ -258,7 +258,7 @@ def test_numbers_are_read_strictly():
     with pytest.raises(OutOfRange, match="at least 1"):
         noise.worst_ratio(0)
     with pytest.raises(NotALevel):
-        independent(noise, 1)
+        averaged_translates(noise, 1)
 
 
 def test_mixtures_need_one_shape_and_a_distribution():

@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 from utmost.design.noise_program import least_noise, noise_bound
-from utmost.design.periodic_noise import PeriodicNoise, independent
+from utmost.design.periodic_noise import PeriodicNoise, averaged_translates
 from utmost.errors import OutOfRange
 from utmost.noise import DiscreteStaircase, Geometric, costs
 
@@ -92,7 +92,7 @@ def test_nothing_is_gained_when_the_noise_may_depend_on_the_output(outputs, D, c
     alone = least_noise(cost, D, alpha="1/3", settled=settled)
     family = least_noise(cost, D, alpha="1/3", settled=settled, outputs=outputs)
     assert family.cost == alone.cost
-    average = independent(family.noise, D, alpha="1/3")
+    average = averaged_translates(family.noise, D, alpha="1/3")
     assert average.worst_cost(cost, settled) == alone.cost
     open_bound = noise_bound(cost, D, alpha="1/3", window=2 * D + 2, outputs=outputs)
     assert open_bound == noise_bound(cost, D, alpha="1/3", window=2 * D + 2)

@@ -46,6 +46,14 @@ def test_every_page_is_found_from_an_index():
     assert sorted(pages - linked - {index.resolve() for index in indexes}) == []
 
 
+def test_every_page_leads_to_the_glossary():
+    """Its words are found from wherever they are met; decisions are a log."""
+    docs = ROOT / "docs"
+    pages = [page for room in ("tutorial", "howto", "theory", "reference") for page in (docs / room).glob("*.md")]
+    without = [page.name for page in pages if "glossary.md" not in page.read_text(encoding="utf-8")]
+    assert without == ["glossary.md"]
+
+
 def test_the_tutorial_says_what_two_cells_cost():
     """Its table of three ways to noise an applicant's two cells holds the figures that its command prints."""
     program = "benchmarks/release/per_cell_noise_is_not_the_least_for_two_cells.py"

@@ -50,7 +50,7 @@ def test_csv_with_and_without_names(file, text, secrets, outcomes):
     [
         '[["1/3", "2/3"], ["1/2", 0.5]]',
         '{"matrix": [["1/3", "2/3"], [0.5, "1/2"]]}',
-        '{"kind": "utmost channel", "secrets": ["a", "b"], "outcomes": [0, 1], "matrix": [["1/3", "2/3"], [0.5, 0.5]]}',
+        '{"secrets": ["a", "b"], "outcomes": [0, 1], "matrix": [["1/3", "2/3"], [0.5, 0.5]]}',
     ],
 )
 def test_json_matrices_are_read_as_the_decimals_they_spell(file, text):
@@ -88,11 +88,12 @@ def test_what_is_written_is_read_back(tmp_path, name, channel):
     ],
 )
 def test_a_design_is_read_as_its_mechanism(tmp_path, space, expected):
-    """On counts a remap of the geometric mechanism, elsewhere the matrix that was found; and --matrix as CSV."""
+    """On counts a remap of the geometric mechanism, elsewhere the matrix that was found; and as CSV."""
     out, matrix = tmp_path / "design.json", tmp_path / "matrix.csv"
     asked = ["design", *space, "--prior", "uniform", "--loss", "binary", "--alpha", "1/2"]
-    with pytest.raises(SystemExit):
-        main([*asked, "--out", str(out), "--matrix", str(matrix)])
+    for path in (out, matrix):
+        with pytest.raises(SystemExit):
+            main([*asked, "--out", str(path)])
     assert channel_files.read(out).same_as(expected)
     assert channel_files.read(matrix).same_as(expected)
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from utmost.documents import statement_files
+from utmost.documents import codec, statement_files
 from utmost.errors import BadTable
 from utmost.release import release_table
 
@@ -15,7 +15,7 @@ def test_a_statement_is_read_back_as_it_was_written(tmp_path):
     made = release_table({"n": TRUE_VALUES}, columns="n", epsilon=1, sensitivity=1, cells=1)
     path = tmp_path / "x.json"
     with path.open("wb") as file:
-        statement_files.write(made.sidecar, file)
+        codec.write(made.sidecar, file)
     assert statement_files.read(path) == made.sidecar
 
 

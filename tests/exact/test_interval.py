@@ -97,7 +97,7 @@ def test_floats_are_settled_with_128_bits_where_these_suffice():
 
 
 def test_a_number_that_is_a_float_is_settled_in_the_end():
-    """exp and log never end on a float; a sum of intervals may enclose one for ever, and is rounded to its safe side."""
+    """exp and log never end on a float; a sum of intervals may enclose one for ever, and is rounded outward."""
     half = settled(lambda bits: Interval((1 << (bits - 1)) - 1, (1 << (bits - 1)) + 1, bits))
     assert half.bits == 1200
     assert nearest(half) == 0.5 < round_up(half)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from utmost.channels import geometric_channel
 from utmost.errors import NotAPrior, Unsupported
 from utmost.geometry import least_nib_loss
-from utmost.geometry.best_action_cells import LeastLoss
+from utmost.geometry.universal_optima import LeastLoss
 from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, losses, priors
 from utmost.testing.strategies import alphas

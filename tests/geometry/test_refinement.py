@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.errors import Infeasible, NotAChannel, NotANumber, OutOfRange, SolverFailed
-from utmost.exact import to_floats
+from utmost.exact import to_floats, whole
 from utmost.geometry import is_remap_between, prefers, refines, remaps
 from utmost.geometry.nearest_remaps import nearest_remap_exactly
-from utmost.programs.whole_numbers import WholeTableau, whole
+from utmost.programs.whole_numbers import WholeTableau
 from utmost.spaces import Consumer, losses, priors
 from utmost.testing.strategies import channels, refined_pairs
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.errors import NotALoss, OutOfRange, PromiseBroken, Unsupported
+from utmost.exact import whole
 from utmost.geometry import distinguishing_mechanism, kernels, universal_mechanism, universality
-from utmost.geometry.best_action_cells import LeastLoss
+from utmost.geometry.universal_optima import LeastLoss
 from utmost.privacy import PrivacyType
-from utmost.programs.whole_numbers import whole
 from utmost.spaces import Space, counts, discrete, graph, grid, hamming, joint_loss, lifted_loss, losses
 
 HALF = {"alpha": "1/2"}

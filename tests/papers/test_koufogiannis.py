@@ -20,7 +20,7 @@ from utmost.spaces import graph
 def test_koufogiannis_is_reproduced_and_drawn(capsys, tmp_path):
     folder = tmp_path / "pictures"
     with pytest.raises(SystemExit) as ended:
-        main(["reproduce", "koufogiannis", "--figures", str(folder), "--json"])
+        main(["reproduce", "koufogiannis", "--plot", str(folder), "--json"])
     found = json.loads(capsys.readouterr().out)
     assert not ended.value.code
     assert Counter(each["verdict"] for each in found) == {"equal": 19, "corrected": 11, "extended": 11}
@@ -29,7 +29,7 @@ def test_koufogiannis_is_reproduced_and_drawn(capsys, tmp_path):
     drawn = sorted(path.name for path in folder.iterdir())
     assert drawn == [f"figure_{k}.svg" for k in ("1", "3", "6", "6_les_miserables", "7")]
     with pytest.raises(SystemExit) as again:
-        main(["reproduce", "koufogiannis", "--figures", str(folder)])
+        main(["reproduce", "koufogiannis", "--plot", str(folder)])
     assert again.value.code, "nothing is written over"
 
 

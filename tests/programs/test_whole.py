@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from utmost.errors import Infeasible, SolverFailed
-from utmost.programs.whole_numbers import WholeTableau, whole
+from utmost.exact import whole
+from utmost.programs.whole_numbers import WholeTableau
 
 
 @st.composite

@@ -299,7 +299,7 @@ def fuzzed_command(rng):
             ["release", "good.csv", *unit, "--epsilon", "1", "--ledger", "l.db", "--name", "r", "--dataset", "d"],
             ["relax", "t.csv", "--ledger", "l.db", "--name", "r", "--epsilon", "2"],
             ["relax", "good.csv", "--ledger", "l.db", "--name", "r", "--epsilon", "2", "--dry-run"],
-            ["view", "--ledger", "l.db", "--name", "r", "--level", "1/2"],
+            ["view", "--ledger", "l.db", "--name", "r", "--epsilon", "1/2"],
             ["ledger", "budget", "--ledger", "l.db", "--dataset", "d", "--limit", "5"],
             ["ledger", "history", "--ledger", "l.db"],
             ["ledger", "receipt", "--ledger", "l.db", "--check", "utmost-receipt:"],

@@ -66,7 +66,7 @@ COMMANDS = [
     ["vertices", "--discrete", "3", "--alpha", "1/2"],
     ["kernels", "--discrete", "3", "--alpha", "1/2"],
     ["universal", "channel.csv", "--loss", "absolute", "--line", "2", "--alpha", "1/2"],
-    ["view", "--ledger", "l.db", "--name", "r", "--level", "1/2"],
+    ["view", "--ledger", "l.db", "--name", "r", "--epsilon", "1/2"],
     ["ledger", "verify", "--ledger", "l.db"],
     ["ledger", "history", "--ledger", "l.db"],
     ["ledger", "budget", "--ledger", "l.db", "--dataset", "d", "--limit", "5"],

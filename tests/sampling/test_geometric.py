@@ -19,7 +19,7 @@ from utmost.sampling.geometric_draws import (
     chooser,
     digits,
     marked,
-    power,
+    squared_often,
     take_apart,
 )
 from utmost.testing import SeededRandomness
@@ -80,7 +80,7 @@ def test_digits_are_proportional_to_powers(a, size):
 def test_precision_does_not_suffer_at_either_end(epsilon):
     """However near 1 or 0 the ratio is, asked for 256 bits the laws come within 2^-240."""
     ratio = level(epsilon).alpha_interval
-    for law in (digits(ratio, 8), marked(power(ratio, 5), [real(Fraction(1))], 3)):
+    for law in (digits(ratio, 8), marked(squared_often(ratio, 5), [real(Fraction(1))], 3)):
         assert all(mass.width < Fraction(1, 1 << 240) for mass in masses(law))
 
 

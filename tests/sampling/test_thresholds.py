@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from goodness import Written
 from utmost.exact import Interval, level
 from utmost.sampling import Thresholds
-from utmost.sampling.geometric_draws import digits, marked, power, signs
+from utmost.sampling.geometric_draws import digits, marked, signs, squared_often
 
 probabilities = st.lists(st.fractions(0, 1, max_denominator=1 << 20), min_size=1, max_size=9).map(sorted)
 
@@ -86,7 +86,7 @@ def test_words_that_spell_out_an_irrational_threshold_are_decided_by_their_first
 LAWS = {
     "signs": lambda ratio: lambda bits: [signs(ratio)[0](bits)],
     "digits": lambda ratio: digits(ratio, 3),
-    "top": lambda ratio: marked(power(ratio, 3), signs(ratio), 4),
+    "top": lambda ratio: marked(squared_often(ratio, 3), signs(ratio), 4),
 }
 
 

@@ -1,10 +1,8 @@
 """A capacity and its evidence: a mechanism that leaks so much, a dual that none leaks more, and the check of both.
 
-The independent check of a capacity: what its mechanism leaks, that it is private, and what its dual proves.
-
-It knows nothing of how they were found. C is the cone of columns: v >= 0 with v_x >= alpha^d(x,y) v_y. The mechanism M
-has nonnegative columns in C that sum to 1 in every row, exactly. The dual is a vector z such that for every secret j
-and every v in C
+The check knows nothing of how they were found. C is the cone of columns: v >= 0 with v_x >= alpha^d(x,y) v_y. The
+mechanism M has nonnegative columns in C that sum to 1 in every row, exactly. The dual is a vector z such that for every
+secret j and every v in C
 
     multiplicative:  sum_x z_x v_x >= v_j;  then  sum_y max_x M[x, y] <= sum_x z_x  for every M of the type;
     additive:        sum_x z_x v_x <= v_j;  then  sum_y min_x M[x, y] >= sum_x z_x  for every M of the type.
@@ -43,9 +41,15 @@ from utmost.exact import Array, Interval, is_exact, round_down, round_up
 from utmost.leakage import Capacity, Kind
 from utmost.privacy import PrivacyType
 from utmost.privacy.privacy_type import power_interval
-from utmost.spaces import EuclideanGridMetric, LineMetric
+from utmost.spaces import DiscreteMetric, EuclideanGridMetric, LineMetric
 
 Around = tuple[Fraction, Fraction]
+
+LINE = "Corollary 20 of [fernandes2022] and its additive twin: the geometric mechanism leaks most on a line"
+EQUAL = "Corollary 22 of [fernandes2022], corrected: randomised response and its dual leak most on equal distances"
+ALIKE = "secrets that see the same distances: alpha^(+-d), divided by its row sum, leaks most"
+LATTICE = "on a Euclidean lattice with a middle point the additive capacity is 1 - alpha^(distance from it to a corner)"
+PRODUCT = "capacities of products: mechanisms and nonnegative duals of the parts multiply"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,6 +156,8 @@ def _of_kernel(ptype: PrivacyType, kind: Kind, mechanism: KernelMechanism) -> Ar
     if mechanism.has_rest:
         below, above = [1 - s for s in high], [1 - s for s in low]
         _check_rest(ptype, min(below), max(above))
+        if max(above) == 0:
+            raise PromiseBroken("a mechanism must have something left for its rest", came="rows that sum to 1")
         most, least = (max(below), max(above)), (min(below), min(above))
     elif any(below != 1 or above != 1 for below, above in zip(low, high, strict=True)):
         raise PromiseBroken("every row of the mechanism must sum to 1")
@@ -271,7 +277,6 @@ class CapacityCertificate(Evidence):
         mechanism: a mechanism of the type that leaks at least ``lower``.
         dual: what proves that none leaks more than ``upper`` (see `checker`).
         multipliers: of single inequalities of privacy, where the dual has negative entries.
-        theorem: the theorem that gives the closed form, or None where only the numbers do.
         bounds: what the two prove; equal when all is exact.
     """
 
@@ -280,7 +285,6 @@ class CapacityCertificate(Evidence):
     mechanism: Mechanism
     dual: Dual
     multipliers: PairMultipliers | None = None
-    theorem: str | None = None
     bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
@@ -289,6 +293,21 @@ class CapacityCertificate(Evidence):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CapacityCertificate, tuple(getattr(self, name) for name in self.__slots__)
+
+    @property
+    def theorem(self) -> str | None:
+        """The theorem that gives mechanism and dual in closed form, or None where only the numbers decide."""
+        metric, mechanism = self.ptype.space.metric, self.mechanism
+        match mechanism:
+            case KernelMechanism() if isinstance(metric, LineMetric):
+                return LINE
+            case UniformMechanism() if isinstance(self.dual, UniformDual):
+                return EQUAL if isinstance(metric, DiscreteMetric) else ALIKE
+            case ProductMechanism() if isinstance(self.dual, ProductDual):
+                return PRODUCT
+            case LatticeMechanism() if isinstance(metric, EuclideanGridMetric) and metric.rows % 2 and metric.cols % 2:
+                return LATTICE
+        return None
 
     def check(self) -> Bounds:
         """Compute the bounds again from mechanism and dual alone.

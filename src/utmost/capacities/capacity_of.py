@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import overload
 
 from utmost.capacities.capacity_evidence import CapacityCertificate, ProductDual, TypeCapacity
 from utmost.capacities.implicit_mechanisms import ProductMechanism, factors
@@ -18,7 +19,6 @@ from utmost.leakage.channel_capacity import as_channel, check_kind, total
 from utmost.privacy import PrivacyType
 from utmost.spaces import priors
 
-PRODUCT = "capacities of products: mechanisms and nonnegative duals of the parts multiply"
 # A route whose proven gap is wider, relatively, gives way to the next one; the gap stays in the certificate.
 _NEAR = 1e-9
 _SMALL = 36
@@ -78,7 +78,7 @@ def product_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     if not found or any(c.multipliers is not None or c.gap > _NEAR * float(c.upper) for c in found):
         return None
     mechanism, dual = ProductMechanism(tuple(c.mechanism for c in found)), ProductDual(tuple(c.dual for c in found))
-    return CapacityCertificate(ptype, kind, mechanism, dual, theorem=PRODUCT)
+    return CapacityCertificate(ptype, kind, mechanism, dual)
 
 
 def shortest(ptype: PrivacyType, kind: Kind) -> tuple[str, CapacityCertificate]:
@@ -112,6 +112,10 @@ ROUTES: tuple[tuple[str, Route], ...] = (
 """The names of the routes, and the routes, in the order in which they are tried."""
 
 
+@overload
+def capacity(of: PrivacyType, measure: None = ..., kind: Kind = ..., prior: None = ...) -> TypeCapacity: ...
+@overload
+def capacity(of: object, measure: Measure | None = ..., kind: Kind = ..., prior: object = ...) -> Capacity: ...
 @checked
 def capacity(
     of: PrivacyType | Channel | object,

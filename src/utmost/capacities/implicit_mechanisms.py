@@ -1,8 +1,7 @@
 """Mechanisms that are larger than what describes them.
 
-Mechanisms that are larger than what describes them: matrices written as a kernel and some weights.
-
-Each has ``shape``, ``matrix`` (formed when asked for), and can be given wherever a channel is read.
+Each is a kernel and some weights, has ``shape`` and ``matrix`` (formed when asked for), and can be given wherever a
+channel is read.
 """
 
 from abc import ABC, abstractmethod

@@ -1,11 +1,11 @@
 """Capacities in closed form: the line, alike secrets, lattices, and the magnitude of a type.
 
-The magnitude of a privacy type: where the weighting E w = 1, E = alpha^d, is nonnegative, it is the capacity.
+**The magnitude of a privacy type: where the weighting E w = 1, E = alpha^d, is nonnegative, it is the capacity.**
 
 Then M = E diag(w) is a channel of the type and leaks sum_y w_y; and z = w proves that none leaks more. The sum of the
 weighting is known as the magnitude of the metric space.
 
-Capacities in closed form: the line, and secrets that are alike.
+**Capacities in closed form: the line, and secrets that are alike.**
 
 Write a = alpha and q = 1/a. For N counts the clamped geometric mechanism attains both capacities,
 
@@ -18,7 +18,7 @@ every secret sees the same distances, E / s and F / s with E = a^d, F = q^d and 
 
 Source: [fernandes2022], corollaries 20 and 22; the additive part of 22 is misprinted: 1 - n / (1 + (n - 1) q) is right.
 
-The additive capacity of a Euclidean lattice: a column for each corner, as steep as a lattice in two directions.
+**The additive capacity of a Euclidean lattice: a column for each corner, as steep as a lattice in two directions.**
 
 On counts with level e the geometric mechanism, its columns merged by where they are least, has two columns: g rises
 from t^m / 2 (2m + 1 counts) or t^(m+1) / (1 + t) (2m + 2 counts) at one end, t = exp(-e), and the other is 1 - g. Take
@@ -45,7 +45,7 @@ from utmost.exact import Array, objects, solve_lifted
 from utmost.exact.matrix_products import table_product
 from utmost.leakage import Kind
 from utmost.privacy import PrivacyType
-from utmost.spaces import DiscreteMetric, EuclideanGridMetric, LineMetric
+from utmost.spaces import EuclideanGridMetric, LineMetric
 
 _UNIT = 1 << (BITS + 32)
 
@@ -188,19 +188,13 @@ def _counted(labels: NDArray[np.intp], kinds: NDArray[np.int32]) -> dict[tuple[i
     return {divmod(code, width): count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
 
 
-LINE = "Corollary 20 of [fernandes2022] and its additive twin: the geometric mechanism leaks most on a line"
-EQUAL = "Corollary 22 of [fernandes2022], corrected: randomised response and its dual leak most on equal distances"
-ALIKE = "secrets that see the same distances: alpha^(+-d), divided by its row sum, leaks most"
-
-
 def closed_form(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     """The certificate of a capacity that has a closed form here, else None. Cost: O(1), or O(n^2) to find none."""
     if isinstance(ptype.space.metric, LineMetric):
         return _line(ptype, kind)
     if distance_profile(ptype.space) is not None:
         mechanism = UniformMechanism(ptype, 1 if kind == "multiplicative" else -1)
-        theorem = EQUAL if isinstance(ptype.space.metric, DiscreteMetric) else ALIKE
-        return CapacityCertificate(ptype, kind, mechanism, UniformDual(), theorem=theorem)
+        return CapacityCertificate(ptype, kind, mechanism, UniformDual())
     return None
 
 
@@ -212,7 +206,7 @@ def _line(ptype: PrivacyType, kind: Kind) -> CapacityCertificate:
     mechanism, dual = (KernelMechanism(ptype, scales), scales) if _is_exact(a) else sandwich(ptype, scales)
     if kind == "additive":
         dual = _on_the_middle(a, n) if _is_exact(a) else lowered(ptype, _on_the_middle(a, n))
-    return CapacityCertificate(ptype, kind, mechanism, dual, theorem=LINE)
+    return CapacityCertificate(ptype, kind, mechanism, dual)
 
 
 def _scales(a: Any, n: int) -> Array:
@@ -239,7 +233,6 @@ def _is_exact(value: Any) -> bool:
     return isinstance(value, Fraction)
 
 
-THEOREM = "on a Euclidean lattice with a middle point the additive capacity is 1 - alpha^(distance from it to a corner)"
 # exp(-75) is below the last place of a float next to 1: a dual as small as this proves nothing more than 0 does.
 _FAR = 75.0
 
@@ -249,7 +242,7 @@ def on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
     metric = ptype.space.metric
     if not isinstance(metric, EuclideanGridMetric) or metric.size == 1 or metric.rows % 2 == 0 or metric.cols % 2 == 0:
         return None
-    return _around(ptype, metric, THEOREM)
+    return bound_on_lattice(ptype)
 
 
 def bound_on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
@@ -257,13 +250,7 @@ def bound_on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
     metric = ptype.space.metric
     if not isinstance(metric, EuclideanGridMetric) or metric.size == 1:
         return None
-    return _around(ptype, metric, None)
-
-
-def _around(ptype: PrivacyType, metric: EuclideanGridMetric, theorem: str | None) -> CapacityCertificate:
-    return CapacityCertificate(
-        ptype, "additive", LatticeMechanism(ptype), _on_the_middle_points(ptype, metric), None, theorem
-    )
+    return CapacityCertificate(ptype, "additive", LatticeMechanism(ptype), _on_the_middle_points(ptype, metric))
 
 
 def _on_the_middle_points(ptype: PrivacyType, metric: EuclideanGridMetric) -> Array:

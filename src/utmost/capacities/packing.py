@@ -1,7 +1,5 @@
 """The packing and the covering program: n variables in place of n^2, and mechanisms that complete their answer.
 
-The packing and the covering program: n variables in place of n^2, and a mechanism that completes their answer.
-
 With E = alpha^d and F = 1/E, the duals of the capacities among z >= 0 are
 
     multiplicative:  min sum z, E z >= 1, z >= 0   =   max sum w, E w <= 1, w >= 0;
@@ -11,7 +9,7 @@ Every z bounds the capacity. It is attained if there is a mechanism whose column
 possible (w_j E, or w_j F) at every secret x with z_x > 0: the other entries are found by a small program, or there are
 none; then the bound may be strict (it is for some metrics), and a larger program has to decide.
 
-Capacities of large types that the packing does not give at once: two bounds, which often meet.
+**Capacities of large types that the packing does not give at once: two bounds, which often meet.**
 
 The packing's dual z is one bound. Its weights w give the columns w_j E_j (w_j F_j, additive) for the secrets with
 w_j > 0, whose rows miss 1 only where z = 0. There the entries are moved, as far as the rows with z > 0 allow, by a
@@ -222,12 +220,12 @@ def by_envelope(ptype: PrivacyType, kind: Kind, kernel: Kernel, found: Packing) 
     """The certificate of the moved columns; None where there are too many of them, or floats fail."""
     try:
         heights = _Moving.of(ptype, kind, kernel, found).heights()
-        return CapacityCertificate(ptype, kind, scaled(ptype, heights), found.dual)
+        return CapacityCertificate(ptype, kind, scaled_envelope(ptype, heights), found.dual)
     except (PromiseBroken, SolverFailed, InfeasibleProgram):
         return None
 
 
-def scaled(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
+def scaled_envelope(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
     """The envelopes of columns that nearly sum to 1, scaled by theta = (1 - A) / (H - A L) as in `sandwich`."""
     facts = EnvelopeMechanism(ptype, heights).facts()
     least, most = facts.least, facts.most

@@ -1,12 +1,12 @@
 """The capacity program itself, over essential edges or over classes of pairs that are alike.
 
-The capacity program over classes of pairs: one variable for all pairs of secrets that are alike.
+**The capacity program over classes of pairs: one variable for all pairs of secrets that are alike.**
 
 The program of corollaries 17 and 18 of [fernandes2022], over the essential edges, for mechanisms M[x, j] that depend on
 the class of (x, j) only: of strings of b bits b + 1 variables remain, of a lattice an eighth. Its multipliers, shared
 by the rows that became one, are those of the whole program.
 
-The capacity program itself, over essential edges, with the inequalities it needs and no others.
+**The capacity program itself, over essential edges, with the inequalities it needs and no others.**
 
     multiplicative  maximise, additive  minimise  sum_x m[x, x]
     subject to      m[x, j] >= alpha^d(x, y) m[y, j] for essential edges {x, y} and every j,   sum_j m[x, j] = 1.

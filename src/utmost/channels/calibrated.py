@@ -1,7 +1,5 @@
 """Mechanisms from a cost matrix, the exponential one and the abstract staircase, at the level that they really keep.
 
-Mechanisms from a cost matrix: the exponential one and the abstract staircase, at the level that they really keep.
-
 Both give outcome y for secret x with a probability proportional to a weight that falls with the cost of y for x. The
 weights alone keep the level, but dividing each row by its own sum can cost as much again, unless all sums are equal. So
 the weights run at half the level where the sums may differ, and at the whole level where they cannot.

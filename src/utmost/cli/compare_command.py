@@ -10,7 +10,6 @@ from rich.text import Text
 
 from utmost.cli import options
 from utmost.cli.screen import grid, number, screen
-from utmost.documents.reports import print_json
 from utmost.errors import OutOfRange
 from utmost.exact import exact
 from utmost.figures import canvas
@@ -49,18 +48,16 @@ Costs = Annotated[
     list[str],
     typer.Option("--cost", metavar="NAME", help="A cost: absolute, squared or moment:3; again for each more."),
 ]
-Figure = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Draw into this .svg, .png or .pdf, too (needs utmost[plot]).")
-]
 
 
 def compare(
+    *,
     up_to: UpTo = "10",
     costs: Costs = ["absolute", "squared"],  # noqa: B006
     sensitivity: options.Sensitivity = "1",
     domain: options.Domain = "reals",
-    out: Figure = None,
-    as_json: options.AsJson = False,
+    plot: options.Plot = None,
+    answer: options.Answer,
 ) -> None:
     """Draw how much more Laplace noise costs, by epsilon.
 
@@ -68,16 +65,15 @@ def compare(
     sensitivity, one for each cost L. With the defaults this is Figure 2 of
     Geng and Viswanath (2012): 14.84 and 23.61 times at epsilon = 10.
     """
-    if out is not None:
-        canvas.check_format(out)
+    if plot is not None:
+        canvas.check_format(plot)
     epsilons = _epsilons(up_to)
     curves = {name: gain_curve(epsilons, cost_named(name), sensitivity, domain) for name in costs}  # type: ignore[arg-type]
-    if out is not None:
-        _draw(out, epsilons, curves)
-    if as_json:
-        print_json({"epsilon": [float(e) for e in epsilons], "gain": curves, "domain": domain, "over": "laplace"})
-    else:
-        show_curves([float(e) for e in epsilons], curves, domain)
+    if plot is not None:
+        _draw(plot, epsilons, curves)
+    xs = [float(e) for e in epsilons]
+    report = {"epsilon": xs, "gain": curves, "domain": domain, "over": "laplace"}
+    answer.give(report, lambda: show_curves(xs, curves, domain))
 
 
 def _epsilons(up_to: str) -> list[Fraction]:
@@ -87,6 +83,6 @@ def _epsilons(up_to: str) -> list[Fraction]:
     return [last * at / _POINTS for at in range(_POINTS + 1)]
 
 
-def _draw(out: Path, epsilons: list[Fraction], curves: canvas.Curves) -> None:
-    kind, x, y = out.suffix[1:].lower(), "epsilon", "Laplace cost / optimal cost"
-    write_together({out: lambda file: canvas.figure([float(e) for e in epsilons], curves, file, kind=kind, x=x, y=y)})
+def _draw(plot: Path, epsilons: list[Fraction], curves: canvas.Curves) -> None:
+    kind, x, y = plot.suffix[1:].lower(), "epsilon", "Laplace cost / optimal cost"
+    write_together({plot: lambda file: canvas.figure([float(e) for e in epsilons], curves, file, kind=kind, x=x, y=y)})

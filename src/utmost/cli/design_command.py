@@ -9,12 +9,10 @@ from rich.text import Text
 from utmost.cli import options
 from utmost.cli.screen import facts, grid, number, screen
 from utmost.design import Certificate, Optimum, optimal_mechanism
-from utmost.documents import designs
+from utmost.documents import codec, designs
 from utmost.documents.consumer_files import consumer_of, is_file
-from utmost.documents.reports import design_report, print_json
-from utmost.documents.space_names import one_space
-from utmost.errors import NotMonotone, OutOfRange, PromiseBroken
-from utmost.exact import level
+from utmost.documents.reports import design_report
+from utmost.errors import NotMonotone, OutOfRange
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer, EuclideanGridMetric, LineMetric, ManhattanGridMetric, check_monotone
 from utmost.tables import files
@@ -23,7 +21,7 @@ from utmost.tables.atomic import Writer, write_together
 _SHOWN = 24
 
 
-def show_design(report: dict[str, Any], out: Path | None, matrix: Path | None) -> None:
+def show_design(report: dict[str, Any], out: Path | None) -> None:
     """Print a `design_report`."""
     shown = {
         "expected loss": _value(report["expected_loss"], report["expected_loss_exact"]),
@@ -37,9 +35,8 @@ def show_design(report: dict[str, Any], out: Path | None, matrix: Path | None) -
         "consumer": f"prior {report['prior']}, loss {report['loss']}",
         **({"at face value": _face(report)} if report["face_value_loss"] is not None else {}),
     }
-    written = [str(path) for path in (out, matrix) if path is not None]
-    if written:
-        shown["written"] = " and ".join(written)
+    if out is not None:
+        shown["written"] = str(out)
     console = screen()
     console.print(facts(shown))
     if report["remap"] is not None:
@@ -75,45 +72,29 @@ def _value(value: float, exactly: str | None) -> str:
     return short + (f" = {exactly}" if exactly not in (None, short) and len(exactly or "") < 30 else "")
 
 
-Counts = Annotated[str | None, typer.Option("--counts", metavar="N", help="The secrets are the counts 0..N.")]
-Discrete = Annotated[str | None, typer.Option("--discrete", metavar="K", help="K secrets, all equally far apart.")]
-Hamming = Annotated[str | None, typer.Option("--hamming", metavar="BITS", help="All strings of so many bits.")]
-Grid = Annotated[str | None, typer.Option("--grid", metavar="RxC", help="The points of a lattice, Euclidean.")]
-Graph = Annotated[str | None, typer.Option("--graph", metavar="FILE", help="The nodes of a graph: CSV, an edge a row.")]
-SpaceSpec = Annotated[str | None, typer.Option("--space", metavar="SPEC", help="Any space, such as manhattan:4x4.")]
 Prior = Annotated[str | None, typer.Option(metavar="PRIOR", help="As for read; uniform or a file except on counts.")]
 Theorem = Annotated[bool, typer.Option("--theorem", help="Refuse a loss that Theorem 3.1 does not cover.")]
 Program = Annotated[bool, typer.Option("--program", help="Solve the linear program even where a theorem answers.")]
-Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write mechanism, remap and certificate as JSON.")]
-Matrix = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the mechanism's matrix as CSV.")]
-Plot = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Draw a grid's prior and the answers for its likeliest place.")
-]
-Check = Annotated[
+Out = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", exists=True, dir_okay=False, help="Check the certificate in a design that --out wrote."
+        metavar="FILE",
+        help="Write mechanism, remap and certificate (.json, or - for the pipe), or the mechanism alone (.csv).",
     ),
 ]
 
 
 def design(
-    counts: Counts = None,
-    discrete: Discrete = None,
-    hamming: Hamming = None,
-    grid: Grid = None,
-    graph: Graph = None,
-    space: SpaceSpec = None,
+    *,
+    secrets: options.Secrets,
     prior: Prior = None,
     loss: options.Loss = "absolute",
-    epsilon: options.Epsilon = None,
-    alpha: options.Alpha = None,
+    level: options.AskedLevel,
     theorem: Theorem = False,
     program: Program = False,
     out: Out = None,
-    matrix: Matrix = None,
-    plot: Plot = None,
-    check: Check = None,
+    plot: options.Plot = None,
+    check: options.Check = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Find the best private mechanism for a consumer, and prove how near the best it is.
@@ -123,21 +104,19 @@ def design(
     from how the mechanism was found.
     """
     if check is not None:
-        return _check(check, as_json=as_json)
-    given = {"counts": counts, "discrete": discrete, "hamming": hamming, "grid": grid, "graph": graph, "space": space}
-    (spelled, secrets), at = one_space(given), level(epsilon, alpha)
+        return _check(check, options.Answer(out, as_json))
+    spelled, ptype = secrets.at(level)
     if prior is None:
         raise OutOfRange("a design needs a consumer's prior", came="none", where="--prior")
     if theorem and program:
         raise OutOfRange("one of --theorem and --program can be asked for", came="both")
-    consumer = consumer_of(prior, loss, secrets, at)
-    found = _optimum(PrivacyType(secrets, at), consumer, theorem=theorem, program=program)
+    consumer = consumer_of(prior, loss, ptype.space, ptype.level)
+    found = _optimum(ptype, consumer, theorem=theorem, program=program)
     written = designs.document(found, None if is_file(loss) else loss.strip().lower())
-    _write(found, written, out, matrix, plot)
-    if as_json:
-        return print_json(written)
-
-    show_design(design_report(found, spelled.replace(":", " ", 1), prior, loss), out, matrix)
+    path = options.file_of(out)
+    _write(found, written, path, plot)
+    report = design_report(found, spelled.replace(":", " ", 1), prior, loss)
+    options.Answer(None, as_json or out != path).give(written, lambda: show_design(report, path))
 
 
 def _optimum(ptype: PrivacyType, consumer: Consumer, *, theorem: bool, program: bool) -> Optimum:
@@ -150,17 +129,16 @@ def _optimum(ptype: PrivacyType, consumer: Consumer, *, theorem: bool, program: 
         raise
 
 
-def _write(
-    found: Optimum, written: dict[str, object], out: Path | None, matrix: Path | None, plot: Path | None
-) -> None:
+def _write(found: Optimum, written: dict[str, object], out: Path | None, plot: Path | None) -> None:
     writers: dict[Path, Writer] = {}
-    if out is not None:
-        writers[out] = lambda file: designs.write(written, file)
-    if matrix is not None:
-        if matrix.suffix.lower() not in files.TEXT:
-            raise OutOfRange("a matrix is written as .csv or .tsv", came=matrix.name, where="--matrix")
+    if out is not None and out.suffix.lower() == ".json":
+        writers[out] = lambda file: codec.write(written, file)
+    elif out is not None:
+        if out.suffix.lower() not in files.TEXT:
+            raise OutOfRange("a design is written as .json, its mechanism as .csv", came=out.name, where="--out")
         names = ["secret", *map(str, range(found.certificate.consumer.actions))]
-        writers[matrix] = lambda file: files.write_rows(names, designs.matrix_text(found.channel), file, matrix)
+        rows = ([str(x), *map(str, row)] for x, row in enumerate(found.channel.matrix.tolist()))
+        writers[out] = lambda file: files.write_rows(names, rows, file, out)
     if plot is not None:
         writers[plot] = _places(found, plot)
     if writers:
@@ -182,13 +160,8 @@ def _places(found: Optimum, path: Path) -> Writer:
     return lambda file: places_figure(maps, (metric.rows, metric.cols), likeliest, file, path)
 
 
-def _check(path: Path, *, as_json: bool) -> None:
+def _check(path: Path, answer: options.Answer) -> None:
     """Check a design, and refuse one that does not prove what it states."""
     certificate = designs.read(path)
-    if not certificate.verify():
-        raise PromiseBroken("the certificate must prove the bounds that the design states", where=str(path))
     bounds = {"lower": float(certificate.lower), "upper": float(certificate.upper)}
-    if as_json:
-        return print_json({"verified": True, **bounds})
-
-    show_check(certificate)
+    answer.give({"verified": True, **bounds}, lambda: show_check(certificate))

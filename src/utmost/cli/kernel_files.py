@@ -1,13 +1,10 @@
 """A search for kernels that survives being stopped, and vertices as rows of text.
 
-A search for kernels that survives being stopped: a small JSON file says where it stands, a CSV file has the kernels.
-
-After each stretch the kernels found are forced to the disk, then the state is replaced by one that counts them. What
-was written after the last state is cut off when the search goes on. Fields are never removed and never change their
-meaning; `format` grows when one is added.
+A small JSON file says where the search stands, a CSV file has the kernels. After each stretch the kernels found are
+forced to the disk, then the state is replaced by one that counts them. What was written after the last state is cut off
+when the search goes on.
 """
 
-import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -18,15 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from utmost.documents.reports import fields, read_json
-from utmost.documents.space_names import space_facts
+from utmost.documents.codec import check_header, encoded, fields, header, read_json, type_facts
 from utmost.errors import BadTable, Unsupported
 from utmost.exact import Surd
 from utmost.geometry import Haul, Position, Vertices, kernel_blocks
 from utmost.geometry.log_domain import Distances
 from utmost.privacy import PrivacyType
-from utmost.release.statements import level_facts
-from utmost.version import __version__
 
 KIND = "utmost kernel search"
 
@@ -117,10 +111,9 @@ def read(ptype: PrivacyType, state: Path) -> Search:
         BadTable: for a file that is none.
     """
     found = read_json(state, "a state must")
-    with fields(state, "a state must"):
-        if found["kind"] != KIND:
-            raise BadTable(f"a state must be of the kind {KIND!r}", came=found["kind"], where=str(state))
-        if found["type"] != _type_facts(ptype):
+    check_header(found, KIND, 1, "a state", where=str(state))
+    with fields("a state", str(state)):
+        if found["type"] != type_facts(ptype):
             raise BadTable("the state must be of the type that is searched", came=found["type"], where=str(state))
         position = found["position"]
         return Search(
@@ -134,25 +127,19 @@ def read(ptype: PrivacyType, state: Path) -> Search:
 def _write(ptype: PrivacyType, state: Path, at: Search) -> None:
     position = None if at.position is None else {"orbit": at.position.orbit, "coming": list(at.position.coming)}
     facts = {
-        "kind": KIND,
-        "format": 1,
-        "utmost": __version__,
-        "type": _type_facts(ptype),
+        **header(KIND, 1),
+        "type": type_facts(ptype),
         "position": position,
         "sizes": {str(size): count for size, count in sorted(at.sizes.items())},
         "done": at.done,
         "written": at.written,
     }
     aside = state.with_name(f".{state.name}.part")
-    with aside.open("w", encoding="utf-8") as file:
-        file.write(json.dumps(facts, indent=2) + "\n")
+    with aside.open("wb") as file:
+        file.write(encoded(facts))
         file.flush()
         os.fsync(file.fileno())
     os.replace(aside, state)
-
-
-def _type_facts(ptype: PrivacyType) -> Any:
-    return {"space": space_facts(ptype.space), **level_facts(ptype.level)}
 
 
 def _appended(out: Path, haul: Haul) -> int:

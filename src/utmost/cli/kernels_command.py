@@ -5,16 +5,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.text import Text
 
 from utmost.cli import options
-from utmost.cli.screen import facts, grid, percent, screen
-from utmost.documents.privacy_types import secret_names, type_asked
-from utmost.documents.reports import print_json
+from utmost.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search
+from utmost.cli.screen import busy, facts, grid, percent, screen, share_done, tallied
+from utmost.cli.vertices_command import draw_type
+from utmost.documents.codec import header, write_list
+from utmost.documents.space_names import secret_names
 from utmost.errors import OutOfRange
 from utmost.exact import exact, natural
-from utmost.geometry import KernelEstimate
+from utmost.geometry import KernelEstimate, estimate_kernels, kernel_blocks, kernel_sizes, vertices
 from utmost.geometry import kernels as listed_kernels
 from utmost.privacy import PrivacyType
 from utmost.release.statements import level_facts
@@ -94,23 +97,12 @@ Out = Annotated[
 Resume = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Keep in this file where the search stands, and go on from there.")
 ]
-Plot = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Draw the type and a kernel: on 3 or 4 secrets, .svg, .png or .pdf.")
-]
 
 
 def kernels(
-    space: options.SpaceSpec = None,
-    line: options.Line = None,
-    counts: options.Counts = None,
-    discrete: options.Discrete = None,
-    hamming: options.Hamming = None,
-    grid: options.Grid = None,
-    manhattan: options.Manhattan = None,
-    graph: options.Graph = None,
-    distances: options.Distances = None,
-    epsilon: options.Epsilon = None,
-    alpha: options.Alpha = None,
+    *,
+    secrets: options.Secrets,
+    level: options.AskedLevel,
     count: Count = False,
     by_size: BySize = False,
     orbits: Orbits = False,
@@ -120,49 +112,36 @@ def kernels(
     confidence: options.Confidence = "0.95",
     out: Out = None,
     resume: Resume = None,
-    plot: Plot = None,
+    plot: options.Plot = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Count or list the kernels of a privacy type: every mechanism is a mixture of them, post-processed.
 
     A kernel is a set of independent vertices with the uniform distribution inside its hull. How many there are depends
-    on the level (alpha = 1/2 if left out); it is exact for rational alpha.
+    on the level; it is exact for rational alpha.
     """
-    spelled, ptype = type_asked(
-        {
-            "space": space,
-            "line": line,
-            "counts": counts,
-            "discrete": discrete,
-            "hamming": hamming,
-            "grid": grid,
-            "manhattan": manhattan,
-            "graph": graph,
-            "distances": distances,
-        },
-        epsilon,
-        alpha,
-    )
+    spelled, ptype = secrets.at(level)
     _check_one({"--count": count, "--by-size": by_size, "--orbits": orbits, "--estimate": estimate is not None})
     if plot is not None:
-        from utmost.cli.vertices_command import draw_type
-
         draw_type(spelled, ptype, plot)
+    if resume is not None and out is not None and options.file_of(out) is None:
+        raise OutOfRange("with --resume the list must be a file", came="the pipe", where="--out")
+    listed = not (count or by_size or orbits or estimate)
+    answer = options.Answer(None if resume or listed else out, as_json)
     if estimate is not None:
-        return _estimate(spelled, ptype, estimate, size, seed, confidence, as_json=as_json)
+        return _estimate(spelled, ptype, estimate, size, seed, confidence, answer)
     if orbits:
-        return _orbits(spelled, ptype, as_json=as_json)
-    if resume is None and out is not None:
+        return _orbits(spelled, ptype, answer)
+    if resume is None and listed and out is not None:
         return _write(ptype, out)
-    if resume is None and as_json and not (count or by_size):
+    if resume is None and listed and as_json:
         return _stream(spelled, ptype)
-    sizes = _searched(spelled, ptype, resume, out)
-    if as_json:
-        return print_json(_report(spelled, ptype, sizes))
+    sizes = _searched(spelled, ptype, resume, None if resume is None else out)
+    report = _report(spelled, ptype, sizes)
     if count:
-        return typer.echo(sum(sizes.values()))
-
-    show_kernels(spelled, ptype, sizes, [path for path in (plot, out, resume) if path is not None], whole=not by_size)
+        return answer.give(report, lambda: typer.echo(sum(sizes.values())))
+    written = [path for path in (plot, out, resume) if path is not None]
+    answer.give(report, lambda: show_kernels(spelled, ptype, sizes, written, whole=not by_size))
 
 
 def _check_one(asked: dict[str, bool]) -> None:
@@ -173,41 +152,27 @@ def _check_one(asked: dict[str, bool]) -> None:
 
 def _searched(spelled: str, ptype: PrivacyType, resume: Path | None, out: Path | None) -> dict[int, int]:
     """How many kernels there are of each size, with a bar on a terminal."""
-    from utmost.cli.screen import share_done
-    from utmost.geometry import kernel_sizes
-
     with share_done(f"Searching the kernels of {spelled}") as watch:
         if resume is None:
             return kernel_sizes(ptype, watch)
-        from utmost.cli.kernel_files import search
-
         return dict(sorted(search(ptype, resume, out, watch).sizes.items()))
 
 
 def _rows(ptype: PrivacyType) -> Iterator[list[str]]:
-    from utmost.cli.kernel_files import kernel_rows
-    from utmost.cli.screen import tallied
-    from utmost.geometry import kernel_blocks
-
     rows = (row for haul in kernel_blocks(ptype) for row in kernel_rows(haul))
     return tallied(rows, "kernels written")
 
 
 def _write(ptype: PrivacyType, out: Path) -> None:
-    from utmost.cli.kernel_files import kernel_header
-
     names = kernel_header(ptype)
-    if str(out) == "-":
+    if options.file_of(out) is None:
         return files.write_rows(names, _rows(ptype), sys.stdout.buffer, Path("stdout.csv"))
     write_together({out: lambda file: files.write_rows(names, _rows(ptype), file, out)})
 
 
 def _stream(spelled: str, ptype: PrivacyType) -> None:
-    from utmost.cli.kernel_files import posterior_rows
-    from utmost.documents.reports import write_list
-    from utmost.geometry import vertices
-
     head = {
+        **header("utmost kernels", 1),
         "space": spelled,
         **level_facts(ptype.level),
         "secrets": secret_names(ptype.space),
@@ -222,22 +187,16 @@ def _report(spelled: str, ptype: PrivacyType, sizes: dict[int, int]) -> dict[str
     return {"space": spelled, **level_facts(ptype.level), "kernels": sum(sizes.values()), "by_size": by_size}
 
 
-def _orbits(spelled: str, ptype: PrivacyType, *, as_json: bool) -> None:
-    from utmost.cli.screen import busy
-    from utmost.geometry import kernels as listed
-
+def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
     with busy(f"Sorting the kernels of {spelled} into orbits"):
-        found = listed(ptype)
+        found = listed_kernels(ptype)
         parts = found.orbits()
     rows = [
         {"kernels": int(size), "vertices": list(found.support(int(k)))}
         for k, size in zip(parts.representatives, parts.sizes, strict=True)
     ]
-    if as_json:
-        head = {"space": spelled, **level_facts(ptype.level), "kernels": len(found)}
-        return print_json({**head, "orbits": rows})
-
-    show_orbits(spelled, ptype, len(found), rows)
+    report = {"space": spelled, **level_facts(ptype.level), "kernels": len(found), "orbits": rows}
+    answer.give(report, lambda: show_orbits(spelled, ptype, len(found), rows))
 
 
 def _estimate(
@@ -247,14 +206,8 @@ def _estimate(
     size: str | None,
     seed: int | None,
     confidence: str,
-    *,
-    as_json: bool,
+    answer: options.Answer,
 ) -> None:
-    import numpy as np
-
-    from utmost.cli.screen import busy
-    from utmost.geometry import estimate_kernels
-
     wanted = None if size is None else natural(size, "--size", least=1)
     with busy(f"Sampling the kernels of {spelled}"):
         found = estimate_kernels(
@@ -265,18 +218,14 @@ def _estimate(
             confidence=float(exact(confidence)),
         )
     outcomes = wanted or ptype.space.size
-    if as_json:
-        return print_json(
-            {
-                "space": spelled,
-                **level_facts(ptype.level),
-                "outcomes": outcomes,
-                "estimate": found.value,
-                "low": found.low,
-                "high": found.high,
-                "confidence": found.confidence,
-                "samples": found.samples,
-            }
-        )
-
-    show_estimate(spelled, ptype, outcomes, found)
+    report = {
+        "space": spelled,
+        **level_facts(ptype.level),
+        "outcomes": outcomes,
+        "estimate": found.value,
+        "low": found.low,
+        "high": found.high,
+        "confidence": found.confidence,
+        "samples": found.samples,
+    }
+    answer.give(report, lambda: show_estimate(spelled, ptype, outcomes, found))

@@ -10,8 +10,9 @@ from rich.text import Text
 from utmost.channels import Channel
 from utmost.cli import options
 from utmost.cli.screen import facts, grid, number, screen
-from utmost.documents.measure_names import SAYS
-from utmost.documents.reports import print_json
+from utmost.documents import channel_files
+from utmost.documents.measure_names import SAYS, leakage_report, measure_of, prior_of
+from utmost.documents.space_names import space_named
 from utmost.errors import OutOfRange
 from utmost.tables.atomic import write_together
 
@@ -125,9 +126,11 @@ def value_text(value: dict[str, Any] | None) -> str:
 
 
 Channels = Annotated[
-    list[Path],
+    list[options.File],
     typer.Argument(
-        metavar="CHANNEL...", exists=True, dir_okay=False, help="Matrices as .csv or .json: rows are secrets."
+        metavar="CHANNEL...",
+        parser=options.readable,
+        help="Matrices as .csv or .json: rows are secrets; - for the pipe.",
     ),
 ]
 Measure = Annotated[
@@ -141,29 +144,23 @@ Gain = Annotated[
 Loss = Annotated[
     str | None, typer.Option(metavar="LOSS", help="A loss instead of a gain: by name as for read, or a .csv file.")
 ]
-Plot = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Draw the posteriors of three secrets as .svg, .png or .pdf.")
-]
 
 
 def leakage(
     channels: Channels,
+    *,
     prior: options.Prior = "uniform",
     measure: Measure = None,
     gain: Gain = None,
     loss: Loss = None,
     space: options.SpaceSpec = None,
-    plot: Plot = None,
-    as_json: options.AsJson = False,
+    plot: options.Plot = None,
+    answer: options.Answer,
 ) -> None:
     """Say what a channel leaks: before and after, by what factor, at most, and what to do with each outcome.
 
     Several channels on the same secrets are set side by side. By default the measure is Bayes vulnerability.
     """
-    from utmost.documents import channel_files
-    from utmost.documents.measure_names import leakage_report, measure_of, prior_of
-    from utmost.documents.space_names import space_named
-
     read = {_title(path, channels): channel_files.read(path) for path in channels}
     secrets = _secrets(read)
     by, belief = measure_of(measure, gain, loss), prior_of(prior, secrets)
@@ -177,10 +174,8 @@ def leakage(
         from utmost.figures.hyper_pictures import hyper_figure
 
         write_together({plot: lambda file: hyper_figure(read, belief, along, file, plot)})
-    if as_json:
-        return print_json({"prior": prior, "space": space, "channels": reports})
-
-    show_leakage(reports, prior, plot)
+    report = {"prior": prior, "space": space, "channels": reports}
+    answer.give(report, lambda: show_leakage(reports, prior, plot))
 
 
 def _title(path: Path, paths: list[Path]) -> str:

@@ -6,12 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.console import Group
+from rich.padding import Padding
+from rich.text import Text
+
+from utmost.cli import options
 from utmost.cli.ledger_place import Place
+from utmost.cli.screen import busy, counted, facts, number, percent, screen, watched
 from utmost.documents import statement_files
 from utmost.documents.reports import print_json
-from utmost.documents.statement_files import Signer
+from utmost.documents.signatures import signer_of
+from utmost.documents.statement_files import Signer, sidecar_path
 from utmost.exact import Level
-from utmost.exact import level as level_of
 from utmost.ledger import Budget, Event, Ledger, Published, Status, Verification
 from utmost.ledger.verification import response_plan
 from utmost.noise.law import read_confidence
@@ -108,92 +114,63 @@ def _number(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A release and a level, as they were named on the command line.
+    """A release and a level, as they were named on the command line, and where the answer goes.
 
     Raises:
         NotALevel, NotANumber, OutOfRange: for a level or a confidence that is none; before any ledger is opened.
     """
 
-    name: str
-    version: int | None
-    epsilon: str | None
-    alpha: str | None
-    confidence: str = "0.95"
+    name: options.LedgerName
+    epsilon: options.Epsilon = None
+    alpha: options.Alpha = None
+    version: options.DataVersion = None
+    confidence: options.Confidence = "0.95"
+    out: options.TableOut = None
+    sign: options.Sign = None
+    as_json: options.AsJson = False
 
     def __post_init__(self) -> None:
-        level_of(self.epsilon, self.alpha)
+        options.AskedLevel(self.epsilon, self.alpha).read()
         read_confidence(self.confidence)
 
     @property
     def at(self) -> Level:
         """The level."""
-        return level_of(self.epsilon, self.alpha)
+        return options.AskedLevel(self.epsilon, self.alpha).read()
 
+    def checked(self, source: Path | None) -> Signer | None:
+        """What signs the statement, if anything, once it is clear that table and statement can be written.
 
-def check_free(source: Path | None, out: Path | None, sign: Path | None = None) -> None:
-    """Check, before anything is drawn, that the answer and its statement can be written.
+        Raises:
+            Unsupported: where one of the files exists, and for an ending of another kind than the table's.
+        """
+        statement_files.check_free(source or Path("columns.csv"), options.file_of(self.out), self.sign)
+        return None if self.sign is None else signer_of(self.sign)
 
-    Raises:
-        Unsupported: where one of the files exists, and for an ending of another kind than the table's.
-    """
-    statement_files.check_free(source or Path("columns.csv"), out, sign)
+    def give(self, ledger: Ledger, table: Any, signer: Signer | None) -> None:
+        """Write the table and its statement, then print: JSON for programs, a screen for people."""
+        out, at = options.file_of(self.out), self.at
+        versions = [one for one in ledger.releases if one.name == self.name]
+        release = next(one for one in reversed(versions) if self.version in (None, one.version))
+        public = [name for name in files.head(table, 0)[0] if name not in release.columns]
 
+        def report(digest: dict[str, str]) -> dict[str, Any]:
+            return response_report(ledger, release, at, self.confidence, public, digest)
 
-def show_spending(asked: Question, after: Budget, *, as_json: bool) -> None:
-    """Say what a call would spend; nothing was drawn or written."""
-    _show(asked, budget_report(after), as_json=as_json, new=False)
-
-
-def show_first_spending(asked: Question, dataset: str, *, as_json: bool) -> None:
-    """Say what a call would spend that makes the ledger."""
-    after = {"dataset": dataset, "limit": None, "spent": level_text(asked.at), "remaining": None}
-    _show(asked, after, as_json=as_json, new=True)
-
-
-def _show(asked: Question, after: dict[str, Any], *, as_json: bool, new: bool) -> None:
-    if as_json:
-        facts = {"dry_run": True, "name": asked.name, **level_facts(asked.at)}
-        return print_json(facts | {"after": after, "new_ledger": new})
-    from utmost.cli.ledger_command import show_rehearsal
-
-    show_rehearsal(after, asked.name, level_text(asked.at), new=new)
-
-
-def give(
-    ledger: Ledger, asked: Question, table: Any, out: Path | None, *, as_json: bool, signer: Signer | None = None
-) -> None:
-    """Write the table and its statement, then print: JSON for programs, a screen for people."""
-    from utmost.cli.screen import watched
-
-    versions = [one for one in ledger.releases if one.name == asked.name]
-    release = next(one for one in reversed(versions) if asked.version in (None, one.version))
-    public = [name for name in files.head(table, 0)[0] if name not in release.columns]
-
-    def report(digest: dict[str, str]) -> dict[str, Any]:
-        return response_report(ledger, release, asked.at, asked.confidence, public, digest)
-
-    said = report(cells_digest(table)) if out is None else statement_files.publish(table, report, out, watched, signer)
-    if as_json:
-        return print_json(said if out is not None else {"statement": said, "table": files.columns(table)})
-    from utmost.cli.ledger_command import show_answer
-
-    if out is None:
-        files.write_text(table, sys.stdout.buffer)
-        sys.stdout.flush()
-    show_answer(said, out)
+        if out is None:
+            said = report(cells_digest(table))
+        else:
+            said = statement_files.publish(table, report, out, watched, signer)
+        if self.as_json:
+            return print_json(said if out is not None else {"statement": said, "table": files.columns(table)})
+        if out is None:
+            files.write_text(table, sys.stdout.buffer)
+            sys.stdout.flush()
+        _show_answer(said, out)
 
 
 def publish_in_ledger(
-    place: Place,
-    table: Path,
-    promise: dict[str, Any],
-    confidence: str,
-    out: Path | None,
-    *,
-    create: bool,
-    as_json: bool,
-    dry_run: bool,
-    sign: Path | None = None,
+    place: Place, table: Path, promise: dict[str, Any], asked: Question, *, create: bool, dry_run: bool
 ) -> None:
     """Publish, or rehearse it: the same checks of the table, and what the dataset would have spent.
 
@@ -201,37 +178,65 @@ def publish_in_ledger(
         promise: what `Ledger.publish` takes, the name among it.
         create: whether the ledger may be made.
     """
-    from utmost.cli.screen import busy, counted
-    from utmost.documents.signatures import signer_of
-
-    name, version = promise["name"], promise["version"]
-    asked = Question(name, version, promise["epsilon"], promise["alpha"], confidence)
-    check_free(table, out, sign)
-    signer = None if sign is None else signer_of(sign)
+    signer = asked.checked(table)
     with busy(f"Checking {table.name}"):
         brought = files.read(table)
     if dry_run:
-        return _rehearse(place, brought, promise, asked, create=create, as_json=as_json)
+        return _rehearse(place, brought, promise, asked, create=create)
     with place.opened(create=create) as opened:
         with counted("Publishing") as progress:
             made = opened.publish(table=brought, **promise, progress=progress)
-        give(opened, asked, made, out, as_json=as_json, signer=signer)
+        asked.give(opened, made, signer)
 
 
-def _rehearse(
-    place: Place, table: Any, promise: dict[str, Any], asked: Question, *, create: bool, as_json: bool
-) -> None:
+def _rehearse(place: Place, table: Any, promise: dict[str, Any], asked: Question, *, create: bool) -> None:
     of_ledger = ("name", "version", "dataset", "half_step", "independent", "largest")
     once = {key: value for key, value in promise.items() if key not in of_ledger}
     rehearse_table(table, **once)
     if create and not place.is_there:
-        return show_first_spending(asked, promise["dataset"] or asked.name, as_json=as_json)
+        after = {"dataset": promise["dataset"] or asked.name, "limit": None, "remaining": None}
+        return _show_spending(asked, after | {"spent": level_text(asked.at)}, new=True)
+    of_dataset = {name: promise[name] for name in ("dataset", "independent", "version")}
     with place.opened() as opened:
-        after = opened.rehearse(
-            asked.name,
-            epsilon=asked.at,
-            dataset=promise["dataset"],
-            independent=promise["independent"],
-            version=asked.version,
-        )
-    show_spending(asked, after, as_json=as_json)
+        show_spending(asked, opened.rehearse(asked.name, epsilon=asked.at, **of_dataset))
+
+
+def show_spending(asked: Question, after: Budget) -> None:
+    """Say what a call would spend; nothing was drawn or written."""
+    _show_spending(asked, budget_report(after), new=False)
+
+
+def _show_spending(asked: Question, after: dict[str, Any], *, new: bool) -> None:
+    if asked.as_json:
+        found = {"dry_run": True, "name": asked.name, **level_facts(asked.at)}
+        return print_json(found | {"after": after, "new_ledger": new})
+    rows = {"release": asked.name, "level": f"epsilon = {level_text(asked.at)}", **budget_rows(after)}
+    if new:
+        rows["ledger"] = "would be made"
+    screen().print(Group(Text("Nothing was drawn. After this call it would be:", style="bold"), facts(rows)))
+
+
+def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:
+    """A `budget_report` as people read it."""
+    return {
+        "dataset": report["dataset"] or "",
+        "limit": "none" if report["limit"] is None else f"epsilon = {report['limit']}",
+        "spent": f"epsilon = {report['spent']}",
+        "remaining": "no limit is set" if report["remaining"] is None else f"epsilon = {report['remaining']}",
+    }
+
+
+def _show_answer(said: Mapping[str, Any], out: Path | None) -> None:
+    """Print what an answer is worth: beside the table on standard error, or after it was written."""
+    sure = percent(said["confidence"])
+    rows = {
+        "release": f"{said['name']}, version {said['data_version']}",
+        "level": f"epsilon = {said['epsilon']} in all, epsilon = {said['per_cell']['epsilon']} for each cell",
+        "error bar": f"± {number(said['radius'])} around each released cell, at {sure} confidence",
+        "answered at": ", ".join(said["levels"]),
+        "together": f"epsilon = {said['together']['epsilon']}, whatever answers are put together",
+    }
+    if out is not None:
+        rows["written"] = f"{out} and {sidecar_path(out)}"
+    shown = Group(Text("Answered.", style="bold"), Padding(Text(said["guarantee"]), (0, 0, 1, 0)), facts(rows))
+    screen(stderr=out is None).print(shown)

@@ -6,48 +6,18 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Group
-from rich.padding import Padding
 from rich.text import Text
 
-from utmost.cli import options
-from utmost.cli.screen import facts, grid, number, percent, screen
-from utmost.documents.reports import print_json
-from utmost.documents.statement_files import sidecar_path
+from utmost.cli import ledger_answers, options
+from utmost.cli.ledger_place import Place
+from utmost.cli.screen import busy, facts, grid, screen
 from utmost.errors import OutOfRange
+from utmost.ledger import Ledger
 from utmost.tables.atomic import check_absent
 
 _RELEASE = ("name", "version", "dataset", "columns", "rows", "levels")
 _BUDGET = ("dataset", "limit", "spent", "remaining")
 _TOLD = ("name", "version", "level", "how", "dataset", "columns", "rows", "limit", "reason", "missing")
-
-
-def show_answer(said: Mapping[str, Any], out: Path | None) -> None:
-    """Print what an answer is worth: beside the table on standard error, or after it was written."""
-    sure = percent(said["confidence"])
-    rows = {
-        "release": f"{said['name']}, version {said['data_version']}",
-        "level": f"epsilon = {said['epsilon']} in all, epsilon = {said['per_cell']['epsilon']} for each cell",
-        "error bar": f"± {number(said['radius'])} around each released cell, at {sure} confidence",
-        "answered at": ", ".join(said["levels"]),
-        "together": f"epsilon = {said['together']['epsilon']}, whatever answers are put together",
-    }
-    if out is not None:
-        rows["written"] = f"{out} and {sidecar_path(out)}"
-    shown = Group(Text("Answered.", style="bold"), Padding(Text(said["guarantee"]), (0, 0, 1, 0)), facts(rows))
-    screen(stderr=out is None).print(shown)
-
-
-def show_rehearsal(after: Mapping[str, Any], name: str, level: str, *, new: bool) -> None:
-    """Print what would be spent."""
-    rows = {"release": name, "level": f"epsilon = {level}", **_budget(after)}
-    if new:
-        rows["ledger"] = "would be made"
-    screen().print(Group(Text("Nothing was drawn. After this call it would be:", style="bold"), facts(rows)))
-
-
-def show_budget(report: Mapping[str, Any]) -> None:
-    """Print the budget of a dataset."""
-    screen().print(facts(_budget(report)))
 
 
 def show_status(status: Mapping[str, Any], headline: str | None = None) -> None:
@@ -86,15 +56,6 @@ def show_history(events: Sequence[Mapping[str, Any]]) -> None:
     screen().print(grid(("event", "time", "kind", "facts"), rows, left=4))
 
 
-def _budget(report: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        "dataset": _cell(report["dataset"]),
-        "limit": "none" if report["limit"] is None else f"epsilon = {report['limit']}",
-        "spent": f"epsilon = {report['spent']}",
-        "remaining": "no limit is set" if report["remaining"] is None else f"epsilon = {report['remaining']}",
-    }
-
-
 def _facts(found: Mapping[str, Any]) -> str:
     """What people want to know of an event; digests are for programs."""
     return ", ".join(f"{name} {_cell(found[name])}" for name in _TOLD if found.get(name) is not None)
@@ -106,152 +67,80 @@ def _cell(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    help="Look after a ledger: check it, budget it, copy it.",
-)
-
-Dataset = Annotated[str | None, typer.Option("--dataset", metavar="NAME", help="The dataset.")]
+Dataset = Annotated[str | None, typer.Option("--dataset", metavar="NAME", help="Only the events of this dataset.")]
 NameFilter = Annotated[str | None, typer.Option("--name", metavar="NAME", help="Only the events of this release.")]
 
 
-@app.command()
-def status(
-    ledger: options.LedgerPlace,
-    key_file: options.KeyFile = None,
-    witness: options.WitnessFile = None,
-    as_json: options.AsJson = False,
-) -> None:
+def status(*, place: Place, answer: options.Answer) -> None:
     """Show what the ledger holds: its releases, their levels, and what each dataset has spent."""
-    from utmost.cli import ledger_answers
-    from utmost.cli.ledger_place import Place
-
-    with Place.of(ledger, key_file, witness).opened() as opened:
-        report = ledger_answers.status_report(opened.status(), opened.releases)
-    if as_json:
-        return print_json(report)
-
-    show_status(report)
+    with place.opened() as opened:
+        _give_status(opened, answer)
 
 
-@app.command()
-def verify(
-    ledger: options.LedgerPlace,
-    key_file: options.KeyFile = None,
-    witness: options.WitnessFile = None,
-    as_json: options.AsJson = False,
-) -> None:
+def verify(*, place: Place, answer: options.Answer) -> None:
     """Read the whole ledger and recompute all of it; exit code 1 where it is damaged or in quarantine."""
-    from utmost.cli import ledger_answers
-    from utmost.cli.ledger_place import Place
-    from utmost.cli.screen import busy
-
-    with Place.of(ledger, key_file, witness).opened() as opened, busy("Verifying"):
+    with place.opened() as opened, busy("Verifying"):
         found, quarantine = opened.verify(), opened.status().quarantine
     report = ledger_answers.verification_report(found) | {"quarantine": quarantine}
-    if as_json:
-        print_json(report)
-    else:
-        show_verification(report)
+    answer.give(report, lambda: show_verification(report))
     if quarantine is not None:
         raise typer.Exit(1)
 
 
-@app.command()
-def history(
-    ledger: options.LedgerPlace,
-    name: NameFilter = None,
-    dataset: Dataset = None,
-    key_file: options.KeyFile = None,
-    witness: options.WitnessFile = None,
-    as_json: options.AsJson = False,
-) -> None:
+def history(*, place: Place, name: NameFilter = None, dataset: Dataset = None, answer: options.Answer) -> None:
     """List what has happened, oldest first."""
-    from utmost.cli import ledger_answers
-    from utmost.cli.ledger_place import Place
-
-    with Place.of(ledger, key_file, witness).opened() as opened:
+    with place.opened() as opened:
         events = [ledger_answers.event_report(event) for event in opened.history(name, dataset=dataset)]
-    if as_json:
-        return print_json(events)
-
-    show_history(events)
+    answer.give(events, lambda: show_history(events))
 
 
-@app.command()
 def budget(
-    ledger: options.LedgerPlace,
+    *,
+    place: Place,
     dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="The dataset.")],
     limit: Annotated[
         str | None, typer.Option(metavar="NUMBER", help="Set the limit: the epsilon that all its releases may spend.")
     ] = None,
-    key_file: options.KeyFile = None,
-    witness: options.WitnessFile = None,
-    as_json: options.AsJson = False,
+    answer: options.Answer,
 ) -> None:
     """Show what a dataset has spent and may still spend, and set its limit."""
-    from utmost.cli import ledger_answers
-    from utmost.cli.ledger_place import Place
-
-    with Place.of(ledger, key_file, witness).opened() as opened:
+    with place.opened() as opened:
         report = ledger_answers.budget_report(opened.budget(dataset, limit))
-    if as_json:
-        return print_json(report)
-
-    show_budget(report)
+    answer.give(report, lambda: screen().print(facts(ledger_answers.budget_rows(report))))
 
 
-@app.command()
 def backup(
-    copy: Annotated[Path, typer.Argument(metavar="FILE", help="The copy, an SQLite file; never over another file.")],
-    ledger: options.LedgerPlace,
-    key_file: options.KeyFile = None,
-    witness: options.WitnessFile = None,
+    *,
+    place: Place,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The copy, an SQLite file; never over another file.")],
     as_json: options.AsJson = False,
 ) -> None:
     """Write a consistent copy of the ledger, whatever else is being written. Keep the key apart from it."""
-    from utmost.cli.ledger_place import Place
-    from utmost.cli.screen import busy
-
-    check_absent(copy)
-    with Place.of(ledger, key_file, witness).opened() as opened, busy("Copying"):
-        opened.backup(copy)
-        report = {"backup": str(copy), "receipt": opened.receipt()}
-    if as_json:
-        return print_json(report)
-    typer.echo(f"Copied to {copy}. Keep this receipt elsewhere:\n{report['receipt']}")
+    check_absent(out)
+    with place.opened() as opened, busy("Copying"):
+        opened.backup(out)
+        report = {"backup": str(out), "receipt": opened.receipt()}
+    said = f"Copied to {out}. Keep this receipt elsewhere:\n{report['receipt']}"
+    options.Answer(None, as_json).give(report, lambda: typer.echo(said))
 
 
-@app.command()
 def restore(
     copy: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="What `backup` wrote.")],
-    ledger: options.LedgerPlace,
-    key_file: options.KeyFile = None,
-    witness: options.WitnessFile = None,
-    as_json: options.AsJson = False,
+    *,
+    place: Place,
+    answer: options.Answer,
 ) -> None:
     """Make a new ledger from a backup. It shows what it holds, and answers nothing new before it is resumed."""
-    from utmost.cli import ledger_answers
-    from utmost.cli.ledger_place import Place
-    from utmost.ledger import Ledger
-
-    place = Place.of(ledger, key_file, witness)
     if place.path is not None:
         check_absent(place.path)
-    with Ledger.restore(copy, place.text, **place.options) as opened:
-        report = ledger_answers.status_report(opened.status(), opened.releases)
-    if as_json:
-        return print_json(report)
-
-    show_status(report, "Restored, and in quarantine: it answers nothing new before `utmost ledger resume`.")
+    with Ledger.restore(copy, place.ledger, **place.options) as opened:
+        said = "Restored, and in quarantine: it answers nothing new before `utmost ledger resume`."
+        _give_status(opened, answer, said)
 
 
-@app.command()
 def resume(
-    ledger: options.LedgerPlace,
+    *,
+    place: Place,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why the ledger may go on; it is recorded.")],
     missing: Annotated[
         list[str] | None,
@@ -260,46 +149,41 @@ def resume(
     nothing_missing: Annotated[
         bool, typer.Option("--nothing-missing", help="Nothing was said that the ledger does not know.")
     ] = False,
-    key_file: options.KeyFile = None,
-    witness: options.WitnessFile = None,
-    as_json: options.AsJson = False,
+    answer: options.Answer,
 ) -> None:
     """End a quarantine. What may have been spent since the copy was made is charged, and old releases stay closed."""
-    from utmost.cli import ledger_answers
-    from utmost.cli.ledger_place import Place
-
     charged = dict(_charge(text) for text in missing or [])
     if charged and nothing_missing:
         raise OutOfRange("one of --missing and --nothing-missing can be given", came="both")
-    with Place.of(ledger, key_file, witness).opened() as opened:
+    with place.opened() as opened:
         opened.resume(reason, missing=charged if charged or nothing_missing else None)
-        report = ledger_answers.status_report(opened.status(), opened.releases)
-    if as_json:
-        return print_json(report)
-
-    show_status(report, "Resumed.")
+        _give_status(opened, answer, "Resumed.")
 
 
-@app.command()
 def receipt(
-    ledger: options.LedgerPlace,
+    *,
+    place: Place,
     check: Annotated[
         str | None, typer.Option(metavar="RECEIPT", help="Find out whether the ledger is older than this receipt.")
     ] = None,
-    key_file: options.KeyFile = None,
-    witness: options.WitnessFile = None,
-    as_json: options.AsJson = False,
+    answer: options.Answer,
 ) -> None:
     """Print a line to keep elsewhere, by which a ledger that was put back is found out; or check one."""
-    from utmost.cli.ledger_place import Place
-
-    with Place.of(ledger, key_file, witness).opened() as opened:
+    with place.opened() as opened:
         if check is not None:
             opened.check(check)
         line = opened.receipt()
-    if as_json:
-        return print_json({"receipt": line, "checked": check is not None})
-    typer.echo(line if check is None else "The ledger is as new as the receipt.")
+    said = line if check is None else "The ledger is as new as the receipt."
+    answer.give({"receipt": line, "checked": check is not None}, lambda: typer.echo(said))
+
+
+PARTS = (status, verify, history, budget, backup, restore, resume, receipt)
+"""The parts of `utmost ledger`, in the order in which people meet them."""
+
+
+def _give_status(ledger: Ledger, answer: options.Answer, headline: str | None = None) -> None:
+    report = ledger_answers.status_report(ledger.status(), ledger.releases)
+    answer.give(report, lambda: show_status(report, headline))
 
 
 def _charge(text: str) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from utmost.cli import options
 from utmost.errors import OutOfRange
 
 _SERVERS = ("postgresql", "postgres")
@@ -17,31 +18,29 @@ _SERVERS = ("postgresql", "postgres")
 class Place:
     """Where a ledger is, and where its key and its witness are.
 
+    It may stand on a command line, which other users of the machine and the shell's history see.
+
     Attributes:
-        text: a path, sqlite:///PATH, or postgresql://HOST/DATABASE.
+        ledger: a path, sqlite:///PATH, or postgresql://HOST/DATABASE.
         key_file, witness: paths; None leaves the choice to the library.
+
+    Raises:
+        OutOfRange: for an address that holds a password; it is not repeated in the message.
     """
 
-    text: str
-    key_file: Path | None = None
-    witness: Path | None = None
+    ledger: options.LedgerPlace
+    key_file: options.KeyFile = None
+    witness: options.WitnessFile = None
 
-    @classmethod
-    def of(cls, text: str, key_file: Path | None = None, witness: Path | None = None) -> "Place":
-        """A place that may stand on a command line, which other users of the machine and the shell's history see.
-
-        Raises:
-            OutOfRange: for an address that holds a password; it is not repeated in the message.
-        """
-        check_no_password(text)
-        return cls(text, key_file, witness)
+    def __post_init__(self) -> None:
+        check_no_password(self.ledger)
 
     @property
     def path(self) -> Path | None:
         """The file of an SQLite ledger; None for a server."""
-        if is_server(self.text):
+        if is_server(self.ledger):
             return None
-        return Path(self.text.removeprefix("sqlite:///"))
+        return Path(self.ledger.removeprefix("sqlite:///"))
 
     @property
     def is_there(self) -> bool:
@@ -60,7 +59,7 @@ class Place:
         """
         from utmost.ledger import Ledger
 
-        with Ledger.open(self.text, create=create, **self.options) as ledger:
+        with Ledger.open(self.ledger, create=create, **self.options) as ledger:
             yield ledger
 
     @property

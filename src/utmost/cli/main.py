@@ -5,6 +5,7 @@ Exit codes: 0 done; 1 refused by the data or a promise would break; 2 misuse.
 
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -15,8 +16,9 @@ from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
+from utmost.cli.options import with_families
 from utmost.errors import NotALevel, NotANumber, OutOfRange, PrivacyWarning, Unsupported, UtmostError, WrongKind
 from utmost.version import __version__
 
@@ -43,7 +45,6 @@ COMMANDS = {
 
 _MISUSE = (NotALevel, NotANumber, OutOfRange, Unsupported, WrongKind)
 _MANNER: dict[str, Any] = {
-    "add_completion": False,
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
     "context_settings": {"help_option_names": ["-h", "--help"]},
@@ -53,24 +54,30 @@ _MANNER: dict[str, Any] = {
 class _Commands(TyperGroup):
     """The commands by their names, each imported only when it is called: help is quick, and so is every command."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [*COMMANDS]
+    def __init__(self, **manner: Any) -> None:
+        super().__init__(**manner)
+        self.commands: dict[str, Any] = dict.fromkeys(COMMANDS)  # the names, for suggestions
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return command_named(cmd_name) if cmd_name in COMMANDS else None
+        return self.commands.get(cmd_name) or (command_named(cmd_name) if cmd_name in COMMANDS else None)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()}
+        return super().shell_complete(ctx, incomplete)
+
 
 def command_named(name: str) -> Any:
-    """The command as typer runs it, from the file of its name."""
-    module = import_module(f"utmost.cli.{name.replace('-', '_')}_command")
-    group = getattr(module, "app", None)
-    if group is None:
-        group = typer.Typer(**_MANNER)
-        group.command(name)(getattr(module, name.replace("-", "_")))
+    """The command as typer runs it, from the file of its name: one function, or ``PARTS`` with one for each part."""
+    word = name.replace("-", "_")
+    module = import_module(f"utmost.cli.{word}_command")
+    parts = getattr(module, "PARTS", None)
+    group = typer.Typer(add_completion=False, no_args_is_help=parts is not None, help=COMMANDS[name], **_MANNER)
+    for part in parts or (getattr(module, word),):
+        group.command(name if parts is None else part.__name__)(with_families(part))
     return typer.main.get_command(group)
 
 
@@ -104,7 +111,7 @@ def main(arguments: list[str] | None = None) -> None:
             app(args=arguments, prog_name="utmost")
             sys.stdout.flush()
         except UtmostError as error:
-            _fail(str(error), 2 if isinstance(error, _MISUSE) else 1)
+            _fail(in_words(error), 2 if isinstance(error, _MISUSE) else 1)
         except BrokenPipeError:
             _silence()
             _fail("standard output was closed before all was written", 1)
@@ -112,6 +119,48 @@ def main(arguments: list[str] | None = None) -> None:
             _fail(f"{error.filename or 'file'}: {error.strerror or error}", 1)
         except MemoryError:
             _fail("what is asked for must fit the memory", 1)
+
+
+_OPTIONS = {
+    **{name: f"--{name}" for name in ("alpha", "cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
+    **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
+    **{name: f"--{name}" for name in ("prior", "public", "radius", "relaxable", "response", "sensitivity", "size")},
+    "half_step": "--half-step",
+    "id_column": "--id",
+    "version": "--data-version",
+}
+"""The options by the names that arguments of the library have."""
+
+_ASSIGNED = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=(True\b|\[?(?:\"[^\"]*\"|'[^']*'|[\w/.^()-]*[\w)])?\]?)")
+_BEGINS = re.compile(rf"^({'|'.join(_OPTIONS)})(?= must )")
+_LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
+_FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
+_CALLS = {"estimate_kernels (--estimate)": "--estimate", "estimate_kernels": "--estimate"}
+
+
+def in_words(error: UtmostError) -> str:
+    """What an error says, in the words of the command line; what came is repeated as it was written.
+
+    >>> in_words(OutOfRange("grid must be a power of two", came="0.3", mend='Pass grid="1/1024", say.'))
+    '--grid must be a power of two; got 0.3. Pass --grid 1/1024, say.'
+    """
+    required = _BEGINS.sub(_option, _spoken(_LEVEL.sub(r"\1 = ", error.required)))
+    where = None if error.where is None else _OPTIONS.get(error.where, error.where)
+    mend = None if error.mend is None else _spoken(error.mend)
+    told = str(UtmostError(required, came=error.came, where=where, mend=mend))
+    return _FRACTION.sub(lambda found: found[1] if found[2] == "1" else f"{found[1]}/{found[2]}", told)
+
+
+def _spoken(text: str) -> str:
+    """A sentence of the library with options for arguments: ``--domain reals`` for ``domain="reals"``."""
+    for call, option in _CALLS.items():
+        text = text.replace(call, option)
+    return _ASSIGNED.sub(_option, text)
+
+
+def _option(found: re.Match[str]) -> str:
+    value = found[2].strip("[]\"'") if found.re is _ASSIGNED else ""
+    return _OPTIONS[found[1]] + (f" {value}" if value not in ("", "True") else "")
 
 
 def _check_streams() -> None:

@@ -7,8 +7,7 @@ from rich.text import Text
 
 from utmost.cli import options
 from utmost.cli.screen import facts, number, percent, screen
-from utmost.documents.reports import law_report, print_json
-from utmost.exact import level
+from utmost.documents.reports import law_report
 from utmost.noise import optimal_noise
 from utmost.noise.costs import cost_named
 
@@ -52,17 +51,14 @@ def _error_bar(half: int) -> Text:
 
 def noise(
     sensitivity: options.Sensitivity,
-    epsilon: options.Epsilon = None,
-    alpha: options.Alpha = None,
+    *,
+    level: options.AskedLevel,
     cost: options.Cost = "absolute",
     domain: options.Domain = "integers",
-    as_json: options.AsJson = False,
+    answer: options.Answer,
 ) -> None:
     """Describe the least noise for one cell at a level, its error bars, and its gain over the usual noise."""
     goal = cost_named(cost)
-    law = optimal_noise(level(epsilon, alpha), sensitivity, goal, domain)  # type: ignore[arg-type]
+    law = optimal_noise(level.read(), sensitivity, goal, domain)  # type: ignore[arg-type]
     report = law_report(law, goal)
-    if as_json:
-        return print_json(report)
-
-    show_noise(report)
+    answer.give(report, lambda: show_noise(report))

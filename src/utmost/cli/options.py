@@ -1,15 +1,82 @@
-"""Options that several commands share, written once."""
+"""Options that several commands share, written once: one by one, and in families that are read together."""
 
+import inspect
+import io
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from utmost.errors import LittleProtection, NotALevel, OutOfRange, RowsObserved
+
+if TYPE_CHECKING:
+    from utmost.exact import Level
+    from utmost.privacy import PrivacyType
+    from utmost.spaces import Space
+
+    File = Path
+else:
+
+    class File:
+        """A file to read, as `readable` gives it: typer would make a plain path again of what is said to be one."""
+
+
+PIPE = "-"
+"""The name of the pipe: standard input where something is read, standard output where something is written."""
+
+
+class StandardInput(type(Path())):  # type: ignore[misc]
+    """Standard input as a file that can be read again: its bytes stay in memory, and are written nowhere."""
+
+    def open(
+        self, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
+    ) -> Any:
+        """What came through the pipe, from its beginning."""
+        content = io.BytesIO(_read(sys.stdin))
+        return content if "b" in mode else io.TextIOWrapper(content, encoding, errors, newline)
+
+    def with_name(self, name: str) -> Path:
+        """A file of another name, which is no pipe."""
+        return Path(name)
+
+    @property
+    def suffix(self) -> str:
+        """The ending that a file of this content would have: JSON begins with a bracket, all else is CSV."""
+        return ".json" if _read(sys.stdin).lstrip()[:1] in (b"{", b"[") else ".csv"
+
+
+@cache
+def _read(stream: TextIO | None) -> bytes:
+    if stream is None:
+        raise OutOfRange("standard input must be open to be read", came="none", where=PIPE)
+    return stream.buffer.read()
+
+
+def readable(text: str) -> Path:
+    """The file of this name, which must be there; ``-`` is standard input."""
+    if text == PIPE:
+        return StandardInput("standard input")
+    if not Path(text).exists() or Path(text).is_dir():
+        raise typer.BadParameter(f"{text!r} is a folder" if Path(text).is_dir() else f"{text!r} does not exist")
+    return Path(text)
+
+
+def file_of(out: Path | None) -> Path | None:
+    """The file to write; None where ``--out`` was left out, or is the pipe."""
+    return None if out is None or str(out) == PIPE else out
+
+
 TableFile = Annotated[
-    Path, typer.Argument(metavar="TABLE", exists=True, dir_okay=False, help="A .csv, .tsv or .parquet file.")
+    File, typer.Argument(metavar="TABLE", parser=readable, help="A .csv, .tsv or .parquet file; - for the pipe.")
 ]
 Epsilon = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="The privacy level: 1, 0.5 or 1/2. This or --alpha.")
+    str | None, typer.Option(metavar="NUMBER", help="The privacy level: 1, 0.5 or 1/2. This or --alpha; no default.")
 ]
 Alpha = Annotated[str | None, typer.Option(metavar="NUMBER", help="The privacy level as alpha = exp(-epsilon).")]
 Sensitivity = Annotated[
@@ -49,22 +116,27 @@ Loss = Annotated[
     ),
 ]
 SpaceSpec = Annotated[
-    str | None, typer.Option("--space", metavar="SPEC", help="The secrets as text, such as grid:4x4 or discrete:3.")
+    str | None, typer.Option("--space", metavar="SPEC", help="The secrets as text, such as grid:4x4 or cycle:7.")
 ]
-Line = Annotated[str | None, typer.Option("--line", metavar="N", help="N secrets in a row, at distance 1.")]
-Counts = Annotated[str | None, typer.Option("--counts", metavar="N", help="The secrets are the counts 0..N.")]
-Discrete = Annotated[str | None, typer.Option("--discrete", metavar="K", help="K secrets, all equally far apart.")]
-Hamming = Annotated[str | None, typer.Option("--hamming", metavar="BITS", help="All strings of so many bits.")]
-Grid = Annotated[str | None, typer.Option("--grid", metavar="RxC", help="The points of a lattice, Euclidean.")]
-Manhattan = Annotated[
-    str | None, typer.Option("--manhattan", metavar="RxC", help="The points of a lattice, Manhattan.")
+TableOut = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="Write the table here, and its statement to FILE.json; - or left out: to standard output.",
+    ),
 ]
-Graph = Annotated[
-    str | None,
-    typer.Option("--graph", metavar="FILE", help="The nodes of a graph: a CSV file of edges, with lengths or none."),
+Plot = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="FILE", help="Draw into this .svg, .png or .pdf, too (needs utmost[plot])."),
 ]
-Distances = Annotated[
-    str | None, typer.Option("--distances", metavar="FILE", help="Any metric: a CSV file of all distances.")
+Check = Annotated[
+    File | None,
+    typer.Option("--check", metavar="FILE", parser=readable, help="Check the proof that --out wrote, nothing else."),
+]
+StatementFile = Annotated[
+    File | None,
+    typer.Option("--statement", metavar="FILE", parser=readable, help="The statement; by default the one beside it."),
 ]
 Sign = Annotated[
     Path | None,
@@ -103,10 +175,165 @@ WitnessFile = Annotated[
 DataVersion = Annotated[
     int | None, typer.Option("--data-version", metavar="N", help="Which version of the data; the newest if left out.")
 ]
-LevelEpsilon = Annotated[
-    str | None,
-    typer.Option("--epsilon", "--level", metavar="NUMBER", help="The privacy level: 1, 0.5 or 1/2. This or --alpha."),
-]
-LedgerDryRun = Annotated[
+DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Check everything, show what would be spent, draw and write nothing.")
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedLevel:
+    """The level: one of two options, and never assumed."""
+
+    epsilon: Epsilon = None
+    alpha: Alpha = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether either was given."""
+        return self.epsilon is not None or self.alpha is not None
+
+    def read(self) -> "Level":
+        """The level.
+
+        Raises:
+            NotALevel: for none or both of them, and what is no level.
+        """
+        from utmost.exact import level
+
+        if (self.epsilon is None) == (self.alpha is None):
+            came = "both" if self.is_given else "neither"
+            raise NotALevel("exactly one of --epsilon and --alpha must be given", came=came)
+        return level(self.epsilon, self.alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """The secrets of a privacy type: one of these options."""
+
+    space: SpaceSpec = None
+    line: Annotated[str | None, typer.Option(metavar="N", help="N secrets in a row, at distance 1.")] = None
+    counts: Annotated[str | None, typer.Option(metavar="N", help="The secrets are the counts 0..N.")] = None
+    discrete: Annotated[str | None, typer.Option(metavar="K", help="K secrets, all equally far apart.")] = None
+    hamming: Annotated[str | None, typer.Option(metavar="BITS", help="All strings of so many bits.")] = None
+    grid: Annotated[str | None, typer.Option(metavar="RxC", help="The points of a lattice, Euclidean.")] = None
+    manhattan: Annotated[str | None, typer.Option(metavar="RxC", help="The points of a lattice, Manhattan.")] = None
+    graph: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="The nodes of a graph: a CSV file of edges, with lengths or none."),
+    ] = None
+    distances: Annotated[str | None, typer.Option(metavar="FILE", help="Any metric: a CSV file of all distances.")] = (
+        None
+    )
+
+    def read(self) -> tuple[str, "Space"]:
+        """The space as text, and as a space.
+
+        Raises:
+            OutOfRange: for none of them, or several.
+        """
+        from utmost.documents.space_names import one_space
+
+        return one_space(asdict(self))
+
+    def at(self, level: AskedLevel, *, needed: bool = True) -> tuple[str, "PrivacyType"]:
+        """The space as text, and the privacy type on it.
+
+        Args:
+            level: the level for one unit of distance.
+            needed: whether the answer depends on it; where it does not, it may be left out.
+        """
+        from utmost.exact import level as level_of
+        from utmost.privacy import PrivacyType
+
+        spelled, secrets = self.read()
+        return spelled, PrivacyType(secrets, level.read() if needed or level.is_given else level_of(alpha="1/2"))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Where a result goes that is data: to people, to a program, to a file.
+
+    Raises:
+        OutOfRange: for a file of another ending.
+        Unsupported: where the file is there already.
+    """
+
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the result here as JSON; - for standard output.")
+    ] = None
+    as_json: AsJson = False
+
+    def __post_init__(self) -> None:
+        from utmost.tables.atomic import check_absent
+
+        if self.file is not None:
+            if self.file.suffix.lower() != ".json":
+                raise OutOfRange("the result is written as .json", came=self.file.name, where="--out")
+            check_absent(self.file)
+
+    @property
+    def file(self) -> Path | None:
+        """The file to write, if any."""
+        return file_of(self.out)
+
+    def give(self, report: Any, show: Callable[[], object], document: Any = None) -> None:
+        """Write the result as JSON where that was asked for, and print it: as JSON, or as ``show`` does.
+
+        Args:
+            report: what programs are told.
+            show: tells people.
+            document: what ``--out`` writes, where that can be read back; else the report.
+        """
+        from utmost.documents.codec import write
+        from utmost.documents.reports import print_json
+        from utmost.tables.atomic import write_together
+
+        written = report if document is None else document
+        if self.file is not None:
+            write_together({self.file: lambda file: write(written, file)})
+        if self.as_json:
+            print_json(report)
+        elif self.out is not None and self.file is None:
+            print_json(written)
+        else:
+            show()
+
+
+def with_families(command: Callable[..., None]) -> Callable[..., None]:
+    """The command as typer reads it: where a parameter is a family of options, these stand in its place."""
+    asked = inspect.signature(command)
+    families: dict[str, Any] = {
+        name: one.annotation for name, one in asked.parameters.items() if is_dataclass(one.annotation)
+    }
+    spread: list[inspect.Parameter] = []
+    for name, one in asked.parameters.items():
+        own = inspect.signature(families[name]).parameters.values() if name in families else [one]
+        spread += [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in own]
+
+    def call(**given: Any) -> None:
+        read = {
+            name: family(**{option.name: given.pop(option.name) for option in fields(family)})
+            for name, family in families.items()
+        }
+        command(**given, **read)
+
+    call.__doc__, call.__name__ = command.__doc__, command.__name__
+    call.__signature__ = asked.replace(parameters=spread)  # type: ignore[attr-defined]
+    call.__annotations__ = {option.name: option.annotation for option in spread}
+    return call
+
+
+@contextmanager
+def protected(yes: bool) -> Iterator[None]:
+    """Refuse a level at which practically nobody is protected, unless the user said yes; before anything is drawn.
+
+    Raises:
+        OutOfRange: where the library warns of `LittleProtection`.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RowsObserved)  # the statement says it, on the screen and in the file
+        warnings.simplefilter("ignore" if yes else "error", LittleProtection)
+        try:
+            yield
+        except LittleProtection as warning:
+            raise OutOfRange(str(warning).rstrip("."), mend="Or pass --yes to go on all the same.") from None

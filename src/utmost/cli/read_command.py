@@ -19,7 +19,7 @@ from utmost.documents.consumer_files import consumer_of, is_file, prior_file, wi
 from utmost.documents.reports import print_json, reading_report
 from utmost.documents.statement_check import reading_noise
 from utmost.errors import OutOfRange, Unsupported
-from utmost.exact import Level, exact_integer, level, natural
+from utmost.exact import Level, exact_integer, natural
 from utmost.figures import canvas
 from utmost.noise import DiscreteStaircase
 from utmost.spaces import Consumer, counts
@@ -60,42 +60,39 @@ def show_reading(report: dict[str, Any]) -> None:
 
 
 Response = Annotated[str | None, typer.Option(metavar="INTEGER", help="One response, from any integer.")]
-Releases = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", exists=True, dir_okay=False, help="A .csv, .tsv or .parquet file of responses."),
-]
-Column = Annotated[str | None, typer.Option(metavar="NAME", help="The column of responses in --releases.")]
-Largest = Annotated[
-    str | None,
-    typer.Option("--n", metavar="N", help="The largest count; or, with --releases, the column that has it."),
-]
-Statement = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", exists=True, dir_okay=False, help="Take the level from the statement beside a release."
+Responses = Annotated[
+    options.File | None,
+    typer.Argument(
+        metavar="TABLE", parser=options.readable, help="A .csv, .tsv or .parquet file of responses; - for the pipe."
     ),
 ]
+Column = Annotated[str | None, typer.Option(metavar="NAME", help="The column of responses in TABLE.")]
+Largest = Annotated[
+    str | None,
+    typer.Option("--n", metavar="N", help="The largest count; or, with TABLE, the column that has it."),
+]
 Clamped = Annotated[bool, typer.Option("--clamped", help="The responses were clamped to 0..n: refuse any other.")]
-Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the table here instead of standard output.")]
-Figure = Annotated[
+Out = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Draw prior and posterior into this .svg, .png or .pdf (needs utmost[plot])."),
+    typer.Option(
+        metavar="FILE", help="Write the table here, or the reading of one response as .json; - for standard output."
+    ),
 ]
 
 
 def read(
+    table: Responses = None,
+    *,
     prior: options.Prior,
     loss: options.Loss = "absolute",
     response: Response = None,
-    releases: Releases = None,
     column: Column = None,
     n: Largest = None,
-    epsilon: options.Epsilon = None,
-    alpha: options.Alpha = None,
-    statement: Statement = None,
+    level: options.AskedLevel,
+    statement: options.StatementFile = None,
     confidence: options.Confidence = "0.95",
     clamped: Clamped = False,
-    plot: Figure = None,
+    plot: options.Plot = None,
     out: Out = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -105,19 +102,22 @@ def read(
     that was not clamped. The answer is the one with the least posterior expected loss; the interval is the shortest
     that holds 95 % of the posterior.
     """
-    _check_request(response, releases, column, plot, out)
-    noise = _noise(epsilon, alpha, statement, releases, column)
+    _check_request(response, table, column, plot, out)
+    answer = options.Answer(None if table is not None else out, as_json)
+    noise = _noise(level, statement, table, column)
     if clamped and isinstance(noise, DiscreteStaircase):
         raise Unsupported("only geometric noise can be read where it was clamped", came=noise, where="--clamped")
     reader = _Reader(prior, loss, noise, confidence)
-    if releases is not None:
+    if table is not None:
         assert column is not None, "checked"
-        return _give(reader, releases, column, _largest(n, prior), clamped=clamped, out=out, as_json=as_json)
+        return _give(
+            reader, table, column, _largest(n, prior), clamped=clamped, out=options.file_of(out), as_json=as_json
+        )
     consumer = reader.consumer(natural(_largest(n, prior), "n"))
     z = exact_integer(response, "response")
     if clamped and not 0 <= z < consumer.secrets:
         raise OutOfRange(f"a clamped response must lie in 0..{consumer.secrets - 1}", came=z, where="--response")
-    _show(reading_of(noise, consumer, z, confidence), reader, consumer, z, plot, as_json=as_json)
+    _show(reading_of(noise, consumer, z, confidence), reader, consumer, z, plot, answer)
 
 
 @dataclass(frozen=True)
@@ -139,31 +139,31 @@ class _Reader:
 
 
 def _check_request(
-    response: str | None, releases: Path | None, column: str | None, plot: Path | None, out: Path | None
+    response: str | None, table: Path | None, column: str | None, plot: Path | None, out: Path | None
 ) -> None:
-    if (response is None) == (releases is None):
-        raise OutOfRange("exactly one of --response and --releases must be given", came=response)
-    if (releases is None) != (column is None):
-        raise OutOfRange("--column must name the responses in --releases", came=column or "none")
+    if (response is None) == (table is None):
+        raise OutOfRange("exactly one of --response and TABLE must be given", came=response)
+    if (table is None) != (column is None):
+        raise OutOfRange("--column must name the responses in TABLE", came=column or "none")
     if plot is not None:
         canvas.check_format(plot)
-    if (plot if releases is not None else out) is not None:
-        raise OutOfRange("--plot draws one --response, and --out writes --releases", came="the other")
-    if releases is not None and out is not None:
-        files.check_same_kind(releases, out)
+        if table is not None:
+            raise OutOfRange("--plot draws one --response", came="a table")
+    if table is not None and (path := options.file_of(out)) is not None:
+        files.check_same_kind(table, path)
 
 
 def _noise(
-    epsilon: str | None, alpha: str | None, statement: Path | None, releases: Path | None, column: str | None
+    level: options.AskedLevel, statement: Path | None, table: Path | None, column: str | None
 ) -> Level | DiscreteStaircase:
     """The level that was given, or the noise that the statement tells; by default the one beside the releases."""
-    beside = None if releases is None else statement_files.sidecar_path(releases)
-    if statement is None and epsilon is None and alpha is None and beside is not None and beside.exists():
-        assert releases is not None, "it stands beside them"
-        return _stated_beside(releases, statement_files.read(beside), column)
+    beside = None if table is None else statement_files.sidecar_path(table)
+    if statement is None and not level.is_given and beside is not None and beside.exists():
+        assert table is not None, "it stands beside them"
+        return _stated_beside(table, statement_files.read(beside), column)
     if statement is None:
-        return level(epsilon, alpha)
-    if epsilon is not None or alpha is not None:
+        return level.read()
+    if level.is_given:
         raise OutOfRange("the level must come from one of --epsilon, --alpha and --statement", came="two")
     return reading_noise(statement_files.read(statement), column)
 
@@ -188,14 +188,13 @@ def _largest(n: str | None, prior: str) -> int | str:
     return natural(n, "--n") if n.lstrip("+-").isdigit() else n
 
 
-def _show(reading: Reading, reader: _Reader, consumer: Consumer, z: int, plot: Path | None, *, as_json: bool) -> None:
+def _show(
+    reading: Reading, reader: _Reader, consumer: Consumer, z: int, plot: Path | None, answer: options.Answer
+) -> None:
     if plot is not None:
         write_together({plot: lambda file: canvas.posterior_figure(consumer.prior, reading.posterior, z, file, plot)})
     report = reading_report(reading, consumer, reader.level, z, reader.confidence, (reader.prior, reader.loss))
-    if as_json:
-        return print_json(report)
-
-    show_reading(report)
+    answer.give(report, lambda: show_reading(report))
 
 
 def _give(

@@ -105,7 +105,7 @@ def _table(title: str, columns: list[str], rows: list[str], entries: list[list[A
     console = screen()
     console.print(Text(f"\n{title}", style="bold"))
     if len(columns) > _SHOWN or len(rows) > _SHOWN:
-        console.print(Text(f"{len(rows)} x {len(columns)} entries: --write or --json has them", style="dim"))
+        console.print(Text(f"{len(rows)} x {len(columns)} entries: --out or --json has them", style="dim"))
         return
     cells = [[name, *(_cell(entry) for entry in row)] for name, row in zip(rows, entries, strict=True)]
     console.print(grid(["", *columns], cells))
@@ -116,50 +116,43 @@ def _cell(entry: Any) -> str:
     return text if len(text) <= 12 else f"≈{number(_value(text))}"
 
 
-First = Annotated[Path, typer.Argument(metavar="A.csv", exists=True, dir_okay=False, help="A channel, .csv or .json.")]
-Second = Annotated[Path, typer.Argument(metavar="B.csv", exists=True, dir_okay=False, help="Another one.")]
+First = Annotated[
+    options.File,
+    typer.Argument(metavar="A.csv", parser=options.readable, help="A channel, .csv or .json; - for the pipe."),
+]
+Second = Annotated[options.File, typer.Argument(metavar="B.csv", parser=options.readable, help="Another one.")]
 Order = Annotated[str, typer.Option(metavar="NAME", help="refinement, max-case or privacy.")]
-Write = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write all that was found (.json), or the remap alone (.csv).")
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Write all that was found (.json, or - for the pipe), or the remap alone (.csv)."
+    ),
 ]
 
 
 def refine(
-    first: First,
-    second: Second,
-    order: Order = "refinement",
-    write: Write = None,
-    as_json: options.AsJson = False,
+    first: First, second: Second, *, order: Order = "refinement", out: Out = None, as_json: options.AsJson = False
 ) -> None:
     """Say which of two channels is the other one, post-processed: then the other is better for everyone.
 
     Either direction is decided, exactly for rational channels: by the remap from one to the other, or by a consumer,
     prior and loss, who loses less with what should be the worse one.
     """
-    from utmost.documents.channel_files import comparison
-
     channels = channel_files.read(first), channel_files.read(second)
     if channels[0].shape[0] != channels[1].shape[0]:
         came = f"{channels[0].shape[0]} in {first} and {channels[1].shape[0]} in {second}"
         raise NotAChannel("both channels must have as many secrets", came=came)
-    found = {"first": str(first), "second": str(second), **comparison(*channels, order)}
-    if write is not None:
-        _write(found, write)
-    if as_json:
-        from utmost.documents.reports import print_json
-
-        return print_json(found)
-
-    show_comparison(found, write)
+    found = {"first": str(first), "second": str(second), **channel_files.comparison(*channels, order)}
+    path = options.file_of(out)
+    alone = path is not None and path.suffix.lower() != ".json"
+    if path is not None and alone:
+        _write_remap(found, path)
+    options.Answer(None if alone else out, as_json).give(found, lambda: show_comparison(found, path))
 
 
-def _write(found: dict[str, Any], path: Path) -> None:
-    if path.suffix.lower() == ".json":
-        from utmost.documents.statement_files import write as write_json
-
-        return write_together({path: lambda file: write_json(found, file)})
+def _write_remap(found: dict[str, Any], path: Path) -> None:
     if path.suffix.lower() not in (".csv", ".tsv"):
-        raise OutOfRange("what was found is written as .json, the remap as .csv", came=path.name, where="--write")
+        raise OutOfRange("what was found is written as .json, the remap as .csv", came=path.name, where="--out")
     remaps = [found[key]["remap"] for key in ("second_below_first", "first_below_second") if "remap" in found[key]]
     if not remaps:
         raise Infeasible("a remap from one channel to the other must exist to be written", came="none", where=str(path))

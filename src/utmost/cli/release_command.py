@@ -1,7 +1,7 @@
 """`utmost release`: the promise in plain words, and the table with its error bars."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,9 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from utmost.cli import options
-from utmost.cli.consent import protected
-from utmost.cli.screen import facts, number, percent, screen
+from utmost.cli.screen import busy, facts, number, percent, screen, watched
 from utmost.documents.reports import print_json
+from utmost.documents.signatures import signer_of
 from utmost.documents.statement_files import Signer, check_free, publish, sidecar_path
 from utmost.errors import OutOfRange
 from utmost.release import TableRelease, rehearse_table, release_table
@@ -36,19 +36,6 @@ def show_release(release: TableRelease, out: Path | None) -> None:
         screen(stderr=True).print(Text(), _statement(release, "Released.", None), sep="\n")
     else:
         screen().print(_picture(release), _statement(release, "Released.", out))
-
-
-def show_verification(report: Mapping[str, Any]) -> None:
-    """Print what was computed again and compared, and what could not be."""
-    rows = {
-        "statement": "every number and sentence follows from level, unit, cost and domain",
-        "table": "unchanged: its SHA-256, columns, rows and radii are those stated",
-        "signature": report["signature"],
-        "noise": report["law"],
-        "on trust": "; ".join(report["on_trust"]),
-    }
-    headline = Text(f"{report['release']} is what its statement says.", style="bold")
-    screen().print(Group(headline, Padding(Text(report["guarantee"]), (0, 0, 1, 0)), facts(rows)))
 
 
 def _statement(release: TableRelease, headline: str, out: Path | None) -> Group:
@@ -140,10 +127,6 @@ IdColumn = Annotated[
 Grid = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="For reals: the width of the grid, a power of two such as 1/1024.")
 ]
-Out = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Write here, and the statement to FILE.json; to standard output otherwise."),
-]
 Ledger = Annotated[
     str | None,
     typer.Option(
@@ -176,7 +159,6 @@ NewVersion = Annotated[
 Create = Annotated[
     bool, typer.Option("--create", help="With --ledger: make the ledger where there is none, with its key and witness.")
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Check everything, show what would be spent, draw nothing.")]
 
 
 def release(
@@ -184,11 +166,11 @@ def release(
     columns: Columns,
     sensitivity: options.Sensitivity,
     cells: options.Cells,
+    *,
     public: Public = None,
     drop: Drop = None,
     rows: Rows = "declared",
-    epsilon: options.Epsilon = None,
-    alpha: options.Alpha = None,
+    level: options.AskedLevel,
     cost: options.Cost = "absolute",
     domain: options.Domain = "integers",
     neighbours: options.Neighbours = "add-remove",
@@ -206,9 +188,9 @@ def release(
     half_step: HalfStep = False,
     key_file: options.KeyFile = None,
     witness: options.WitnessFile = None,
-    out: Out = None,
+    out: options.TableOut = None,
     as_json: options.AsJson = False,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
     yes: options.Yes = False,
     sign: options.Sign = None,
 ) -> None:
@@ -219,13 +201,13 @@ def release(
     promised. Nothing is written where anything is wrong. With --ledger the responses are kept, so that the level can be
     relaxed later and each recipient be given its view.
     """
+    out = options.file_of(out)
     promise = {
         "columns": _names(columns),
         "public": _names(public or []),
         "drop": _names(drop or []),
         "rows": rows,
-        "epsilon": epsilon,
-        "alpha": alpha,
+        "epsilon": level.read(),
         "sensitivity": sensitivity,
         "cells": cells,
         "domain": domain,
@@ -238,18 +220,18 @@ def release(
     kept |= {"independent": independent, "largest": largest}
     if ledger is None:
         _check_unused(kept | {"create": create, "key_file": key_file, "witness": witness}, "needs --ledger")
-        with protected(yes):
+        with options.protected(yes):
             return _release(table, promise | at_once, out, sign, as_json=as_json, dry_run=dry_run)
-    from utmost.cli.ledger_answers import publish_in_ledger
-    from utmost.cli.ledger_place import Place
-
     _check_unused({"cost": cost != "absolute", "relaxable": relaxable}, "cannot be chosen with --ledger")
     if name is None:
         raise OutOfRange("a release in a ledger needs a name", came="none", where="--name")
-    place = Place.of(ledger, key_file, witness)
-    with protected(yes):
+    from utmost.cli.ledger_answers import Question, publish_in_ledger
+    from utmost.cli.ledger_place import Place
+
+    asked = Question(name, level.epsilon, level.alpha, version, confidence, out, sign, as_json)
+    with options.protected(yes):
         publish_in_ledger(
-            place, table, promise | kept, confidence, out, create=create, as_json=as_json, dry_run=dry_run, sign=sign
+            Place(ledger, key_file, witness), table, promise | kept, asked, create=create, dry_run=dry_run
         )
 
 
@@ -257,9 +239,6 @@ def _release(
     table: Path, promise: dict[str, Any], out: Path | None, sign: Path | None, *, as_json: bool, dry_run: bool
 ) -> None:
     """Release a table once and for all."""
-    from utmost.cli.screen import busy
-    from utmost.documents.signatures import signer_of
-
     check_free(table, out, sign)
     signer = None if sign is None else signer_of(sign)
     with busy(f"Checking and noising {table.name}"):
@@ -279,8 +258,6 @@ def _names(columns: list[str]) -> list[str]:
 
 def _give(made: TableRelease, out: Path | None, signer: Signer | None, *, as_json: bool) -> None:
     """Write the files, then print: JSON for programs, a screen for people."""
-    from utmost.cli.screen import watched
-
     said = None
     if made.table is not None and out is not None:
         said = publish(made.table, made.said, out, watched, signer)

@@ -14,8 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from utmost.cli import options
-from utmost.cli.screen import screen
-from utmost.documents.reports import print_json
+from utmost.cli.screen import busy, screen
 from utmost.errors import OutOfRange
 from utmost.papers.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison, Reproduction
 from utmost.tables.atomic import Writer, write_together
@@ -40,7 +39,7 @@ def show_comparisons(comparisons: Sequence[Comparison]) -> None:
 PAPERS = "ghosh (2009), geng (2012), koufogiannis (2015) or fernandes (2022)."
 Paper = Annotated[str, typer.Argument(metavar="PAPER", help=PAPERS)]
 Long = Annotated[bool, typer.Option("--long", help="Also what takes minutes (fernandes).")]
-Figures = Annotated[
+Pictures = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR", help="Draw the paper's pictures, too, as .svg files in this folder (needs utmost[plot])."
@@ -48,24 +47,19 @@ Figures = Annotated[
 ]
 
 
-def reproduce(paper: Paper, long: Long = False, figures: Figures = None, as_json: options.AsJson = False) -> None:
+def reproduce(paper: Paper, *, long: Long = False, plot: Pictures = None, answer: options.Answer) -> None:
     """Compute a paper's figures and numbers beside its own.
 
     Each is marked equal, corrected (the paper misprints or claims too much) or extended (the paper gives no value).
     Ends with code 1 if any differs.
     """
-    from utmost.cli.screen import busy
-
     comparisons = _reproduction(paper, long=long)
-    if figures is not None:
+    if plot is not None:
         with busy(f"Drawing the pictures of {paper}"):
-            _draw(paper, figures)
+            _draw(paper, plot)
     with busy(f"Computing what {paper} prints"):
         found = list(comparisons())
-    if as_json:
-        print_json([asdict(comparison) for comparison in found])
-    else:
-        show_comparisons(found)
+    answer.give([asdict(comparison) for comparison in found], lambda: show_comparisons(found))
     if any(comparison.verdict == DIFFERS for comparison in found):
         raise typer.Exit(1)
 

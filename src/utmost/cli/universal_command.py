@@ -8,17 +8,16 @@ from rich.text import Text
 
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.cli import options
-from utmost.cli.screen import facts, grid, screen
-from utmost.documents import channel_files
+from utmost.cli.screen import busy, facts, grid, screen
+from utmost.documents import channel_files, verdicts
 from utmost.documents.consumer_files import loss_of
-from utmost.documents.privacy_types import secret_names, type_asked
-from utmost.documents.reports import print_json
+from utmost.documents.space_names import secret_names
 from utmost.documents.verdicts import ANY, Stated
-from utmost.errors import OutOfRange, PromiseBroken
+from utmost.errors import OutOfRange
 from utmost.exact import Array
-from utmost.geometry.universal_optima import exact_expected_loss
+from utmost.geometry import universal_mechanism, universality
+from utmost.geometry.best_action_cells import exact_expected_loss, exact_loss
 from utmost.privacy import PrivacyType
-from utmost.tables.atomic import write_together
 
 # Wider matrices are cut off on the screen; the file has them whole.
 _WIDEST = 8
@@ -57,13 +56,12 @@ def show_verdict(found: Stated, spelled: str, loss: str, out: Path | None) -> No
     _show_matrix(console, title, found.channel.matrix, names)
 
 
-def show_check(found: Stated, *, as_json: bool) -> None:
+def _show_check(found: Stated, answer: options.Answer) -> None:
     """Print what a verdict that was read and checked says."""
-    if as_json:
-        regret = None if found.regret is None else str(found.regret)
-        return print_json({"verified": True, "asked": found.asked, "verdict": found.holds, "regret": regret})
+    regret = None if found.regret is None else str(found.regret)
+    report = {"verified": True, "asked": found.asked, "verdict": found.holds, "regret": regret}
     shown = {"checked": "yes, in rationals, without a solver", "verdict": _sentence(found), "proof": _proof(found)}
-    screen().print(facts(shown))
+    answer.give(report, lambda: screen().print(facts(shown)))
 
 
 def _sentence(found: Stated) -> str:
@@ -102,69 +100,34 @@ Judged = Annotated[
     ),
 ]
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the verdict and its proof as JSON.")]
-Check = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Check the proof in a verdict that --out wrote."),
-]
 
 
 def universal(
-    space: options.SpaceSpec = None,
-    line: options.Line = None,
-    counts: options.Counts = None,
-    discrete: options.Discrete = None,
-    hamming: options.Hamming = None,
-    grid: options.Grid = None,
-    manhattan: options.Manhattan = None,
-    graph: options.Graph = None,
-    distances: options.Distances = None,
+    *,
+    secrets: options.Secrets,
     loss: options.Loss = "absolute",
-    epsilon: options.Epsilon = None,
-    alpha: options.Alpha = None,
+    level: options.AskedLevel,
     mechanism: Judged = None,
     out: Out = None,
-    check: Check = None,
+    check: options.Check = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Decide whether some mechanism is the best for a loss and every prior, with proof either way.
 
     If there is none: the least regret that any mechanism has, exactly, and the priors that conflict. With --mechanism:
-    whether that one is the best for every prior, or a prior and a better one. alpha must be rational; 1/2 if left out.
+    whether that one is the best for every prior, or a prior and a better one. alpha must be rational.
     """
-    from utmost.documents import verdicts
-
+    answer = options.Answer(out, as_json)
     if check is not None:
-        return show_check(_checked(check), as_json=as_json)
-    spelled, ptype = type_asked(
-        {
-            "space": space,
-            "line": line,
-            "counts": counts,
-            "discrete": discrete,
-            "hamming": hamming,
-            "grid": grid,
-            "manhattan": manhattan,
-            "graph": graph,
-            "distances": distances,
-        },
-        epsilon,
-        alpha,
-    )
+        return _show_check(verdicts.read(check), answer)
+    spelled, ptype = secrets.at(level)
     found = _verdict(spelled, ptype, loss, mechanism)
-    written = verdicts.document(found)
-    if out is not None:
-        write_together({out: lambda file: verdicts.write(written, file)})
-    if as_json:
-        return print_json({**written, "loss_name": loss, "verified": found.verify()})
-    show_verdict(found, spelled, loss, out)
+    document = verdicts.document(found)
+    report = {**document, "loss_name": loss, "verified": found.verify()}
+    answer.give(report, lambda: show_verdict(found, spelled, loss, answer.file), document)
 
 
-def _verdict(spelled: str, ptype: PrivacyType, loss: str, mechanism: str | None) -> "Stated":
-    from utmost.cli.screen import busy
-    from utmost.documents.verdicts import Stated
-    from utmost.geometry import universal_mechanism, universality
-    from utmost.geometry.best_action_cells import exact_loss
-
+def _verdict(spelled: str, ptype: PrivacyType, loss: str, mechanism: str | None) -> Stated:
     rule = loss_of(loss, ptype.space)
     with busy(f"Deciding {loss} loss on {spelled}"):
         if mechanism is None:
@@ -184,13 +147,3 @@ def _mechanism(text: str, ptype: PrivacyType) -> Channel:
     if Path(text).suffix.lower() not in channel_files.ENDINGS:
         raise OutOfRange(f"a mechanism must be {', '.join(named)} or a file", came=text, where="--mechanism")
     return channel_files.read(Path(text))
-
-
-def _checked(path: Path) -> "Stated":
-    """The verdict in a file, refused where it does not prove what it states."""
-    from utmost.documents import verdicts
-
-    found = verdicts.read(path)
-    if not found.verify():
-        raise PromiseBroken("the proof must prove the verdict", where=str(path))
-    return found

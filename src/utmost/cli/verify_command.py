@@ -4,21 +4,20 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Group
+from rich.padding import Padding
+from rich.text import Text
 
 from utmost.cli import options
+from utmost.cli.screen import facts, screen
 from utmost.documents import statement_files
-from utmost.documents.reports import print_json
 from utmost.documents.statement_check import ON_TRUST, check_statement, stated_plan
-from utmost.errors import BadTable
+from utmost.errors import BadTable, OutOfRange
 from utmost.release.statements import guarantee
 from utmost.tables import files
 
 Release = Annotated[
-    Path, typer.Argument(metavar="RELEASE", exists=True, dir_okay=False, help="The file of a released table.")
-]
-Statement = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Its statement; RELEASE.json if left out."),
+    options.File, typer.Argument(metavar="RELEASE", parser=options.readable, help="A released table; - for the pipe.")
 ]
 PublicKey = Annotated[
     Path | None,
@@ -29,13 +28,19 @@ PublicKey = Annotated[
 
 
 def verify(
-    release: Release, statement: Statement = None, public_key: PublicKey = None, as_json: options.AsJson = False
+    release: Release,
+    *,
+    statement: options.StatementFile = None,
+    public_key: PublicKey = None,
+    answer: options.Answer,
 ) -> None:
     """Check that a statement follows from itself, that the table is the one it tells of, and who signed it.
 
     Level, law, parameters, error bar and sentences of the statement are computed again. What nothing can show, such as
     how many cells one individual changes, is listed as taken on trust.
     """
+    if statement is None and isinstance(release, options.StandardInput):
+        raise OutOfRange("a table from the pipe needs its statement", came="none", where="--statement")
     path = statement or statement_files.sidecar_path(release)
     said = statement_files.read(path)
     plan = stated_plan(said)
@@ -55,11 +60,20 @@ def verify(
         "on_trust": list(ON_TRUST),
     }
     assert said["guarantee"].startswith(guarantee(plan)), "compared"
-    if as_json:
-        return print_json(report)
-    from utmost.cli.release_command import show_verification
+    answer.give(report, lambda: _show(report))
 
-    show_verification(report)
+
+def _show(report: dict[str, Any]) -> None:
+    """Print what was computed again and compared, and what could not be."""
+    rows = {
+        "statement": "every number and sentence follows from level, unit, cost and domain",
+        "table": "unchanged: its SHA-256, columns, rows and radii are those stated",
+        "signature": report["signature"],
+        "noise": report["law"],
+        "on trust": "; ".join(report["on_trust"]),
+    }
+    headline = Text(f"{report['release']} is what its statement says.", style="bold")
+    screen().print(Group(headline, Padding(Text(report["guarantee"]), (0, 0, 1, 0)), facts(rows)))
 
 
 def _signature(statement: Path, public_key: Path | None) -> str:

@@ -1,27 +1,26 @@
 """`utmost vertices`: the extreme posteriors of a type, and their orbits."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from utmost.cli import options
-from utmost.cli.screen import facts, grid, number, screen
-from utmost.documents.privacy_types import secret_names, type_asked
-from utmost.documents.reports import print_json
+from utmost.cli.kernel_files import height_rows, posterior_rows
+from utmost.cli.screen import busy, facts, grid, number, screen, tallied
+from utmost.documents.codec import header, write_list
+from utmost.documents.space_names import secret_names
 from utmost.errors import OutOfRange
+from utmost.geometry import count_vertices, vertex_blocks, vertex_orbits
+from utmost.geometry import vertices as listed
 from utmost.privacy import PrivacyType
 from utmost.release.statements import level_facts
 from utmost.tables import files
 from utmost.tables.atomic import write_together
-
-if TYPE_CHECKING:
-    from utmost.geometry import Vertices
-
 
 SHOWN = 24
 
@@ -96,58 +95,34 @@ Count = Annotated[bool, typer.Option("--count", help="Only how many there are, w
 Orbits = Annotated[bool, typer.Option("--orbits", help="Up to the automorphisms of the space.")]
 Heights = Annotated[bool, typer.Option("--heights", help="Write h with v(x) ~ alpha^h(x) instead of probabilities.")]
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write all of them as CSV, row by row; - for the pipe.")]
-Plot = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Draw the type: on 3 or 4 secrets, as .svg, .png or .pdf.")
-]
 
 
 def vertices(
-    space: options.SpaceSpec = None,
-    line: options.Line = None,
-    counts: options.Counts = None,
-    discrete: options.Discrete = None,
-    hamming: options.Hamming = None,
-    grid: options.Grid = None,
-    manhattan: options.Manhattan = None,
-    graph: options.Graph = None,
-    distances: options.Distances = None,
-    epsilon: options.Epsilon = None,
-    alpha: options.Alpha = None,
+    *,
+    secrets: options.Secrets,
+    level: options.AskedLevel,
     count: Count = False,
     orbits: Orbits = False,
     heights: Heights = False,
     out: Out = None,
-    plot: Plot = None,
+    plot: options.Plot = None,
     as_json: options.AsJson = False,
 ) -> None:
     """List or count the vertices of a privacy type: the posteriors as extreme as its promise allows.
 
     Every mechanism of the type leaves mixtures of them behind. How many there are depends on the distances only, not on
-    the level (alpha = 1/2 if left out).
+    the level, which may be left out with --count, --orbits and --heights.
     """
-    spelled, ptype = type_asked(
-        {
-            "space": space,
-            "line": line,
-            "counts": counts,
-            "discrete": discrete,
-            "hamming": hamming,
-            "grid": grid,
-            "manhattan": manhattan,
-            "graph": graph,
-            "distances": distances,
-        },
-        epsilon,
-        alpha,
-    )
-    if sum((count, orbits, out is not None)) > 1:
-        raise OutOfRange("only one of --count, --orbits and --out can be asked for", came="several")
+    spelled, ptype = secrets.at(level, needed=plot is not None or not (count or orbits or heights))
+    if count and orbits:
+        raise OutOfRange("only one of --count and --orbits can be asked for", came="both")
+    answer = options.Answer(out if count or orbits else None, as_json)
     if plot is not None:
         draw_type(spelled, ptype, plot)
     if count:
-        return _count(spelled, ptype, as_json=as_json)
+        return _count(spelled, ptype, answer)
     if orbits:
-        return _orbits(spelled, ptype, as_json=as_json)
+        return _orbits(spelled, ptype, answer)
     if out is not None:
         return _write(ptype, out, heights=heights)
     if as_json:
@@ -155,23 +130,13 @@ def vertices(
     _show(spelled, ptype, plot)
 
 
-def _count(spelled: str, ptype: PrivacyType, *, as_json: bool) -> None:
-    from utmost.cli.screen import busy
-    from utmost.geometry import count_vertices
-
+def _count(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
     with busy(f"Counting the vertices of {spelled}"):
         found = count_vertices(ptype)
-    if as_json:
-        return print_json({"space": spelled, "vertices": found})
-    typer.echo(found)
+    answer.give({"space": spelled, "vertices": found}, lambda: typer.echo(found))
 
 
-def _orbits(spelled: str, ptype: PrivacyType, *, as_json: bool) -> None:
-    from utmost.cli.kernel_files import height_rows
-    from utmost.cli.screen import busy
-    from utmost.geometry import vertex_orbits
-    from utmost.geometry import vertices as listed
-
+def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
     with busy(f"Sorting the vertices of {spelled} into orbits"):
         found = listed(ptype)
         parts = vertex_orbits(found)
@@ -179,26 +144,21 @@ def _orbits(spelled: str, ptype: PrivacyType, *, as_json: bool) -> None:
     rows = [
         {"size": int(size), "heights": row} for size, row in zip(parts.sizes.tolist(), representatives, strict=True)
     ]
-    if as_json:
-        return print_json({"space": spelled, "vertices": len(found), "orbits": rows})
-
-    show_orbits(spelled, len(found), rows)
+    report = {"space": spelled, "vertices": len(found), "orbits": rows}
+    answer.give(report, lambda: show_orbits(spelled, len(found), rows))
 
 
 def _write(ptype: PrivacyType, out: Path, *, heights: bool) -> None:
-    from utmost.cli.screen import tallied
-
     rows = tallied(_rows(ptype, heights=heights), "vertices written")
     names = secret_names(ptype.space)
-    if str(out) == "-":
+    if options.file_of(out) is None:
         return files.write_rows(names, rows, sys.stdout.buffer, Path("stdout.csv"))
     write_together({out: lambda file: files.write_rows(names, rows, file, out)})
 
 
 def _stream(spelled: str, ptype: PrivacyType, *, heights: bool) -> None:
-    from utmost.documents.reports import write_list
-
     head = {
+        **header("utmost vertices", 1),
         "space": spelled,
         **level_facts(ptype.level),
         "secrets": secret_names(ptype.space),
@@ -208,16 +168,11 @@ def _stream(spelled: str, ptype: PrivacyType, *, heights: bool) -> None:
 
 
 def _rows(ptype: PrivacyType, *, heights: bool) -> Iterator[list[str]]:
-    from utmost.cli.kernel_files import height_rows, posterior_rows
-    from utmost.geometry import vertex_blocks
-
-    blocks: Iterable[Vertices] = vertex_blocks(ptype, rows=1 << 12)
+    blocks = vertex_blocks(ptype, rows=1 << 12)
     return height_rows(blocks) if heights else posterior_rows(blocks)
 
 
 def _show(spelled: str, ptype: PrivacyType, plot: Path | None) -> None:
-    from utmost.cli.screen import busy
-
     with busy(f"Listing the vertices of {spelled}"):
         first = list(islice(_rows(ptype, heights=True), SHOWN + 1))
         posteriors = list(islice(_rows(ptype, heights=False), SHOWN))

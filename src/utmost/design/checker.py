@@ -1,7 +1,5 @@
 """The independent check of an optimum: what its channel costs, that it is private, and what its dual proves.
 
-The independent check of an optimum: what its channel costs, that it is private, and what its dual proves.
-
 It knows nothing of the solver or of how the optimum was found. A primal is either a remap of the geometric mechanism
 (counts only), or an explicit matrix of Fractions. A dual is a vector mu, and, away from the line of counts, multipliers
 lambda >= 0 of the privacy of each edge, such that for every secret x and action r

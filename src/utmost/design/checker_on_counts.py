@@ -1,7 +1,5 @@
 """The checks behind a certificate for counts: what a dual vector proves, and what a remapped geometric channel costs.
 
-The checks behind a certificate for counts: what a dual vector proves, and what a remapped geometric channel costs.
-
 A private column is a v >= 0 with alpha v_x <= v_{x+1} and alpha v_{x+1} <= v_x. Suppose that mu is such that, for every
 action r, sum_x (p_x l(x, r) - mu_x) v_x >= 0 for all private columns v. Then every private channel X loses at least
 sum_x mu_x: add this up over the columns of X. For one w the least sum_x w_x v_x with v_0 = 1 is found from the right:

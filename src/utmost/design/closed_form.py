@@ -1,11 +1,11 @@
 """Theorem 3.1 in closed form: the Bayes remap of the geometric mechanism, and the dual that proves it optimal.
 
-The unnormalised posterior losses of geometric responses: S_y(r) = sum_i p_i alpha^|i-y| l(i, r), for all y and r.
+**The unnormalised posterior losses of geometric responses: S_y(r) = sum_i p_i alpha^|i-y| l(i, r), for all y and r.**
 
 Two sweeps give them all: D_y = alpha D_{y-1} + p_y l(y, .) from the left and U_y = alpha (U_{y+1} + p_{y+1} l(y+1, .))
 from the right, S = D + U. With alpha = s/t the integers t^n S_y stay integers, so exact consumers need no fractions.
 
-What Theorem 3.1 asks of a loss, and how far it reaches beyond what it asks.
+**What Theorem 3.1 asks of a loss, and how far it reaches beyond what it asks.**
 
 The theorem is stated for losses that do not decrease in |i - r|. Its proof needs less: each row l(i, .) falls to a
 smallest entry and rises after it, and that place, the row's mode, does not move left as i grows. Lemma 5.5 is the only
@@ -14,8 +14,6 @@ C(i, m) not "up", let mass move from m to l on the rows up to i, or from l to m 
 to a column k between them: from m on the rows up to i and from l on the others. The first is no loss when the mode of
 row i is at most l, the second when that of row i + 1 is at least m, and otherwise k between these two modes serves.
 Rows and actions need not be equally many: the rest of the proof counts columns in use and responses of G only.
-
-Theorem 3.1 in closed form: the Bayes remap of the geometric mechanism, and the dual that proves it optimal.
 
 With the scores S_y(r) = sum_i p_i alpha^|i-y| l(i, r), the remap is a(y) = argmin_r S_y(r), and the least loss is
 sum_y c_y S_y(a(y)). If that is optimal at all, complementary slackness leaves one candidate for the dual mu of the

@@ -8,6 +8,7 @@ import numpy as np
 
 from utmost.channels import Remap
 from utmost.design.checker import Bounds, Multipliers, certified_bounds
+from utmost.design.closed_form import theorem_for
 from utmost.errors import PromiseBroken
 from utmost.exact import Array, frozen
 from utmost.privacy import PrivacyType
@@ -111,6 +112,11 @@ class Certificate(Evidence):
             dual=self.dual,
             multipliers=self.multipliers,
         )
+
+    def verify(self) -> bool:
+        """Whether primal and dual prove the bounds that the certificate states, and the theorem, if any, applies."""
+        explained = (None, ()) if self.theorem is None or self.remap is None else theorem_for(self.consumer)
+        return (self.theorem, self.hypotheses) == explained and Evidence.verify(self)
 
     def with_theorem(self, theorem: str, hypotheses: tuple[str, ...]) -> "Certificate":
         """The same evidence, with the theorem that explains it."""

@@ -1,7 +1,5 @@
 """The least additive noise by linear program, with no shape assumed: what Theorems 10 to 12 say is a staircase.
 
-The linear program over all additive noise on the integers that keeps a level, with no shape assumed.
-
 Over all families of noise laws p_t, one for each query output t, that repeat after T outputs,
 
     minimise    c

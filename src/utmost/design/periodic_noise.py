@@ -1,6 +1,4 @@
-"""Noise may depend on the query's output, periodically: Lemmas 14 and 15, and why it need not.
-
-Noise need not depend on the query's output: Lemmas 14 and 15, and Theorems 2 and 10 that follow from them.
+"""Noise need not depend on the query's output: Lemmas 14 and 15, and Theorems 2 and 10 that follow from them.
 
 The hypothesis is that the family of noise laws is periodic in the query's output (and, on the reals, constant on the
 cells of a grid): then finitely many translates of it exhaust all translates, and their average no longer depends on
@@ -332,7 +330,7 @@ def mixed(families: Sequence[PeriodicNoise], weights: object | None = None) -> P
     return _like(first, sum(share * pmf for share, pmf in zip(shares, rows, strict=True)))
 
 
-def independent(
+def averaged_translates(
     noise: PeriodicNoise,
     sensitivity: int,
     epsilon: Number | Level | None = None,
@@ -361,7 +359,7 @@ def independent(
     Source: [geng2012], Theorem 2 (reals), Theorem 10 (integers), Lemmas 14 and 15.
 
     >>> even = PeriodicNoise([["1/6", 0, "1/3", 0, "1/6"], [0, "1/3", 0, "1/6", 0]], period=2, ratio="1/2")
-    >>> [str(p) for p in independent(even, 1, alpha="1/2").pmf[0]]
+    >>> [str(p) for p in averaged_translates(even, 1, alpha="1/2").pmf[0]]
     ['1/12', '1/6', '1/6', '1/12', '1/12']
     """
     promised, T = level(epsilon, alpha), len(noise.pmf)

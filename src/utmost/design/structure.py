@@ -1,12 +1,12 @@
 """Channels on counts: their constraint matrix, which are remaps of geometric noise, and when an optimum is unique.
 
-The constraint matrix of a channel on counts, and the lemmas that make an optimal vertex a remap of G.
+**The constraint matrix of a channel on counts, and the lemmas that make an optimal vertex a remap of G.**
 
 Source: [ghosh2009], section 5. Lemma 5.5, and with it 5.6 to 5.9 and 5.11, is proved there for every optimal vertex of
 a consumer with full-support prior and strictly increasing loss. For other consumers some optimal vertex has the
 pattern, and others may not (`docs/theory/ghosh.md`).
 
-Which channels on counts are remaps of the geometric mechanism: X = G Y with Y row-stochastic.
+**Which channels on counts are remaps of the geometric mechanism: X = G Y with Y row-stochastic.**
 
 Y = G^{-1} X, and G^{-1} is tridiagonal, so Y >= 0 is a condition on three neighbouring entries of a column:
 
@@ -16,7 +16,7 @@ The rows of Y sum to 1 by themselves.
 
 Source: [gupte2010], Theorem 2; the vertices that are not derivable are those of footnote 4 of [ghosh2009].
 
-Whether a consumer's optimal channel is the only one.
+**Whether a consumer's optimal channel is the only one.**
 
 On counts, where the remapped geometric mechanism is optimal, its dual mu is the only one, and the columns r of all
 optimal channels are the private columns v with sum_x (p_x l(x, r) - mu_x) v_x = 0. With the flows f of `line_check`,

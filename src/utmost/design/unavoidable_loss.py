@@ -1,12 +1,12 @@
 r"""How much accuracy a gradual release of optimal noise must lose where lossless release is impossible.
 
-Joint laws of two integer noises with geometric tails, as linear forms in finitely many masses.
+**Joint laws of two integer noises with geometric tails, as linear forms in finitely many masses.**
 
 A pair (V_1, V_2) is described by its slices m_w(v) = P(V_1 - V_2 = w, V_2 = v). Beyond ``reach`` the slices fall by
 b_1 from each period D of w to the next, and within a slice the masses fall by b_2 from each period of v to the next, so
 that all of them are multiples of the masses with |w|, |v| <= reach. The pair is symmetric: m_{-w}(-v) = m_w(v).
 
-How much accuracy a gradual release of optimal noise must lose where lossless release is impossible.
+**The program.**
 
 For sensitivity D and levels eps_1 < eps_2, over joint laws m_w(v) = P(V_1 - V_2 = w, V_2 = v),
 

@@ -1,7 +1,6 @@
 """Channels from files, and two of them compared."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -9,10 +8,10 @@ from typing import Any, BinaryIO
 
 from utmost.channels import Channel, geometric_channel
 from utmost.design import expected_loss
-from utmost.documents import designs
-from utmost.documents.reports import exact_text, read_json
+from utmost.documents import codec, designs
+from utmost.documents.codec import Form, plain, read_json
+from utmost.documents.reports import exact_text
 from utmost.errors import BadTable, NotAChannel, OutOfRange
-from utmost.exact import is_exact
 from utmost.geometry import refines
 from utmost.spaces import Consumer
 from utmost.tables import csv_table, files
@@ -45,7 +44,7 @@ def read(path: Path) -> Channel:
     cell above it is empty or "secret", when the row of names is one cell short, or when some cell of it is no number.
 
     A JSON file holds a list of rows, or an object with the rows as "matrix" and, if wanted, the names as "secrets" and
-    "outcomes", or a design of `utmost design --out`: its mechanism is taken, not its certificate.
+    "outcomes"; or, with a "kind", what `write` wrote, or a design of `utmost design --out`: its mechanism is taken.
 
     The channel is exact when every row sums to exactly 1. Where a row misses 1 by at most 10^-9, as rounded decimals
     do, it is the float64 channel of the nearest numbers.
@@ -67,7 +66,7 @@ def write(channel: Channel, file: BinaryIO, path: Path) -> None:
         OutOfRange: for another ending of the name.
     """
     if path.suffix.lower() == ".json":
-        file.write((json.dumps(document(channel), indent=2, ensure_ascii=False) + "\n").encode())
+        codec.write(document(channel), file)
     elif path.suffix.lower() in ENDINGS:
         written = document(channel)
         rows = [[name, *map(str, row)] for name, row in zip(written["secrets"], written["matrix"], strict=True)]
@@ -82,19 +81,21 @@ def document(channel: Channel) -> dict[str, Any]:
     >>> document(Channel([["1/3", "2/3"]]))["matrix"]
     [['1/3', '2/3']]
     """
+    return CHANNEL.document(channel)
+
+
+def _facts(channel: Channel) -> dict[str, Any]:
     n, m = channel.shape
-    entries: list[list[Any]] = channel.matrix.tolist()
-    return {
-        "kind": KIND,
-        "secrets": _texts(channel.secrets, n),
-        "outcomes": _texts(channel.outcomes, m),
-        "matrix": [[str(p) for p in row] for row in entries] if is_exact(channel.matrix) else entries,
-    }
+    names = {"secrets": _texts(channel.secrets, n), "outcomes": _texts(channel.outcomes, m)}
+    return {**names, "matrix": plain(channel.matrix)}
 
 
-def channel_of(written: dict[str, Any]) -> Channel:
+def channel_of(written: Mapping[str, Any]) -> Channel:
     """The channel of a `document`."""
     return Channel(written["matrix"], written["secrets"], written["outcomes"])
+
+
+CHANNEL = Form(KIND, 1, "a channel", _facts, channel_of)
 
 
 def _texts(names: Sequence[object] | None, size: int) -> list[str]:
@@ -129,9 +130,10 @@ def _csv_cells(path: Path) -> _Cells:
 
 
 def _read_json(path: Path) -> Channel:
+    found = read_json(path, "a channel must")
+    if isinstance(found, dict) and "kind" in found:
+        return _mechanism(path) if found["kind"] == designs.KIND else CHANNEL.of(found, str(path))
     found = read_json(path, "a channel must", parse_float=str)
-    if isinstance(found, dict) and found.get("kind") == designs.KIND:
-        return _mechanism(path)
     rows = found.get("matrix") if isinstance(found, dict) else found
     if not isinstance(rows, list) or not rows or not all(isinstance(row, list) and row for row in rows):
         raise BadTable('a channel must be a list of rows, or an object with one as "matrix"', where=str(path))
@@ -215,6 +217,7 @@ def comparison(first: Channel, second: Channel, order: str) -> dict[str, Any]:
     told = {"refinement": _by_refinement, "max-case": _by_worst_case, "privacy": _by_privacy}[order]
     down, up = told(first, second), told(second, first)
     return {
+        **codec.header("utmost comparison", 1),
         "order": order,
         "exact": first.is_exact and second.is_exact,
         "relation": RELATIONS[down["holds"], up["holds"]],
@@ -235,8 +238,8 @@ def _consumer(consumer: Consumer, B: Channel, A: Channel) -> dict[str, Any]:
     """A consumer who prefers A to B, and what it loses with each."""
     above, below = expected_loss(B, consumer), expected_loss(A, consumer)
     return {
-        "prior": [_number(p) for p in consumer.prior.tolist()],
-        "loss": [[_number(v) for v in row] for row in consumer.loss.tolist()],
+        "prior": plain(consumer.prior),
+        "loss": plain(consumer.loss),
         "expected_loss_above": float(above),
         "expected_loss_below": float(below),
         "expected_loss_above_exact": exact_text(above),
@@ -247,14 +250,13 @@ def _consumer(consumer: Consumer, B: Channel, A: Channel) -> dict[str, Any]:
 def _by_worst_case(B: Channel, A: Channel) -> dict[str, Any]:
     verdict = refines(better=B, worse=A, order="max-case")
     if verdict.weights is not None:
-        weights = [[_number(v) for v in row] for row in verdict.weights.tolist()]
-        return {"holds": True, "verified": verdict.verify(), "weights": weights}
+        return {"holds": True, "verified": verdict.verify(), "weights": plain(verdict.weights)}
     assert verdict.separator is not None, "a verdict has one of the two witnesses"
     return {
         "holds": False,
         "verified": verdict.verify(),
         "outcome": verdict.outcome,
-        "separator": [_number(v) for v in verdict.separator.tolist()],
+        "separator": plain(verdict.separator),
     }
 
 
@@ -263,9 +265,5 @@ def _by_privacy(B: Channel, A: Channel) -> dict[str, Any]:
     if verdict.pair is None:
         return {"holds": True, "verified": verdict.verify()}
     x, z = verdict.pair
-    ratios = {"ratio_above": _number(verdict.loose[x, z]), "ratio_below": _number(verdict.strict[x, z])}
+    ratios = {"ratio_above": plain(verdict.loose[x, z]), "ratio_below": plain(verdict.strict[x, z])}
     return {"holds": False, "verified": verdict.verify(), "pair": [x, z], **ratios}
-
-
-def _number(value: Any) -> Any:
-    return str(value) if isinstance(value, Fraction) else float(value)

@@ -1,100 +1,91 @@
-"""A design as a JSON file: mechanism, remap and certificate, which anyone can read back and check again.
+"""A design as a document: mechanism, remap and certificate, which anyone can read back and check again."""
 
-Exact numbers stand as text, floats as JSON numbers, which give the same float back. Fields are never removed and never
-change their meaning; `format` grows when one is added.
-"""
-
-from fractions import Fraction
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from utmost.channels import Channel, Remap
-from utmost.design import Bounds, Certificate, Multipliers, Optimum
-from utmost.documents.reports import fields, read_json
-from utmost.documents.space_names import space_facts, stated_space
-from utmost.documents.statement_files import write as write_json
-from utmost.errors import BadTable, OutOfRange
-from utmost.exact import Array, Level, as_array, exact
-from utmost.privacy import PrivacyType
-from utmost.release.statements import level_facts, stated_level
+from utmost.channels import Remap
+from utmost.design.checker import Multipliers
+from utmost.design.closed_form import theorem_for
+from utmost.design.evidence import Certificate
+from utmost.documents.codec import Form, plain, stated_type, type_facts
+from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.exact import Array, as_array
 from utmost.spaces import Consumer, LineMetric, Space, losses
 from utmost.spaces.losses import loss_named
-from utmost.version import __version__
 
 KIND = "utmost design"
 
 
-def document(found: Optimum, loss: str | None) -> dict[str, Any]:
+def document(found: Any, loss: str | None) -> dict[str, Any]:
     """A design as plain data.
 
     Args:
-        found: the optimum.
+        found: the `Optimum`.
         loss: the name of its loss, or None to write the matrix.
+
+    Raises:
+        Unsupported: for the optimum of a program with constraints, which no document tells of.
     """
-    certificate = found.certificate
-    remap, matrix, multipliers = certificate.remap, certificate.matrix, certificate.multipliers
-    return {
-        "kind": KIND,
-        "format": 2,
-        "utmost": __version__,
-        "space": space_facts(certificate.ptype.space),
-        **level_facts(certificate.ptype.level),
-        "prior": _plain(certificate.consumer.prior),
-        "loss": loss if loss is not None else _plain(certificate.consumer.loss),
-        "method": found.method,
-        "theorem": found.theorem,
-        "hypotheses": list(certificate.hypotheses),
-        "expected_loss": _number(found.loss),
-        "lower_bound": _number(found.lower),
-        "remap": None if remap is None else {"actions": remap.actions.tolist(), "ties": list(remap.ties)},
-        "channel": None if matrix is None else _plain(matrix),
-        "dual": _plain(certificate.dual),
-        "multipliers": _plain_multipliers(multipliers),
-    }
-
-
-def write(design: dict[str, Any], file: BinaryIO) -> None:
-    """Write a design as JSON."""
-    write_json(design, file)
+    if not isinstance(found.certificate, Certificate):
+        raise Unsupported("a design without constraints can be written", came=found.method)
+    return DESIGN.document((found.certificate, loss))
 
 
 def read(path: Path) -> Certificate:
-    """The certificate in a file, with the bounds that the file states: ``verify()`` checks them.
-
-    Raises:
-        BadTable: for a file that is no design.
-        PromiseBroken: for a channel or a dual that proves nothing.
-    """
-    found = read_json(path, "a design must")
-    if not isinstance(found, dict) or found.get("kind") != KIND:
-        raise BadTable(f"a design must be of the kind {KIND!r}", came=type(found).__name__, where=str(path))
-    with fields(path, "a design must"):
-        return _certificate(found)
+    """The certificate in a file, see `Form.of`."""
+    return DESIGN.read(path)[0]
 
 
-def matrix_text(channel: Channel) -> list[list[str]]:
-    """The channel as rows of text: the secret, then the probability of each answer."""
-    return [[str(x), *map(str, row)] for x, row in enumerate(channel.matrix.tolist())]
+def _facts(design: tuple[Certificate, str | None]) -> dict[str, Any]:
+    certificate, loss = design
+    remap, multipliers = certificate.remap, certificate.multipliers
+    return {
+        **type_facts(certificate.ptype),
+        "prior": plain(certificate.consumer.prior),
+        "loss": loss if loss is not None else plain(certificate.consumer.loss),
+        "method": _method(certificate),
+        "theorem": certificate.theorem,
+        "hypotheses": list(certificate.hypotheses),
+        "expected_loss": plain(certificate.upper),
+        "lower_bound": plain(certificate.lower),
+        "remap": None if remap is None else {"actions": plain(remap.actions), "ties": list(remap.ties)},
+        "channel": plain(certificate.matrix),
+        "dual": plain(certificate.dual),
+        "multipliers": {name: plain(getattr(multipliers, name)) for name in ("low", "high", "action", "value")}
+        if isinstance(multipliers, Multipliers)
+        else plain(multipliers),
+    }
 
 
-def _certificate(found: dict[str, Any]) -> Certificate:
-    space = stated_space(found["space"])
-    level: Level = stated_level(found)
-    consumer = Consumer(found["prior"], _loss(found["loss"], space))
-    remap, channel, multipliers = found["remap"], found["channel"], found["multipliers"]
+def _method(certificate: Certificate) -> str:
+    """How the optimum was found, which its evidence shows: only interior points have lists of multipliers."""
+    if certificate.remap is not None:
+        return "closed form"
+    return "interior point" if isinstance(certificate.multipliers, Multipliers) else "program"
+
+
+def _design(found: Mapping[str, Any]) -> tuple[Certificate, str | None]:
+    ptype = stated_type(found)
+    space, loss = ptype.space, found["loss"]
+    consumer = Consumer(found["prior"], _loss(loss, space))
+    remap, matrix = found["remap"], found["channel"]
     dual = as_array(found["dual"], "dual", ndim=1)
-    _check_shapes(space, consumer, dual, remap, channel, multipliers)
-    return Certificate(
-        PrivacyType(space, level),
+    _check_shapes(space, consumer, dual, remap, matrix, found["multipliers"])
+    certificate = Certificate(
+        ptype,
         consumer,
         dual,
         remap=None if remap is None else Remap(remap["actions"], consumer.actions, remap["ties"]),
-        matrix=None if channel is None else as_array(channel, "channel", ndim=2),
-        multipliers=_multipliers(multipliers, space, consumer),
-        theorem=found["theorem"],
-        hypotheses=tuple(found["hypotheses"]),
-        bounds=Bounds(_read(found["lower_bound"]), _read(found["expected_loss"])),
+        matrix=None if matrix is None else as_array(matrix, "channel", ndim=2),
+        multipliers=_multipliers(found["multipliers"], space, consumer),
     )
+    theorem = None if remap is None else theorem_for(consumer)
+    named = loss if isinstance(loss, str) else None
+    return certificate if theorem is None else certificate.with_theorem(*theorem), named
+
+
+DESIGN = Form(KIND, 2, "a design", _facts, _design, frozenset({"expected_loss", "lower_bound"}))
 
 
 def _multipliers(found: Any, space: Space, consumer: Consumer) -> Array | Multipliers | None:
@@ -114,42 +105,20 @@ def _multipliers(found: Any, space: Space, consumer: Consumer) -> Array | Multip
     return listed
 
 
-def _plain_multipliers(multipliers: Array | Multipliers | None) -> Any:
-    if not isinstance(multipliers, Multipliers):
-        return None if multipliers is None else _plain(multipliers)
-    numbers = {name: getattr(multipliers, name).tolist() for name in ("low", "high", "action")}
-    return {**numbers, "value": _plain(multipliers.value)}
-
-
-def _check_shapes(space: Space, consumer: Consumer, dual: Array, remap: Any, channel: Any, multipliers: Any) -> None:
+def _check_shapes(space: Space, consumer: Consumer, dual: Array, remap: Any, matrix: Any, multipliers: Any) -> None:
     """The checker trusts these: what has another shape would prove something about another problem."""
     on_counts = isinstance(space.metric, LineMetric)
     if not (consumer.secrets == space.size == len(dual)):
         raise BadTable("prior and dual must have an entry for each secret", came=f"{consumer.secrets} and {len(dual)}")
-    if (remap is None) == (channel is None) or (multipliers is None and not on_counts):
+    if (remap is None) == (matrix is None) or (multipliers is None and not on_counts):
         raise BadTable("a design must have a channel, and multipliers of privacy, or on counts a remap and none")
     if remap is not None and not (on_counts and len(remap["actions"]) == space.size):
         raise BadTable("a remap must have an action for each count", came=len(remap["actions"]))
-    if channel is not None and [len(row) for row in channel] != [consumer.actions] * space.size:
-        raise BadTable("the channel must have a row for each secret", came=len(channel))
+    if matrix is not None and [len(row) for row in matrix] != [consumer.actions] * space.size:
+        raise BadTable("the channel must have a row for each secret", came=len(matrix))
 
 
 def _loss(loss: Any, space: Space) -> Any:
     if not isinstance(loss, str):
         return loss
     return losses.distance(space) if loss == "distance" else loss_named(loss)
-
-
-def _plain(numbers: Array) -> Any:
-    """Nested lists of floats, or of exact numbers as text."""
-    if numbers.ndim > 1:
-        return [_plain(row) for row in numbers]
-    return [_number(x) for x in numbers.tolist()]
-
-
-def _number(x: Any) -> Any:
-    return str(x) if isinstance(x, Fraction) else float(x)
-
-
-def _read(x: Any) -> Any:
-    return exact(x) if isinstance(x, str) else float(x)

@@ -86,6 +86,18 @@ def one_space(given: Mapping[str, str | None]) -> tuple[str, Space]:
     return spelled, space_named(spelled)
 
 
+def secret_names(space: Space) -> list[str]:
+    """The names of the secrets as text, all different.
+
+    >>> secret_names(grid(1, 2))
+    ['(0, 0)', '(0, 1)']
+    """
+    names = [str(label) for label in space.labels]
+    if len(set(names)) != len(names):
+        raise BadTable("secrets must have different names as text", came=", ".join(names))
+    return names
+
+
 def space_facts(space: Space) -> dict[str, Any]:
     """A space as plain data for JSON, from which `stated_space` makes it again; exact distances stand as text.
 

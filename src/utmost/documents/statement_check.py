@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from utmost.documents.codec import check_header, differing
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.exact import Level, exact, wrong_kind
 from utmost.ledger.promise import promised
@@ -49,7 +50,9 @@ def stated_plan(said: Mapping[str, Any]) -> Plan:
     Traceback (most recent call last):
     utmost.errors.BadTable: per_cell: what a statement says must follow from its level, unit and cost; ...
     """
-    _check_format(said)
+    if not isinstance(said, Mapping):
+        raise wrong_kind("said", "a statement, as a mapping", said)
+    check_header(said, KIND, FORMAT, "a statement", oldest=1)
     try:
         plan = _plan(said)
         expected = _expected(said, plan)
@@ -57,9 +60,8 @@ def stated_plan(said: Mapping[str, Any]) -> Plan:
         if isinstance(error, BadTable | Unsupported):
             raise
         raise BadTable("a statement must hold a promise that can be made", came=error.required) from None
-    for name in [*expected, *said]:
-        if not _alike(said.get(name, _absent), expected.get(name, _absent)):
-            raise _refusal(name)
+    for name in differing(said, expected):
+        raise _refusal(name)
     return plan
 
 
@@ -141,21 +143,6 @@ def reading_noise(said: Mapping[str, Any], column: str | None = None) -> Level |
     return law.ratio if isinstance(law, Geometric) else law
 
 
-def _check_format(said: Mapping[str, Any]) -> None:
-    if not isinstance(said, Mapping):
-        raise wrong_kind("said", "a statement, as a mapping", said)
-    if said.get("kind") != KIND:
-        raise BadTable(f"a statement must be of the kind {KIND!r}", came="another", where="kind")
-    form = said.get("format")
-    if type(form) is not int or form < 1:
-        raise BadTable(
-            "a statement's format must be a whole number from 1 on", came=type(form).__name__, where="format"
-        )
-    if form > FORMAT:
-        mend = "It was written by a later version of utmost: read it with that."
-        raise Unsupported(f"a statement's format must be at most {FORMAT}", came=form, where="format", mend=mend)
-
-
 def _plan(said: Mapping[str, Any]) -> Plan:
     """The plan that follows from what cannot be computed: level, unit, cost, domain, grid and confidence."""
     at, confidence = level_of_text(_text(said, "epsilon")), _confidence(said)
@@ -204,7 +191,7 @@ def _in_ledger(said: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
     total = stated_level(together)
     if plan.level not in levels:
         raise _refusal("levels")
-    if total < max(levels) or not _alike(together, json.loads(json.dumps(level_facts(total)))):
+    if total < max(levels) or differing(together, level_facts(total)):
         raise _refusal("together")
     _text(said, "name")
     _field(said, "data_version", int)
@@ -253,20 +240,6 @@ def _field(said: Mapping[str, Any], field: str, kind: type) -> Any:
     if type(found) is not kind:
         raise BadTable(f"a statement must hold its {field}", came=type(found).__name__, where=field)
     return found
-
-
-_absent = object()
-
-
-def _alike(one: Any, other: Any) -> bool:
-    """Equal, and of the same kinds: 1, 1.0 and true are three things."""
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_alike(one[name], other[name]) for name in one)
-    if isinstance(one, list):
-        return len(one) == len(other) and all(map(_alike, one, other))
-    return bool(one == other)
 
 
 def _refusal(field: str) -> BadTable:

@@ -1,14 +1,13 @@
 """The statement as a JSON file beside the table, with its signature: all of them written, or none."""
 
 import hashlib
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from utmost.documents.reports import read_json
+from utmost.documents import codec
 from utmost.errors import BadTable, OutOfRange
-from utmost.release.statements import KIND
+from utmost.release.statements import FORMAT, KIND
 from utmost.tables import files
 from utmost.tables.atomic import Writer, check_absent, write_together
 
@@ -80,7 +79,7 @@ def publish(
         file.seek(0)
         digest = _sha256(file)
         statement.update(said({"of": "file", "sha256": digest}))
-        text.extend(_text(statement))
+        text.extend(codec.encoded(statement))
 
     # The statement gets its name first: a table never stands without it, whatever is cut off.
     statement_path = sidecar_path(out)
@@ -91,21 +90,14 @@ def publish(
     return statement
 
 
-def write(statement: dict[str, Any], file: BinaryIO) -> None:
-    """Write a statement as JSON."""
-    _put(file, _text(statement))
-
-
 def read(path: Path | str) -> dict[str, Any]:
     """Read the statement of a release; what it says has yet to be checked, see `stated_plan`.
 
     Raises:
-        BadTable: for a file that is no such statement.
+        BadTable, Unsupported: for a file that is no such statement, and for a format that is not known.
     """
-    found = read_json(Path(path), "a statement must")
-    where = str(path)
-    if not isinstance(found, dict) or found.get("kind") != KIND:
-        raise BadTable(f"a statement must be of the kind {KIND!r}", came=type(found).__name__, where=where)
+    found: dict[str, Any] = codec.read_json(Path(path), "a statement must")
+    codec.check_header(found, KIND, FORMAT, "a statement", oldest=1, where=str(path))
     return found
 
 
@@ -133,10 +125,6 @@ def _sha256(file: BinaryIO) -> str:
     while block := file.read(1 << 20):
         digest.update(block)
     return digest.hexdigest()
-
-
-def _text(statement: dict[str, Any]) -> bytes:
-    return (json.dumps(statement, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def _put(file: BinaryIO, content: bytes) -> None:

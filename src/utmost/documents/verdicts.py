@@ -1,30 +1,21 @@
-"""A verdict on universal optimality as a JSON file, which anyone can read back and check again without a solver.
+"""A verdict on universal optimality as a document, which anyone can read back and check again without a solver.
 
-The file holds mechanisms, priors and multipliers as exact text. What can be recomputed is not in it: the vertices of
-the type, and the cells of priors, are made anew when it is read. Fields are never removed and never change their
-meaning; `format` grows when one is added.
+What can be computed again is not in it: the vertices of the type, and the cells of priors, are made when it is read.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
+from typing import Any
 
 from utmost.channels import Channel
-from utmost.documents.reports import fields, read_json
-from utmost.documents.space_names import space_facts, stated_space
-from utmost.documents.statement_files import write as write_json
-from utmost.errors import BadTable
+from utmost.documents.codec import Form, plain, stated_type, type_facts
+from utmost.errors import BadTable, PromiseBroken
 from utmost.exact import Array, as_array, exact
-from utmost.geometry import ExistenceVerdict, UniversalityVerdict, vertices
-from utmost.geometry.best_action_cells import Complex, Prior
-from utmost.geometry.universal_optima import Conflict, Dominance, exact_expected_loss
+from utmost.geometry.best_action_cells import Complex, Conflict, Dominance, Prior, exact_expected_loss
+from utmost.geometry.vertex_search import vertices
 from utmost.privacy import PrivacyType
-from utmost.release.statements import level_facts, stated_level
 from utmost.spaces import priors
-from utmost.version import __version__
 
 KIND = "utmost universal verdict"
 ANY, THIS = "any mechanism", "this mechanism"
@@ -55,16 +46,16 @@ class Stated:
     better: tuple[Array, Channel] | None
 
     @classmethod
-    def of_existence(cls, found: ExistenceVerdict, ptype: PrivacyType) -> "Stated":
+    def of_existence(cls, found: Any, ptype: PrivacyType) -> "Stated":
         """What `universal_mechanism` found."""
         proof = found.certificate
         return cls(ptype, proof.loss, ANY, found.exists, found.mechanism, proof, found.conflict, None)
 
     @classmethod
-    def of_channel(cls, found: UniversalityVerdict, ptype: PrivacyType, channel: Channel, loss: Array) -> "Stated":
+    def of_channel(cls, found: Any, ptype: PrivacyType, channel: Channel, loss: Array) -> "Stated":
         """What `universality` found of a channel."""
         better = None if found.better is None else (found.prior, found.better)
-        return cls(ptype, loss, THIS, found.holds, channel, found.certificate, None, better)  # type: ignore[arg-type]
+        return cls(ptype, loss, THIS, found.holds, channel, found.certificate, None, better)
 
     @property
     def regret(self) -> Fraction | None:
@@ -73,15 +64,16 @@ class Stated:
 
     def verify(self) -> bool:
         """Whether the proof proves the verdict: rational arithmetic, and no solver."""
-        if not self.ptype.contains(self.channel):
+        if not self.ptype.contains(self.channel) or self.asked not in (ANY, THIS):
             return False
         if self.better is not None:
-            return not self.holds and self.asked == THIS and self._is_better(*self.better)
+            is_alone = self.dominance is None and self.conflict is None
+            return is_alone and not self.holds and self.asked == THIS and self._is_better(*self.better)
         if self.dominance is None or not self.dominance.verify():
             return False
-        if self.holds:
-            return self.dominance.slack == 0
-        if self.conflict is None or self.asked != ANY or self.conflict.regret != self.dominance.slack:
+        if self.holds or self.conflict is None:
+            return self.holds and self.conflict is None and self.dominance.slack == 0
+        if self.asked != ANY or self.conflict.regret != self.dominance.slack:
             return False
         return self.conflict.verify() and all(map(self.ptype.contains, self.conflict.mechanisms))
 
@@ -90,60 +82,35 @@ class Stated:
         return self.ptype.contains(other) and theirs < mine
 
 
-def document(stated: Stated) -> dict[str, Any]:
-    """A verdict as plain data."""
-    proof, conflict = stated.dominance, stated.conflict
+def _facts(stated: Stated) -> dict[str, Any]:
+    proof, conflict, better = stated.dominance, stated.conflict, stated.better
     return {
-        "kind": KIND,
-        "format": 1,
-        "utmost": __version__,
-        "space": space_facts(stated.ptype.space),
-        **level_facts(stated.ptype.level),
-        "loss": _plain(stated.loss),
+        **type_facts(stated.ptype),
+        "loss": plain(stated.loss),
         "asked": stated.asked,
         "verdict": stated.holds,
-        "mechanism": _plain(stated.channel.matrix),
-        "regret": None if stated.regret is None else str(stated.regret),
-        "duals": None if proof is None else [[list(prior), _plain(z)] for prior, z in proof.duals.items()],
+        "mechanism": plain(stated.channel.matrix),
+        "regret": plain(stated.regret),
+        "duals": None if proof is None else [[list(prior), plain(z)] for prior, z in proof.duals.items()],
         "conflict": None
         if conflict is None
         else {
-            "priors": _plain(conflict.priors),
-            "weights": _plain(conflict.weights),
-            "mechanisms": [_plain(mechanism.matrix) for mechanism in conflict.mechanisms],
-            "multipliers": _plain(conflict.multipliers),
+            "priors": plain(conflict.priors),
+            "weights": plain(conflict.weights),
+            "mechanisms": [plain(mechanism.matrix) for mechanism in conflict.mechanisms],
+            "multipliers": plain(conflict.multipliers),
         },
-        "better": None
-        if stated.better is None
-        else {"prior": _plain(stated.better[0]), "mechanism": _plain(stated.better[1].matrix)},
+        "better": None if better is None else {"prior": plain(better[0]), "mechanism": plain(better[1].matrix)},
     }
 
 
-def write(facts: dict[str, Any], file: BinaryIO) -> None:
-    """Write a verdict as JSON."""
-    write_json(facts, file)
-
-
-def read(path: Path) -> Stated:
-    """The verdict in a file; ``verify()`` checks it.
-
-    Raises:
-        BadTable: for a file that is no verdict.
-    """
-    found = read_json(path, "a verdict must")
-    if not isinstance(found, dict) or found.get("kind") != KIND:
-        raise BadTable(f"a verdict must be of the kind {KIND!r}", came=type(found).__name__, where=str(path))
-    with fields(path, "a verdict must"):
-        return _stated(found)
-
-
-def _stated(found: dict[str, Any]) -> Stated:
-    ptype = PrivacyType(stated_space(found["space"]), stated_level(found))
+def _stated(found: Mapping[str, Any]) -> Stated:
+    ptype = stated_type(found)
     loss, channel = _table(found["loss"], ptype), Channel(_table(found["mechanism"], ptype))
     columns = vertices(ptype).weights
     conflict, better = found["conflict"], found["better"]
     regret = None if found["regret"] is None else exact(found["regret"])
-    return Stated(
+    stated = Stated(
         ptype,
         loss,
         found["asked"],
@@ -151,17 +118,27 @@ def _stated(found: dict[str, Any]) -> Stated:
         channel,
         None if found["duals"] is None else _dominance(found["duals"], columns, loss, channel, regret),
         None if conflict is None else _conflict(conflict, columns, loss, ptype, regret),
-        None if better is None else (priors.prior(_row(better["prior"], ptype)), _channel(better["mechanism"], ptype)),
+        None
+        if better is None
+        else (priors.prior(_row(better["prior"], ptype)), Channel(_table(better["mechanism"], ptype))),
     )
+    if not stated.verify():
+        raise PromiseBroken("the proof must prove the verdict")
+    return stated
+
+
+VERDICT = Form(KIND, 1, "a verdict", _facts, _stated)
+document, read = VERDICT.document, VERDICT.read
 
 
 def _dominance(duals: Any, columns: Array, loss: Array, channel: Channel, regret: Fraction | None) -> Dominance:
     """The cells are made anew: a file that leaves some out proves nothing about them."""
     cells = Complex.of(channel.matrix, loss)
     known: dict[Prior, tuple[Fraction, ...]] = {tuple(prior): tuple(map(exact, z)) for prior, z in duals}
-    missing = [prior for prior in cells.priors if len(known.get(prior, ())) != len(columns)]
-    if missing or regret is None or regret < 0:
-        raise BadTable("a verdict must have a regret, and multipliers for every vertex of the cells", came=missing[:1])
+    wrong = [prior for prior in cells.priors if len(known.get(prior, ())) != len(columns)]
+    wrong += known.keys() - set(cells.priors)
+    if wrong or regret is None or regret < 0:
+        raise BadTable("a verdict must have a regret, and multipliers for every vertex of the cells", came=wrong[:1])
     return Dominance(columns, loss, channel, regret, cells, known)
 
 
@@ -176,32 +153,21 @@ def _conflict(
         loss,
         tuple(priors.prior(_row(prior, ptype)) for prior in found["priors"]),
         tuple(map(exact, found["weights"])),
-        tuple(_channel(mechanism, ptype) for mechanism in found["mechanisms"]),
+        tuple(Channel(_table(mechanism, ptype)) for mechanism in found["mechanisms"]),
         tuple(multipliers.tolist()),
         regret,
     )
 
 
-def _channel(rows: Any, ptype: PrivacyType) -> Channel:
-    return Channel(_table(rows, ptype))
-
-
 def _table(rows: Any, ptype: PrivacyType) -> Array:
-    table = as_array([[exact(x) for x in row] for row in rows], "matrix", ndim=2)
-    if len(table) != ptype.space.size:
-        raise BadTable(f"a matrix must have {ptype.space.size} rows, one for each secret", came=len(table))
-    return table
+    return _sized(as_array([[exact(x) for x in row] for row in rows], "matrix", ndim=2), ptype)
 
 
 def _row(entries: Any, ptype: PrivacyType) -> Array:
-    row = as_array([exact(x) for x in entries], "row", ndim=1)
-    if len(row) != ptype.space.size:
-        raise BadTable(f"a row must have {ptype.space.size} entries, one for each secret", came=len(row))
-    return row
+    return _sized(as_array([exact(x) for x in entries], "row", ndim=1), ptype)
 
 
-def _plain(numbers: Any) -> Any:
-    """Nested lists of exact numbers as text."""
-    if isinstance(numbers, list | tuple | np.ndarray):
-        return [_plain(x) for x in numbers]
-    return str(numbers)
+def _sized(array: Array, ptype: PrivacyType) -> Array:
+    if len(array) != ptype.space.size:
+        raise BadTable(f"{ptype.space.size} entries or rows must stand for as many secrets", came=len(array))
+    return array

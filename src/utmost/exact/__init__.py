@@ -14,6 +14,7 @@ from utmost.exact.arrays import (
     plain_array,
     rationals,
     to_floats,
+    whole,
 )
 from utmost.exact.intervals import Interval, exp_interval, log_interval, nearest, round_down, round_up, settled
 from utmost.exact.kinds import checked, possible_path, wrong_kind
@@ -57,5 +58,6 @@ __all__ = [
     "settled",
     "solve_lifted",
     "to_floats",
+    "whole",
     "wrong_kind",
 ]

@@ -210,3 +210,16 @@ def _check_finite(array: Array, name: str) -> None:
 def _at(name: str, position: tuple[int, ...]) -> str:
     place = ", ".join(map(str, position))
     return f"entry [{place}] of the {name} must be a finite number" if position else f"{name} must be a finite number"
+
+
+def whole(values: Any) -> tuple[Array, int]:
+    """Rationals as integers over one denominator: values = integers / denominator.
+
+    >>> integers, denominator = whole([Fraction(1, 2), Fraction(2, 3)])
+    >>> integers.tolist(), denominator
+    ([3, 4], 6)
+    """
+    flat = [Fraction(v) for v in np.asarray(values, dtype=object).ravel()]
+    denominator = int(np.lcm.reduce(np.array([v.denominator for v in flat] or [1], dtype=object)))
+    integers = np.array([v.numerator * (denominator // v.denominator) for v in flat], dtype=object)
+    return frozen(integers.reshape(np.shape(values))), denominator

@@ -1,6 +1,6 @@
 """Intervals that certainly contain a real number; exp and log of rationals in them; and the named ways out, to floats.
 
-exp and log of rationals, enclosed in intervals.
+**exp and log of rationals, enclosed in intervals.**
 
 Both are computed on the balls of python-flint (Arb), whose radius bounds every error; the ends of the ball are carried
 over to fixed point as integers, rounded outward. A ball is right whatever its precision, so precision is only a matter

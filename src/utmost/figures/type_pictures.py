@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.channels import Channel
-from utmost.documents.privacy_types import secret_names
+from utmost.documents.space_names import secret_names
 from utmost.errors import OutOfRange
 from utmost.exact import Array, to_floats
 from utmost.figures.canvas import check_format, write

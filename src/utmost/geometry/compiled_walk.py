@@ -1,12 +1,12 @@
 """The compiled kernel search: a depth-first walk over sets of independent columns, with its tableau.
 
-The tableau of the compiled kernel search, in floating point and in prime fields at once.
+**The tableau of the compiled kernel search, in floating point and in prime fields at once.**
 
 A tableau is kept twice: in floating point with a running error bound, and in prime fields. An entry that is nonzero in
 a field is nonzero; one that is zero in all of them is zero and set to zero in floating point too; the sign of any other
 is read off where it exceeds the bound.
 
-The compiled kernel search: a depth-first walk over sets of independent columns.
+**The walk.**
 
 A kernel is a set of independent vertices (columns) of which the vector of ones, the target, is a combination with
 positive coefficients. The walk chooses columns in ascending order, so each set is met once; it pivots each chosen
@@ -80,7 +80,7 @@ class Walk(NamedTuple):
 
 
 @inlined
-def times(a: Any, b: Any, p: Any, inverse: Any) -> Any:
+def times_modulo(a: Any, b: Any, p: Any, inverse: Any) -> Any:
     """a b / 2^32 modulo p (Montgomery's product): the factor is the same for all terms of a sum, and harmless."""
     t = a * b
     r = (t + ((t & _LOW) * inverse & _LOW) * p) >> _HALF
@@ -88,7 +88,7 @@ def times(a: Any, b: Any, p: Any, inverse: Any) -> Any:
 
 
 @inlined
-def minus(a: Any, b: Any, p: Any) -> Any:
+def minus_modulo(a: Any, b: Any, p: Any) -> Any:
     """a - b modulo p."""
     return a - b if a >= b else a + p - b
 
@@ -149,7 +149,9 @@ def _pivot_residues(
                 new[other, i] = old[other, i]
         else:
             for i in range(j + 1, m + 1):
-                new[other, i] = minus(times(head, old[other, i], p, inverse), times(factor, old[row, i], p, inverse), p)
+                new[other, i] = minus_modulo(
+                    times_modulo(head, old[other, i], p, inverse), times_modulo(factor, old[row, i], p, inverse), p
+                )
 
 
 @compiled
@@ -285,7 +287,7 @@ def _s_is_zero(walk: Walk, k: int, j: int) -> bool:
     # s = 0 is a minor of two rows and two columns, without division: rows are known up to factors that do not matter.
     for f in range(len(walk.primes)):
         r, p, inverse = walk.residues[k, f], walk.primes[f], walk.inverses[f]
-        if times(r[one, m], r[two, j], p, inverse) != times(r[two, m], r[one, j], p, inverse):
+        if times_modulo(r[one, m], r[two, j], p, inverse) != times_modulo(r[two, m], r[one, j], p, inverse):
             return False
     return True
 
@@ -298,13 +300,13 @@ def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
     for f in range(len(walk.primes)):
         r, p, v = walk.residues[k, f], walk.primes[f], walk.inverses[f]
         # p / |s_p| + q / |s_q| with s_p > 0 > s_q is zero exactly when p s_q - q s_p is.
-        s_i = minus(times(r[one, m], r[two, i], p, v), times(r[two, m], r[one, i], p, v), p)
-        s_j = minus(times(r[one, m], r[two, j], p, v), times(r[two, m], r[one, j], p, v), p)
-        total = minus(times(r[one, i], s_j, p, v), times(r[one, j], s_i, p, v), p)
+        s_i = minus_modulo(times_modulo(r[one, m], r[two, i], p, v), times_modulo(r[two, m], r[one, i], p, v), p)
+        s_j = minus_modulo(times_modulo(r[one, m], r[two, j], p, v), times_modulo(r[two, m], r[one, j], p, v), p)
+        total = minus_modulo(times_modulo(r[one, i], s_j, p, v), times_modulo(r[one, j], s_i, p, v), p)
         if entry > 0:
             row = walk.rows[entry + 1]
-            own = minus(times(r[row, i], s_j, p, v), times(r[row, j], s_i, p, v), p)
-            total = minus(times(r[row, m], total, p, v), times(r[one, m], own, p, v), p)
+            own = minus_modulo(times_modulo(r[row, i], s_j, p, v), times_modulo(r[row, j], s_i, p, v), p)
+            total = minus_modulo(times_modulo(r[row, m], total, p, v), times_modulo(r[one, m], own, p, v), p)
         if total != ZERO:
             return False
     return True
@@ -351,7 +353,7 @@ def _minor_is_zero(walk: Walk, k: int, row: int, j: int) -> bool:
     m, one = walk.tableau.shape[2] - 1, walk.rows[0]
     for f in range(len(walk.primes)):
         r, p, v = walk.residues[k, f], walk.primes[f], walk.inverses[f]
-        if times(r[row, m], r[one, j], p, v) != times(r[one, m], r[row, j], p, v):
+        if times_modulo(r[row, m], r[one, j], p, v) != times_modulo(r[one, m], r[row, j], p, v):
             return False
     return True
 

@@ -7,7 +7,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.geometry.kernel_supports import Number, as_masks, decided, ring_columns, sign
+from utmost.geometry.kernel_supports import Number, as_masks, certain_sign, decided, ring_columns
 from utmost.geometry.vertex_search import Vertices
 
 Masks = NDArray[np.uint64]
@@ -55,7 +55,7 @@ def kernels_by_double_description(vertices: Vertices) -> list[tuple[int, ...]]:
 def _cut(rays: list[_Ray], gaps: list[Number], row: int) -> list[_Ray]:
     """The extreme rays once sum_j lambda_j gaps[j] = 0 holds too."""
     sums = [_total(ray, gaps) for ray in rays]
-    signs = np.array([sign(x) for x in sums])
+    signs = np.array([certain_sign(x) for x in sums])
     masks = as_masks([frozenset(ray.support) for ray in rays], len(gaps))
     kept = [rays[k] for k in np.flatnonzero(signs == 0)]
     for p, q in _adjacent(masks, np.flatnonzero(signs > 0), np.flatnonzero(signs < 0), row + 1):

@@ -71,8 +71,8 @@ def earth_move(
     belief = check_prior(prior)
     before, after = hyper(better, belief), hyper(worse, belief)
     possible = np.flatnonzero(belief != 0)
-    rows = {"better": _rows_of(before, possible), "worse": _rows_of(after, possible)}
-    remap = refines(**rows, tolerance=tolerance).remap
+    first, second = _rows_of(before, possible), _rows_of(after, possible)
+    remap = refines(better=first, worse=second, tolerance=tolerance).remap
     if remap is None:
         return None
     weights, shares = one_world(before.weights, remap.matrix)

@@ -58,7 +58,7 @@ class Real:
         return Real(interval, (one, two), self.fields)
 
 
-def sign(x: Number) -> int:
+def certain_sign(x: Number) -> int:
     """1, 0 or -1.
 
     Raises:
@@ -121,16 +121,16 @@ def is_kernel_set(columns: list[list[Number]], one: Number) -> bool:
         return False
     table = [[column[row] for column in columns] + [one] for row in range(n)]
     for c in range(k):
-        pivot = next((row for row in range(c, n) if sign(table[row][c])), None)
+        pivot = next((row for row in range(c, n) if certain_sign(table[row][c])), None)
         if pivot is None:
             return False
         table[c], table[pivot] = table[pivot], table[c]
         head = table[c][c]
         for row in range(n):
-            if row != c and sign(factor := table[row][c]):
+            if row != c and certain_sign(factor := table[row][c]):
                 table[row] = [head * x - factor * y for x, y in zip(table[row], table[c], strict=True)]
-    outside = any(sign(table[row][k]) for row in range(k, n))
-    return not outside and all(sign(table[c][c]) * sign(table[c][k]) > 0 for c in range(k))
+    outside = any(certain_sign(table[row][k]) for row in range(k, n))
+    return not outside and all(certain_sign(table[c][c]) * certain_sign(table[c][k]) > 0 for c in range(k))
 
 
 def _whole(column: Any) -> list[Number]:

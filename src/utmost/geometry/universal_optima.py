@@ -1,5 +1,6 @@
 """Is one mechanism the best for every prior? Verdicts with certificates."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -7,94 +8,22 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
-from utmost.exact import Array, checked, frozen
-from utmost.geometry.best_action_cells import Complex, LeastLoss, Prior, exact_prior, least_losses
+from utmost.exact import Array, checked, frozen, whole
+from utmost.geometry.best_action_cells import (
+    Complex,
+    Conflict,
+    Dominance,
+    Prior,
+    exact_expected_loss,
+    exact_loss,
+    exact_prior,
+    least_losses,
+)
 from utmost.geometry.decomposition import RationalCone
 from utmost.geometry.log_domain import Distances, LogPowers
+from utmost.geometry.vertex_search import Vertices, vertices
 from utmost.privacy import PrivacyType
-from utmost.programs.whole_numbers import WholeTableau, whole
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Dominance:
-    """No mechanism of the type is better than M by more than ``slack``, for any prior.
-
-    At every vertex pi of the cells, z with z . v <= min_w sum_x pi_x v(x) l(x, w) for all vertices v of the type shows
-    that no mechanism loses less than sum(z); M loses at most slack more. On a cell M's loss is linear, since one
-    action for each outcome is the best at all its vertices, and the least loss is concave: the bound holds all over it.
-
-    Attributes:
-        vertices: (n, N) all vertices of the type. loss: (n, k). channel: M. slack: nonnegative.
-        cells: cells that fill the simplex of priors.
-        duals: z for each of their vertices.
-    """
-
-    vertices: Array
-    loss: Array
-    channel: Channel
-    slack: Fraction
-    cells: Complex
-    duals: dict[Prior, tuple[Fraction, ...]]
-
-    def verify(self) -> bool:
-        """Whether every claim holds."""
-        return (
-            self.cells.fills_the_simplex()
-            and all(self._is_linear_on(cell.rays) for cell in self.cells.cells)
-            and all(self._holds_at(prior) for prior in self.cells.priors)
-        )
-
-    def _is_linear_on(self, rays: tuple[Prior, ...]) -> bool:
-        for column in self.channel.matrix.T:
-            losses = (np.array(rays, dtype=object) * column) @ self.loss
-            if not (losses == losses.min(axis=1)[:, None]).all(axis=0).any():
-                return False
-        return True
-
-    def _holds_at(self, prior: Prior) -> bool:
-        pi, z = exact_prior(prior), np.array(self.duals[prior], dtype=object)
-        feasible = (z @ self.vertices <= least_losses(self.vertices, self.loss, pi)).all()
-        return bool(feasible and exact_expected_loss(self.channel.matrix, self.loss, pi) <= z.sum() + self.slack)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Conflict:
-    """Every mechanism of the type has a regret of at least ``regret`` for one of the priors.
-
-    For mechanism k the loss at prior k is known; with weights mu and a z such that z . v <= sum_k mu_k u_v(prior k) for
-    all vertices v, every mechanism's mean loss is at least sum(z): by regret more than the mean of the known ones.
-
-    Attributes:
-        vertices: (n, N) all vertices of the type. loss: (n, k).
-        priors: the conflicting priors. weights: positive, summing to 1. mechanisms: a good one for each prior.
-        multipliers: z. regret: positive.
-    """
-
-    vertices: Array
-    loss: Array
-    priors: tuple[Array, ...]
-    weights: tuple[Fraction, ...]
-    mechanisms: tuple[Channel, ...]
-    multipliers: tuple[Fraction, ...]
-    regret: Fraction
-
-    def verify(self) -> bool:
-        """Whether every claim holds; that the mechanisms belong to the type is for `PrivacyType.contains`."""
-        z = np.array(self.multipliers, dtype=object)
-        mean = sum(
-            w * least_losses(self.vertices, self.loss, pi) for w, pi in zip(self.weights, self.priors, strict=True)
-        )
-        known = sum(
-            w * exact_expected_loss(m.matrix, self.loss, pi)
-            for w, m, pi in zip(self.weights, self.mechanisms, self.priors, strict=True)
-        )
-        is_mean = min(self.weights) > 0 and sum(self.weights) == 1
-        return bool(is_mean and (z @ self.vertices <= mean).all() and z.sum() - known == self.regret > 0)
-
-
-def exact_expected_loss(columns: Array, loss: Array, prior: Array) -> Fraction:
-    """sum_y min_w sum_x pi_x C[x, y] l(x, w)."""
-    return Fraction(least_losses(columns, loss, prior).sum())
+from utmost.programs.whole_numbers import Solution, WholeTableau
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,6 +68,73 @@ class ExistenceVerdict:
 
     def __bool__(self) -> bool:
         return self.exists
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeastLoss:
+    """The least expected loss f(pi) over a privacy type: vertices have prices, a mechanism is a bundle with row sums 1.
+
+    U(pi, M) = sum_v lambda_v min_w sum_x pi_x v(x) l(x, w) for M = sum_v lambda_v v, and the best mechanism for a
+    prior is a linear program in lambda with one row for each secret.
+
+    Attributes:
+        columns: (n, N) Fractions, the vertices. loss: (n, k) Fractions.
+        scaled: (n, N) integers: columns, each times its scale. scales: (N,).
+        start: a first mechanism, as a basis.
+    """
+
+    columns: Array
+    loss: Array
+    scaled: Array
+    scales: tuple[int, ...]
+    start: WholeTableau
+
+    @classmethod
+    def of(cls, ptype: PrivacyType, loss: object) -> "LeastLoss":
+        """The least of a type and a loss.
+
+        Raises:
+            Unsupported: where some alpha^d is irrational, or the loss is float64.
+        """
+        listed = vertices(ptype)
+        if not listed.is_exact:
+            raise Unsupported(
+                "universal optimality is decided in rational arithmetic only",
+                came=f"irrational alpha^d at {ptype.level}",
+                mend='Give the level as alpha="1/2", say, and a space with whole distances.',
+            )
+        return cls._of_vertices(listed, exact_loss(loss, ptype.space.size))
+
+    @classmethod
+    def _of_vertices(cls, listed: Vertices, loss: Array) -> "LeastLoss":
+        columns = listed.weights
+        pairs = [whole(column) for column in columns.T]
+        scaled = np.array([integers for integers, _ in pairs], dtype=object).T
+        right = np.full(len(columns), 1, dtype=object)
+        return cls(columns, loss, scaled, tuple(scale for _, scale in pairs), WholeTableau.feasible(scaled, right))
+
+    def prices(self, prior: Array) -> Array:
+        """min_w sum_x pi_x v(x) l(x, w) for every vertex v; (N,) Fractions."""
+        return least_losses(self.columns, self.loss, prior)
+
+    def scaled_prices(self, prior: Prior) -> Array:
+        """The prices of the scaled vertices at a prior."""
+        return np.asarray(self.prices(exact_prior(prior)) * np.array(self.scales, dtype=object))
+
+    def at(self, priors: tuple[Prior, ...]) -> Iterator[tuple[Prior, Solution]]:
+        """The best bundle for each prior, and the dual that proves it; each search starts where the last one ended."""
+        at = self.start
+        for prior in priors:
+            costs, denominator = whole(self.scaled_prices(prior))
+            found, at = at.minimise(costs)
+            bundle = tuple(x * scale for x, scale in zip(found.x, self.scales, strict=True))
+            dual = tuple(z / denominator for z in found.dual)
+            yield prior, Solution(found.value / denominator, bundle, dual)
+
+    def channel(self, bundle: tuple[Fraction, ...]) -> Channel:
+        """The mechanism of a bundle: its columns are the vertices bought, in their amounts."""
+        bought = [k for k, amount in enumerate(bundle) if amount]
+        return Channel(self.columns[:, bought] * np.array([bundle[k] for k in bought], dtype=object))
 
 
 @checked

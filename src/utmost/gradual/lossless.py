@@ -1,6 +1,6 @@
 r"""Can a law be reached from another by adding independent noise? Decided with proof.
 
-The one candidate for W in V_1 = V_2 + W, coefficient by coefficient.
+**The one candidate for W in V_1 = V_2 + W, coefficient by coefficient.**
 
 With the rational functions of `series`, the quotient is
 

@@ -1,6 +1,6 @@
 """Rational functions of alphas, in fractions or floats: exact where the alphas are rational, else enclosed.
 
-The number world of an answer: fractions or floats, chosen as `utmost.noise` chooses it.
+**The number world of an answer: fractions or floats, chosen as `utmost.noise` chooses it.**
 
 A single integer asks for an exact answer, an object array for an object array of fractions, every other array for
 float64; a fraction is possible where every alpha is rational.

@@ -1,6 +1,6 @@
 r"""Laws on the integers as rational functions of z, and dividing one by another with proof.
 
-A law on the integers as a rational function of z.
+**A law on the integers as a rational function of z.**
 
 .. math:: \sum_i p(i) z^i = s\, \frac{N(z)}{(1 - b z^D)(1 - b z^{-D})}
 
@@ -8,7 +8,7 @@ For a staircase of period D, step r and ratio b, N = B_{2r-1} + b B_{2(D-r)+1}, 
 z^{-(n-1)/2} + ... + z^{(n-1)/2}. With g = gcd(2r-1, 2D) the block B_g divides N: its zeros lie on the unit circle, and
 two laws can only be divided by each other where these cancel. For a table of finitely many probabilities b = 0.
 
-Dividing one law by another, with proof: the inverse of a Laurent polynomial on the unit circle, certified.
+**Dividing one law by another, with proof: the inverse of a Laurent polynomial on the unit circle, certified.**
 
 A guess c for 1/N is certified by its residue e = N c - 1: where the weighted norm eta = sum |e_i| s^|i| is below 1, N
 has no zero in the ring 1/s <= |z| <= s, and the true inverse differs from c by at most |c|_s eta / (1 - eta) in the

@@ -10,7 +10,7 @@ from utmost.exact import Array, fractions, frozen, is_exact, to_floats
 from utmost.leakage.channel_capacity import Capacity, Kind, as_channel, check_kind
 from utmost.leakage.hypers import as_prior
 from utmost.leakage.measures import Measure, columns_of
-from utmost.leakage.prior_capacity import search, uniform_on_sets
+from utmost.leakage.prior_capacity import best_of_corners, uniform_on_sets
 from utmost.leakage.shannon import shannon_capacity
 
 
@@ -78,7 +78,7 @@ class GuessingEntropy(Measure):
         """Over the uniform distributions on sets of secrets. Cost: O(n m) for each of the 2^n - 1 sets."""
         check_kind(kind)
         C = as_channel(channel)
-        return search(C, self, kind, uniform_on_sets(C.shape[0]))
+        return best_of_corners(C, self, kind, uniform_on_sets(C.shape[0]))
 
 
 def _relative(J: Any, other: Any, sign: int) -> Any:

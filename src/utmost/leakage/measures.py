@@ -14,7 +14,7 @@ from utmost.errors import NotALoss, NotANumber, OutOfRange, Unsupported
 from utmost.exact import Array, as_array, checked, is_exact, matrix_product, one_world, to_floats
 from utmost.leakage.channel_capacity import Attained, Capacity, Kind, as_channel, check_kind, total
 from utmost.leakage.hypers import Hyper, as_prior, joint
-from utmost.leakage.prior_capacity import best_guess, corner_priors, search, uniform_on
+from utmost.leakage.prior_capacity import best_guess, best_of_corners, corner_priors, uniform_on
 from utmost.spaces import Consumer, Loss, losses
 from utmost.spaces.losses import from_function, loss_matrix
 
@@ -231,13 +231,13 @@ class PaidMeasure(Measure):
         n = C.shape[0]
         payments = self.payments(n)
         if self.paid is not (losses.nib if self.is_gain else losses.binary):
-            return search(C, self, kind, corner_priors(payments, self.is_gain), payments)
+            return best_of_corners(C, self, kind, corner_priors(payments, self.is_gain), payments)
         if self.is_gain and kind == "multiplicative":
             value, prior = total(C.matrix.max(axis=0)), uniform_on(range(n), n)
             return Capacity(
                 value, C, Attained(C, prior if C.is_exact else to_floats(prior), payments, value, kind, self)
             )
-        return search(C, self, kind, [best_guess(C, kind)], payments)
+        return best_of_corners(C, self, kind, [best_guess(C, kind)], payments)
 
     def __repr__(self) -> str:
         return self.title

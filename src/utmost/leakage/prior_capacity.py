@@ -125,7 +125,9 @@ def _dot(one: _Ray, other: _Ray) -> int:
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 
-def search(C: Channel, measure: Leaks, kind: Kind, corners: Iterable[Array], payments: Array | None = None) -> Capacity:
+def best_of_corners(
+    C: Channel, measure: Leaks, kind: Kind, corners: Iterable[Array], payments: Array | None = None
+) -> Capacity:
     """The largest leakage of a channel by a measure among some priors, with the prior that attains it.
 
     On each region of priors where one action is best, the leakage is largest at a corner: additive leakage is convex

@@ -1,7 +1,5 @@
 """Events: what the ledger is made of, each written once, never edited, and chained to all before it.
 
-Events: what the ledger is made of. Each is written once, and never edited.
-
 The law by which events evolve
     A kind or a fact is never removed and its meaning is never changed; what is new gets a new name and a larger
     ``format``. An event of an older format is read through the `UPGRADES` to today's. An event of a later format, or of
@@ -9,7 +7,7 @@ The law by which events evolve
 
 Everything else that a ledger knows is a function of the list of its events, see `utmost.ledger.state`.
 
-The chain that binds each event to all before it, under the ledger's key.
+**The chain that binds each event to all before it, under the ledger's key.**
 
     mac_0 = 0,   mac_n = HMAC(K_chain, mac_(n-1) || n || body_n),   seal = HMAC(K_head, n || mac_n)
 

@@ -1,7 +1,5 @@
 """The ledger's key: where it comes from, and the keys derived from it.
 
-The ledger's key: where it comes from, and the keys derived from it.
-
 It appears in no message, log or repr, and in no local variable of a frame from which an error leaves: whoever reads a
 key gives a `Key` back, or the error for others to raise.
 """

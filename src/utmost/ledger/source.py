@@ -1,6 +1,6 @@
 """The values that a curator brings, and the commitment to them.
 
-The commitment to the values of a release: one keyed digest for each column and run of rows.
+**The commitment to the values of a release: one keyed digest for each column and run of rows.**
 
     digest_(c, b) = HMAC(K_commit, c || b || values of column c in run b)
 

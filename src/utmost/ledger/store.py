@@ -1,6 +1,6 @@
 """What a ledger needs of a database: one transaction at a time over a few rows, and the tables that hold them.
 
-The tables of a ledger, and the steps by which an older store becomes one of today.
+**The tables of a ledger, and the steps by which an older store becomes one of today.**
 
 The law by which this format evolves
     A table or a field is never removed and its meaning is never changed. What is new gets a new name and one step more

@@ -11,7 +11,7 @@ first. It holds the events one after another, one of each number, and of the las
 A ledger that lacks a settled event, or has another in its place, was rolled back, restored, or kept by a store that
 lies. A ledger that lacks a pending one was cut off in mid-commit: whoever writes next carries it out as it was drawn.
 
-What a rollback has lost, and what it costs: from what the witness saw, and what the ledger still knows.
+**What a rollback has lost, and what it costs: from what the witness saw, and what the ledger still knows.**
 
 Let p be the last event that both have. A release had the level c then, got the level w in what the witness saw later,
 and the level s in what the ledger wrote since (s = c for a ledger that was quarantined at once). Then

@@ -1,7 +1,5 @@
 """Costs: what an error of size x costs its reader, L(x), even and nondecreasing in |x|.
 
-Costs: what an error of size x costs its reader, L(x), even and nondecreasing in |x|.
-
 A cost is any callable; the powers |x|^m are named, because every law knows their expectation in closed form.
 """
 

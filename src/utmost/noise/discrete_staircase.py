@@ -1,6 +1,6 @@
 """The staircase law on the integers, and its optimal step.
 
-The optimal step of the staircase on the integers.
+**The optimal step of the staircase on the integers.**
 
 Going from step r to r + 1, the expected cost V becomes a weighted mean of itself and M(r) = E L(G D + r), where G is
 geometric with ratio b. M never falls, so V falls exactly while M(r) < V(r), and the optimal step is the least r with

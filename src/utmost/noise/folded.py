@@ -1,11 +1,11 @@
 """A cost folded into one period, and where it overtakes the expected cost: what the optimal step and gamma come from.
 
-A cost folded into one period: M(y) = E L(G D + y), with G geometric, P(G = k) = (1 - b) b^k.
+**A cost folded into one period: M(y) = E L(G D + y), with G geometric, P(G = k) = (1 - b) b^k.**
 
 Every staircase is a mixture over y in [0, D) of the points y + G D, so that its expected cost is a mean of M, and
 whether the cost falls as the first step grows is the sign of M at its edge against that mean. M never falls as y grows.
 
-Where the folded cost M overtakes the expected cost V of the staircase that ends its first step there.
+**Where the folded cost M overtakes the expected cost V of the staircase that ends its first step there.**
 
 V is a mean of M with weight 1 before the edge and b after it. M never falls, so sums over cells from the left ends and
 from the right ends enclose V, and where M lies outside that enclosure the sign of M - V is certain.

@@ -127,7 +127,7 @@ def _whole(sensitivity: Number, where: str) -> int:
     try:
         return positive_integer(sensitivity, "sensitivity", where)
     except NotANumber as error:
-        mend = 'Where the query takes real values, say so: domain="reals", or --domain reals.'
+        mend = 'Where the query takes real values, say so: domain="reals".'
         raise NotANumber(error.required, came=error.came, where=where, mend=mend) from None
 
 

@@ -1,6 +1,6 @@
 """Polynomials in alpha with rational coefficients: sums of powers, moments, and their sign, decided exactly.
 
-The sign of a polynomial in alpha with rational coefficients, decided exactly.
+**The sign of a polynomial in alpha with rational coefficients, decided exactly.**
 
 Intervals of growing precision decide it unless it is zero, and zero is decided by algebra: where alpha is a power of e
 it is transcendental, so only the zero polynomial vanishes there; where alpha = u^t for a rational u that is no perfect

@@ -1,10 +1,10 @@
 """Powers of alpha in three number worlds: rationals, certified intervals, floats.
 
-Floats of twice the precision: a value as the sum of two floats, high + low, for products and differences.
+**Floats of twice the precision: a value as the sum of two floats, high + low, for products and differences.**
 
 The error-free sum and product are Knuth's and Dekker's; NumPy has no fused multiply-add to do it in one step.
 
-Powers of alpha in three number worlds: rationals, certified intervals, floats.
+**Powers of alpha.**
 
 A law writes each formula once, in terms of b = alpha, 1 - b and b^k, and asks the world for these three. Floats get
 1 - b from expm1 and b^k from a product kept to twice the working precision, so that b^k is right to the last bits even

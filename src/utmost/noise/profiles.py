@@ -1,6 +1,6 @@
 """The staircase on the integers and on the reals, each formula once for every number world.
 
-The staircase on the integers, each formula once for fractions, intervals and floats.
+**The staircase on the integers, each formula once for fractions, intervals and floats.**
 
 With b = alpha, period D and step r,
 
@@ -13,7 +13,7 @@ tail, interpolated linearly between the multiples of the period: for i >= 0, wit
 
 Period 1 is the two-sided geometric law.
 
-The staircase on the reals, each formula once for intervals and floats.
+**The staircase on the reals, each formula once for intervals and floats.**
 
 With b = alpha, period D and gamma g in [0, 1],
 

@@ -1,6 +1,6 @@
 """The staircase law on the reals, and its optimal gamma.
 
-The optimal gamma of the staircase on the reals.
+**The optimal gamma of the staircase on the reals.**
 
 V(g) = (int_0^g M + b int_g^1 M) / (g + b (1 - g)), where M(u) = E L((G + u) D) never falls and G is geometric with
 ratio b. Its slope has the sign of M(g) - V(g), so the optimum g* is where M overtakes V, and V(g*) = M(g*) where M is

@@ -89,7 +89,7 @@ def figure_8() -> Iterator[Comparison]:
     ptype = PrivacyType(hamming(3), alpha=HALF)
     found = kernel_along(ptype, PATH)
     rows = found.restrict(FIGURE_8_ROWS)
-    yield equal("Figure 8", "the kernel", FIGURE_8, matrix_text(rows.matrix))
+    yield equal("Figure 8", "the kernel", FIGURE_8, rows_text(rows.matrix))
     yield equal("Figure 8", "its hyper", FIGURE_8_HYPER, hyper_text(rows))
     yield claim("Figure 8", "it is a kernel", is_kernel(ptype, found))
     same = same_columns(found.restrict(PATH), geometric_channel(3, alpha=HALF))
@@ -119,10 +119,10 @@ def kernel_along(ptype: PrivacyType, path: tuple[int, ...]) -> Channel:
         if tuple(part / part.sum()) in wanted and all(len(set(v[ones == k])) == 1 for k in set(ones.tolist())):
             columns.append(v)
     columns.sort(key=lambda v: tuple(-v[list(path)]))
-    return scaled(columns)
+    return uniform_mixture(columns)
 
 
-def scaled(columns: list[Array]) -> Channel:
+def uniform_mixture(columns: list[Array]) -> Channel:
     """The channel whose columns are multiples of these, as many as secrets can be told by: rows sum to 1."""
     from utmost.geometry.decomposition import solve_columns
 
@@ -146,7 +146,7 @@ def matrix_of(text: str) -> Channel:
     return Channel([line.split() for line in text.splitlines()])
 
 
-def matrix_text(matrix: Array) -> str:
+def rows_text(matrix: Array) -> str:
     """A matrix as rows of text."""
     return "\n".join(" ".join(map(str, row)) for row in matrix.tolist())
 
@@ -154,7 +154,7 @@ def matrix_text(matrix: Array) -> str:
 def hyper_text(channel: Channel) -> str:
     """The posteriors that the uniform prior leaves, and under each how likely it is."""
     found = hyper(channel, priors.uniform(channel.shape[0]))
-    return matrix_text(np.vstack([found.posteriors, found.weights[None, :]]))
+    return rows_text(np.vstack([found.posteriors, found.weights[None, :]]))
 
 
 def _said(holds: bool, text: str) -> str:

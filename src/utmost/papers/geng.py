@@ -30,7 +30,7 @@ def geng() -> Iterator[Comparison]:
     yield from corollary_7()
     yield from theorem_8()
     yield from heuristic()
-    yield from discrete()
+    yield from discrete_rows()
 
 
 def figure_2() -> Iterator[Comparison]:
@@ -159,7 +159,7 @@ def heuristic() -> Iterator[Comparison]:
         )
 
 
-def discrete() -> Iterator[Comparison]:
+def discrete_rows() -> Iterator[Comparison]:
     """Sensitivity 1 is the geometric mechanism; beyond, the best of the steps 1 to D."""
     same = all(
         DiscreteStaircase(e, 1).pmf(k) == Geometric(e).pmf(k) and optimal_noise(e, 1) == Geometric(e)

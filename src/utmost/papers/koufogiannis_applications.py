@@ -1,6 +1,6 @@
 """Koufogiannis, Han and Pappas (2015), sections 4 and 5: Corollary 13, RAPPOR, social networks and the conjecture.
 
-Two social networks: Zachary's karate club, and who appears with whom in Les Miserables.
+**Two social networks: Zachary's karate club, and who appears with whom in Les Miserables.**
 
 `karate_club.csv`: the 78 friendships of 34 members, from W. W. Zachary, *An Information Flow Model for Conflict and
 Fission in Small Groups*, Journal of Anthropological Research 33 (1977), 452-473; member 1 is the instructor, 34 the

@@ -1,6 +1,6 @@
 """Two hypotheses told apart by one release: the curve of the best tests, for finite rows, Laplace and staircase noise.
 
-Telling a law of staircase shape from its shifted copy.
+**Telling a law of staircase shape from its shifted copy.**
 
 Every such law has a density that is constant on a first step of half-width gamma and on further steps of width 1, each
 b times as high as the one before: f(x) ~ b^floor(|x| + 1 - gamma), in units of the width. So has an integer law when
@@ -8,7 +8,7 @@ each integer is given its unit cell: the discrete staircase of step r and sensit
 two-sided geometric has width 1 and gamma = 1/2. The likelihood ratio of the copy shifted by s, f(x-s)/f(x), is always
 a power b^-j. Call j the class of the outcome x; it lies between -(n+1) and n+1 for n = floor(s).
 
-Two hypotheses told apart by one release: the curve of the best tests, and whose it is.
+**Two hypotheses told apart by one release: the curve of the best tests, and whose it is.**
 
 A test of X against X + s raises a false alarm with probability p and misses with probability beta. The smallest beta
 for each p is a convex curve from beta(0) <= 1 to beta(1) = 0, and its slopes are likelihood ratios; everything that

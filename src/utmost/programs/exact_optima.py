@@ -1,7 +1,5 @@
 """Exact optima of rational linear programs, from the basis that the solver ends with; or proofs that there is none.
 
-Exact optima of rational linear programs: the basis that the solver ends with, checked and mended in rationals.
-
 The basis that HiGHS ends with is nearly always exactly optimal. Where it is not, the solver is asked again for the
 difference to its own answer, magnified until the error can be seen (iterative refinement); and where that does not end,
 the simplex method goes on in rationals.

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from utmost.errors import Infeasible, SolverFailed
-from utmost.exact import Array, frozen
+from utmost.exact import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,11 +129,3 @@ class WholeTableau:
             if others:
                 at = at._pivot(row, others[0])
         return at
-
-
-def whole(values: Any) -> tuple[Array, int]:
-    """Rationals as integers over one denominator: values = integers / denominator."""
-    flat = [Fraction(v) for v in np.asarray(values, dtype=object).ravel()]
-    denominator = int(np.lcm.reduce(np.array([v.denominator for v in flat] or [1], dtype=object)))
-    integers = np.array([v.numerator * (denominator // v.denominator) for v in flat], dtype=object)
-    return frozen(integers.reshape(np.shape(values))), denominator

@@ -1,6 +1,6 @@
 """Randomised response to bits: the paper's maps f and g, their coupling, exact draws, and one step between levels.
 
-Two responses to one bit that together lose what the looser one loses.
+**Two responses to one bit that together lose what the looser one loses.**
 
 The stricter response is drawn from the looser one alone, so that it tells nothing new. That is possible exactly when
 the stricter response is a refinement of the looser one, and then in one way only.

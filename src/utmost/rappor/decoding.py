@@ -1,7 +1,5 @@
 """From tallied reports to how many clients have each of some candidate words, with error bars.
 
-From tallied reports to how many clients have each of some candidate words, with error bars.
-
 With n_wj the clients of cohort j whose word is w, the expected true ones at place i are
 t_ij = sum_w B_wij n_wj, where B_wij says whether w sets place i in cohort j. Cohorts are drawn at random, so n_wj is
 N_w/c on average, and the N_w are found by regression; words that nobody listed raise all places about alike.

@@ -1,6 +1,6 @@
 """Values plus exact noise: numbers read, noised one for one.
 
-Reading the numbers that are to be released: every one of them, before anything is drawn.
+**Reading the numbers that are to be released: every one of them, before anything is drawn.**
 
 What is read is the number, in whatever type it came: 3, 3.0 and Decimal(3) are one and the same value to a release. A
 refusal names the place and the kind of what stood there, never the value.

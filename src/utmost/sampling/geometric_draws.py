@@ -1,6 +1,6 @@
 """Exact draws of geometric variables: taken apart into digits, with their marks, one-sided and two-sided.
 
-A geometric variable taken apart: independent digits, and a top part whose tail is a fresh copy of itself.
+**A geometric variable taken apart: independent digits, and a top part whose tail is a fresh copy of itself.**
 
 For K ~ Geom(a), P(K = k) = (1-a) a^k, and any m, K = Q 2^m + D with Q ~ Geom(a^(2^m)) independent of D in 0..2^m-1; the
 groups of binary digits of D are again independent, the group that starts at bit s having P(d) proportional to
@@ -54,8 +54,8 @@ def take_apart(ratio: Real, marks: Sequence[Real], *, values: int, group_bits: i
     number = -(-shift // group_bits)
     sizes = [shift // number + (i < shift % number) for i in range(number)]
     starts = [shift - end for end in accumulate(sizes)]
-    groups = tuple((size, digits(power(ratio, start), size)) for size, start in zip(sizes, starts, strict=True))
-    return Parts(marked(power(ratio, shift), marks, values), groups, shift)
+    groups = tuple((size, digits(squared_often(ratio, start), size)) for size, start in zip(sizes, starts, strict=True))
+    return Parts(marked(squared_often(ratio, shift), marks, values), groups, shift)
 
 
 def digits(ratio: Real, bits_of_digit: int) -> Cuts:
@@ -92,7 +92,7 @@ def marked(ratio: Real, marks: Sequence[Real], values: int) -> Cuts:
     return cuts
 
 
-def power(ratio: Real, doublings: int) -> Real:
+def squared_often(ratio: Real, doublings: int) -> Real:
     """ratio^(2^doublings), by squaring."""
 
     def powered(bits: int) -> Interval:

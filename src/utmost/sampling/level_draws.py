@@ -1,6 +1,6 @@
 """Exact draws between levels: of the tighten kernel, of the bridge, and of a whole path of the noise.
 
-Exact draws of a whole path of the noise process, from the strictest level up to epsilon = infinity.
+**Exact draws of a whole path of the noise process, from the strictest level up to epsilon = infinity.**
 
 Two-sided geometric noise at alpha is the difference of two independent Geom(alpha), and the jumps of a path that add up
 to Geom(alpha) = n are, in size, the cycles of a uniform random permutation of n points: P(c_k cycles of size k) is

@@ -1,6 +1,6 @@
 """The algebra of losses: sums, multiples, fewer and more secrets; and whether a loss on counts is monotone.
 
-The algebra of losses: sums, multiples, losses on fewer and on more secrets. Matrices in, matrices out.
+Matrices in, matrices out.
 
 Of a named loss the matrix is ``losses.binary.matrix(n)``, say.
 """

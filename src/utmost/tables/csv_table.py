@@ -50,7 +50,7 @@ def read(path: Path | str) -> CsvTable:
         BadTable: for a file that is empty or no UTF-8 text, a column without a name or with another's, and a row
             with more or fewer cells than the header.
     """
-    path = Path(path)
+    path = path if isinstance(path, Path) else Path(path)
     rows = 0
     found = records(path)
     _, header = next(found, (1, []))

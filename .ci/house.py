@@ -1,0 +1,176 @@
+"""Whether names lead to files, and files are chapters: the figures of a source tree, and what breaks the rules.
+
+    python .ci/house.py [TREE]        src/utmost, or the same folder of another checkout
+
+The rules (docs/decisions/0007): no module is hidden by a function or class of its name; no two files, and no two public
+functions or classes, share a name; no file is longer than 500 lines; files import each other without a circle.
+"""
+
+import ast
+import statistics
+import sys
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LONGEST = 500
+
+# File names that two rooms share, and why neither has a better one.
+SHARED_FILE_NAMES = {
+    "capacities": "the documents of the room of that name",
+    "ledger": "the class Ledger, in the room that is about nothing else",
+}
+
+# Public functions and classes that share a name, and why.
+SHARED_NAMES = {
+    "relax": "gradual.relax is of numbers and rappor.relax of bits: one idea, said with its room",
+    "tighten": "gradual.tighten is of numbers and rappor.tighten of bits",
+}
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The syntax of one file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def listed(path: Path) -> dict[str, str]:
+    """The names that a file imports at its head, and the module that each comes from."""
+    return {name: source for line in parsed(path).body for source, name in _imports(line)}
+
+
+def sources(tree: Path) -> list[Path]:
+    """The files of a tree."""
+    return sorted(path for path in tree.rglob("*.py") if "__pycache__" not in path.parts)
+
+
+def lengths(tree: Path) -> dict[str, int]:
+    """Lines of each file, by its path in the tree."""
+    return {str(path.relative_to(tree)): len(path.read_text(encoding="utf-8").splitlines()) for path in sources(tree)}
+
+
+def hidden_modules(tree: Path) -> list[str]:
+    """Modules that their package cannot show, because it has a function, class or value of their name."""
+    found = []
+    for init in (*tree.rglob("__init__.py"), *tree.rglob("__init__.pyi")):
+        package = ".".join((tree.name, *init.parent.relative_to(tree).parts))
+        modules = {p.stem for p in init.parent.glob("*.py")} | {
+            p.parent.name for p in init.parent.glob("*/__init__.py")
+        }
+        for line in parsed(init).body:
+            if isinstance(line, ast.ImportFrom) and line.module != package:
+                names = {name.asname or name.name for name in line.names}
+                found += [f"{package}.{name}" for name in sorted(names & modules)]
+    return found
+
+
+def doubled_file_names(tree: Path) -> dict[str, list[str]]:
+    """Base names of files, and of rooms, that two or more have."""
+    places = defaultdict(list)
+    for path in sources(tree):
+        name = path.parent.name if path.stem == "__init__" else path.stem
+        if path.parent != tree or (not name.startswith("__") and path.stem != "__init__"):
+            places[name].append(str(path.relative_to(tree)))
+    return {name: found for name, found in sorted(places.items()) if len(found) > 1}
+
+
+def doubled_names(tree: Path) -> dict[str, list[str]]:
+    """Functions and classes of one name that rooms list for their readers, and two or more files define."""
+    files = {_module(tree, path): path for path in sources(tree)}
+    places = defaultdict(set)
+    for path in files.values():
+        if path.stem == "__init__":
+            for name, source in listed(path).items():
+                origin = _origin(files, source, name)
+                if origin and _defines(files[origin], name):
+                    places[name].add(origin)
+    return {name: sorted(found) for name, found in sorted(places.items()) if len(found) > 1}
+
+
+def _defines(path: Path, name: str) -> bool:
+    kinds = ast.FunctionDef | ast.ClassDef
+    return any(isinstance(line, kinds) and line.name == name for line in parsed(path).body)
+
+
+def circles(tree: Path) -> list[list[str]]:
+    """Groups of files that import each other, at their head or in a function; a name of a room counts as its file."""
+    files = {_module(tree, path): path for path in sources(tree)}
+    graph = {
+        module: {
+            origin for line in ast.walk(parsed(path)) for one in _imports(line) if (origin := _origin(files, *one))
+        }
+        for module, path in files.items()
+    }
+    reached = {module: _reached(graph, module) for module in graph}
+    groups = {
+        frozenset(m for m in reached[module] if module in reached[m]) for module in graph if module in reached[module]
+    }
+    return sorted(sorted(group) for group in groups if len(group) > 1)
+
+
+def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
+    seen: set[str] = set()
+    ahead = list(graph[start])
+    while ahead:
+        module = ahead.pop()
+        if module not in seen:
+            seen.add(module)
+            ahead += graph[module]
+    return seen
+
+
+def _module(tree: Path, path: Path) -> str:
+    parts = (tree.name, *path.relative_to(tree).with_suffix("").parts)
+    return ".".join(parts[:-1] if path.stem == "__init__" else parts)
+
+
+def _imports(line: ast.AST) -> list[tuple[str, str]]:
+    if isinstance(line, ast.ImportFrom) and line.module and not line.level:
+        return [(line.module, name.name) for name in line.names]
+    return []
+
+
+def _origin(files: dict[str, Path], module: str, name: str) -> str | None:
+    """The file that a name comes from, through the lists of rooms; None outside the tree."""
+    if f"{module}.{name}" in files:
+        module = f"{module}.{name}"
+    if module not in files:
+        return None
+    if files[module].stem == "__init__":
+        source = listed(files[module]).get(name, module)
+        return None if source == module else _origin(files, source, name)
+    return module
+
+
+def broken(tree: Path) -> list[str]:
+    """Every rule that does not hold, in words."""
+    return [
+        *(f"{path} has {lines} lines, more than {LONGEST}" for path, lines in lengths(tree).items() if lines > LONGEST),
+        *(f"the module {name} is hidden by something else of its name" for name in hidden_modules(tree)),
+        *(f"{n} names {p}" for n, p in doubled_file_names(tree).items() if n not in SHARED_FILE_NAMES),
+        *(f"{n} is defined in {p}" for n, p in doubled_names(tree).items() if n not in SHARED_NAMES),
+        *(f"these import each other: {', '.join(group)}" for group in circles(tree)),
+    ]
+
+
+def main() -> None:
+    """Report."""
+    tree = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "src/utmost")
+    sizes = list(lengths(tree).values())
+    sys.stdout.write(f"files                    {len(sizes)}\n")
+    sys.stdout.write(f"lines                    {sum(sizes)}\n")
+    sys.stdout.write(f"median                   {statistics.median(sizes):g}\n")
+    sys.stdout.write(f"files over 400, over 500 {sum(n > 400 for n in sizes)}, {sum(n > 500 for n in sizes)}\n")
+    for what, found in (
+        ("hidden modules", hidden_modules(tree)),
+        ("doubled file names", list(doubled_file_names(tree))),
+        ("doubled names", list(doubled_names(tree))),
+        ("circles", [", ".join(group) for group in circles(tree)]),
+    ):
+        sys.stdout.write(f"{what:<24} {len(found)} {' '.join(found)}\n")
+
+
+if __name__ == "__main__":
+    main()

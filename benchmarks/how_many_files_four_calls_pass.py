@@ -1,0 +1,117 @@
+"""How many of the package's files run when four things are done: what a reader must open to follow them.
+
+Run: PYTHONPATH=src python benchmarks/how_many_files_four_calls_pass.py [--files]
+
+A file is passed when one of its functions is called; loading a module does not count, and is done before. The calls are
+written so that they run on the layout before decision 0007 too, with its src folder on PYTHONPATH: a name that moved is
+looked up in both places.
+"""
+
+import inspect
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import utmost as ut
+
+HOME = Path(ut.__file__).parent
+TABLE = "town,cases\nAsh,12\nElm,7\nOak,31\n"
+
+
+def passed(call: Callable[[str], object]) -> list[str]:
+    """The files of the package whose functions a call runs at alpha 1/2, after one at 1/3 that loads them all."""
+    files = set()
+    call("1/3")
+
+    def seen(frame: Any, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_name != "<module>":
+            files.add(frame.f_code.co_filename)
+
+    sys.setprofile(seen)
+    try:
+        call("1/2")
+    finally:
+        sys.setprofile(None)
+    return sorted(str(Path(file).relative_to(HOME)) for file in files if Path(file).is_relative_to(HOME))
+
+
+def found(*places: str) -> Any:
+    """The first of these that there is, each as module or module:name."""
+    for place in places:
+        module, _, name = place.partition(":")
+        try:
+            return getattr(import_module(module), name) if name else import_module(module)
+        except (ImportError, AttributeError):
+            continue
+    raise LookupError(places)
+
+
+def only_known(function: Any, **arguments: Any) -> dict[str, Any]:
+    """The arguments that a function takes."""
+    return {name: value for name, value in arguments.items() if name in inspect.signature(function).parameters}
+
+
+def column_to_file(folder: Path, alpha: str) -> object:
+    """A table's column, from its file through `release_table` to a file."""
+    files = found("utmost.tables.files", "utmost.adapters.files")
+    released = ut.release_table(
+        files.read(folder / "cases.csv"),
+        columns="cases",
+        alpha=alpha,
+        sensitivity=1,
+        cells=1,
+        **only_known(ut.release_table, public="town"),
+    )
+    out = BytesIO()
+    files.write(released.table, out, folder / "noised.csv")
+    return out
+
+
+def response_relaxed(folder: Path) -> Callable[[str], object]:
+    """A response in `Ledger.relax`: the ledger is open, the first level published."""
+    table = {"town": ["Ash", "Elm", "Oak"], "cases": [12, 7, 31]}
+    opening = only_known(ut.Ledger.open, create=True, key=b"k" * 32, witness=folder / "witness")
+    ledger = ut.Ledger.open(folder / "releases.db", **opening)
+    columns = only_known(ut.Ledger.publish, public="town")
+    ledger.publish("cases", table, columns="cases", alpha="4/5", sensitivity=1, cells=1, dataset="towns", **columns)
+    relaxed = {"1/3": "2/3"}  # the first call at the stricter level
+    return lambda alpha: ledger.relax("cases", table, alpha=relaxed.get(alpha, alpha))
+
+
+def consumer_served(alpha: str) -> object:
+    """A consumer in `optimal_mechanism`."""
+    counts = found("utmost.spaces:counts", "utmost:counts")
+    ptype = ut.PrivacyType(counts(3), alpha=alpha)
+    return ut.optimal_mechanism(ptype, ut.Consumer(ut.priors.uniform(4), ut.losses.absolute))
+
+
+def metric_measured(alpha: str) -> object:
+    """A metric in the capacity of its type."""
+    points = found("utmost.spaces:points", "utmost:points")
+    capacity = found("utmost:capacity", "utmost.capacities:multiplicative_capacity", "utmost:multiplicative_capacity")
+    return capacity(ut.PrivacyType(points([(0, 0), (1, 0), (0, 2), (3, 3)]), alpha=alpha))
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "cases.csv").write_text(TABLE, encoding="utf-8")
+        walks = {
+            "a table's column, from release_table to the file": passed(partial(column_to_file, folder)),
+            "a response in Ledger.relax": passed(response_relaxed(folder)),
+            "a consumer in optimal_mechanism": passed(consumer_served),
+            "a metric in capacity": passed(metric_measured),
+        }
+    for walk, files in walks.items():
+        print(f"{len(files):3} {walk}")
+        if "--files" in sys.argv:
+            print(*(f"      {file}" for file in files), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

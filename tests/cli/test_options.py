@@ -1,0 +1,213 @@
+"""What all commands share: families of options, the pipe, the words of messages, suggestions and completion."""
+
+import ast
+import io
+import json
+import os
+import re
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from running import PLAIN, python, utmost_command
+from utmost.cli.main import COMMANDS, command_named, in_words
+from utmost.errors import OutOfRange
+
+SOURCES = Path(__file__).parents[2] / "src/utmost"
+SILENT = ["--columns", "n", "--epsilon", 100, "--sensitivity", 1, "--cells", 1, "--yes"]
+HALF = ["--alpha", "1/2"]
+
+
+@pytest.fixture
+def piped(run, monkeypatch):
+    """Run a command with this text on its standard input."""
+
+    def call(text, *arguments):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        return run(*arguments)
+
+    return call
+
+
+def options_of(name):
+    command = command_named(name)
+    parts = getattr(command, "commands", {"": command}).values()
+    return [{option for parameter in part.params for option in parameter.opts} for part in parts]
+
+
+def test_a_family_of_options_is_whole_wherever_it_is():
+    families = [
+        {"--epsilon", "--alpha"},
+        {"--line", "--counts", "--discrete", "--hamming", "--manhattan", "--graph", "--distances"},
+        {"--key-file", "--witness"},
+    ]
+    for name in COMMANDS:
+        for options in options_of(name):
+            for family in families:
+                assert not family & options or family <= options, (name, family)
+            assert "--out" in options, name
+            assert "--json" in options, name
+            assert not {"--write", "--certificate", "--matrix", "--figures", "--level", "--releases"} & options, name
+
+
+@pytest.mark.parametrize("name", ["release", "relax", "view", "noise", "read", "design", "capacity", "kernels"])
+def test_no_level_is_assumed(run, tmp_path, name):
+    table = tmp_path / "t.csv"
+    table.write_text("n\n1\n")
+    needed = {
+        "release": [table, "--columns", "n", "--sensitivity", 1, "--cells", 1],
+        "relax": [table, "--ledger", tmp_path / "l.db", "--name", "a"],
+        "view": ["--ledger", tmp_path / "l.db", "--name", "a"],
+        "noise": ["--sensitivity", 1],
+        "read": ["--response", 1, "--n", 1, "--prior", "uniform"],
+        "design": ["--counts", 1, "--prior", "uniform"],
+    }.get(name, ["--line", 3])
+    for given, came in ([], "neither"), (["--epsilon", 1, *HALF], "both"):
+        code, out, err = run(name, *needed, *given)
+        assert (code, out) == (2, "")
+        assert err == f"utmost: exactly one of --epsilon and --alpha must be given; got {came}.\n"
+
+
+def test_a_table_goes_through_the_pipe(piped, tmp_path, monkeypatch):
+    """In and out, and nothing else is written; a place in it is told as in a file."""
+    monkeypatch.chdir(tmp_path)
+    code, out, err = piped("n,a\n5,x\n6,y\n", "release", "-", *SILENT, "--public", "a", "--out", "-")
+    assert (code, out) == (0, "n,n_radius,a\n5,0,x\n6,0,y\n")
+    assert "Released." in err
+    code, out, _ = piped("n\n5\n", "read", "-", "--column", "n", "--n", 9, "--prior", "uniform", *HALF, "--out", "-")
+    assert (code, out.splitlines()[0]) == (0, "n,answer,low,high,expected_loss")
+    code, out, err = piped("n\n5\nx\n", "release", "-", *SILENT)
+    assert (code, out) == (1, "")
+    assert "row 2 (line 3), column 'n'" in err
+    assert piped("n\n5\n", "verify", "-")[0] == 2, "the statement cannot stand beside it"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_release_from_the_pipe_is_verified(run, piped, file, tmp_path):
+    out = tmp_path / "out.csv"
+    assert run("release", file("n\n1\n"), *SILENT, "--out", out)[0] == 0
+    asked = ["verify", "-", "--statement", f"{out}.json"]
+    assert piped(out.read_text(), *asked)[0] == 0
+    assert piped("n,n_radius\n2,0\n", *asked)[0] == 1
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["design", "--counts", 3, *HALF, "--prior", "uniform", "--loss", "binary"],
+        ["capacity", "--line", 3, *HALF],
+        ["universal", "--line", 3, *HALF, "--loss", "binary"],
+    ],
+)
+def test_a_proof_goes_through_the_pipe_and_is_checked(run, piped, asked):
+    code, out, _ = run(*asked, "--out", "-")
+    assert code == 0
+    assert piped(out, asked[0], "--check", "-")[0] == 0
+    assert piped("[]", asked[0], "--check", "-")[0] == 1
+
+
+def test_channels_go_through_the_pipe(piped, file):
+    channel = "1/2,1/2\n1/3,2/3\n"
+    assert piped(channel, "leakage", "-")[0] == 0
+    assert piped('{"matrix": [["1/2", "1/2"], ["1/3", "2/3"]]}', "leakage", "-")[0] == 0
+    code, out, _ = piped(channel, "refine", "-", file(channel), "--out", "-")
+    assert (code, json.loads(out)["relation"]) == (0, "equal")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["noise", "--epsilon", 1, "--sensitivity", 1],
+        ["epsilon-for", "--radius", 10, "--sensitivity", 1],
+        ["compare", "--up-to", 1],
+        ["read", "--response", 1, "--n", 2, "--prior", "uniform", *HALF],
+        ["vertices", "--line", 3, "--count"],
+        ["kernels", "--line", 3, *HALF, "--by-size"],
+        ["reproduce", "koufogiannis"],
+    ],
+)
+def test_a_report_goes_to_a_file_and_never_over_one(run, tmp_path, asked):
+    out = tmp_path / "report.json"
+    assert run(*asked, "--out", out)[0] == 0
+    assert run(*asked, "--json")[1] == run(*asked, "--out", "-")[1] == out.read_text()
+    assert run(*asked, "--out", out)[0] == 2
+    assert "written as .json" in run(*asked, "--out", tmp_path / "report.txt")[2]
+
+
+def mends():
+    """Every mend in the sources, with a 7 for what is put into it."""
+    for path in SOURCES.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for keyword in getattr(node, "keywords", ()) if isinstance(node, ast.Call) else ():
+                parts = getattr(keyword.value, "values", [keyword.value]) if keyword.arg == "mend" else []
+                text = "".join(
+                    str(getattr(part, "value", "")) if isinstance(part, ast.Constant) else "7" for part in parts
+                )
+                if text:
+                    yield text
+
+
+def test_every_mend_speaks_of_options():
+    """No argument of an option's name stands as in Python; others are for callers from Python, who alone meet them."""
+    of_python = {"randomness", "levels", "method", "drop"}
+    assert len(list(mends())) > 60
+    for mend in mends():
+        said = in_words(OutOfRange("it must", mend=mend))
+        assert set(re.findall(r"\b(\w+)=", said)) <= of_python, said
+        assert "(--" not in said, said
+        assert not re.search(r"--\w+ [\"'\[]", said), said
+
+
+def test_messages_are_in_the_words_of_the_command_line(run, file):
+    table = file("n\n1\n")
+    code, _, err = run("release", table, *SILENT, "--sensitivity", "5/2")
+    assert (code, "; got 5/2. Pass 3, or declare --domain reals." in err) == (2, True)
+    assert "Leave out --grid." in run("release", table, *SILENT, "--grid", "1/2")[2]
+    assert run("noise", "--epsilon", "0", "--sensitivity", 1)[2].startswith("utmost: --epsilon must be positive")
+    assert "say so: --domain reals." in run("noise", "--epsilon", 1, "--sensitivity", "5/2")[2]
+    error = OutOfRange("a law must be one", came=(Fraction(5, 2), Fraction(3)), where="id_column", mend="Pass cells=2.")
+    assert in_words(error) == "--id: a law must be one; got (5/2, 3). Pass --cells 2."
+    assert in_words(OutOfRange("it must stay within epsilon=1")) == "it must stay within epsilon = 1."
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        (["relese"], "release"),
+        (["epsilonfor"], "epsilon-for"),
+        (["ledger", "statsu"], "status"),
+        (["noise", "--epsilo", 1], "--epsilon"),
+    ],
+)
+def test_what_was_mistyped_is_answered_with_what_was_meant(run, asked, meant):
+    code, out, err = run(*asked)
+    assert (code, out) == (2, "")
+    assert meant in err.partition("No such")[2]
+
+
+def completed(words, at):
+    environment = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"} | PLAIN
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(at), "_UTMOST_COMPLETE": "complete_bash"}
+    return utmost_command(env=environment | asked).stdout.split()
+
+
+def test_the_shell_completes_commands_and_options():
+    assert completed("utmost re", 1) == ["release", "relax", "read", "refine", "reproduce"]
+    assert completed("utmost capacity --m", 2) == ["--manhattan", "--multiplicative"]
+    assert completed("utmost ledger re", 2) == ["restore", "resume", "receipt"]
+
+
+def test_completing_a_command_reads_none_of_them():
+    code = """if True:
+        import sys
+        from utmost.cli.main import app, COMMANDS
+        import typer
+        group = typer.main.get_command(app)
+        context = group.make_context("utmost", ["x"], resilient_parsing=True)
+        found = [item.value for item in group.shell_complete(context, "")]
+        assert found[: len(COMMANDS)] == list(COMMANDS), found
+        print([name for name in sys.modules if name.endswith("_command")])
+    """
+    assert python("-c", code).stdout.strip() == "[]"

@@ -1,0 +1,81 @@
+"""Names lead to files, files are chapters, the reference lists what there is, and habits agree with each other."""
+
+import csv
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+import utmost
+
+ROOT = Path(__file__).parents[1]
+house = runpy.run_path(str(ROOT / ".ci/house.py"))
+api = runpy.run_path(str(ROOT / ".ci/api.py"))
+
+
+def test_the_tree_keeps_the_rules_of_decision_0007():
+    """No file above 500 lines, no hidden module, no doubled name but those with a reason, no circle of files."""
+    assert house["broken"](ROOT / "src/utmost") == []
+
+
+def test_a_shared_name_that_is_shared_no_more_needs_no_reason():
+    tree = ROOT / "src/utmost"
+    assert set(house["SHARED_FILE_NAMES"]) <= set(house["doubled_file_names"](tree))
+    assert set(house["SHARED_NAMES"]) <= set(house["doubled_names"](tree))
+
+
+@pytest.fixture
+def planted(tmp_path):
+    """A tree that breaks every rule once."""
+    tree = tmp_path / "utmost"
+    for name, text in {
+        "__init__.py": "from utmost.one.noise import level\n",
+        "level.py": "",
+        "one/__init__.py": "from utmost.one.noise import level\n",
+        "one/noise.py": "from utmost.one.law import pmf\ndef level(): ...\n",
+        "one/law.py": "def pmf():\n    from utmost.one import level\n",
+        "two/__init__.py": "from utmost.two.noise import level\n",
+        "two/noise.py": "def level(): ...\n" + "\n" * 500,
+    }.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(text, encoding="utf-8")
+    return tree
+
+
+def test_every_broken_rule_is_seen(planted):
+    """A long file, a hidden module, a file name and a function twice, and a circle through the list of a room."""
+    long, hidden, files, names, circle = house["broken"](planted)
+    assert long == "two/noise.py has 501 lines, more than 500"
+    assert hidden == "the module utmost.level is hidden by something else of its name"
+    assert files == "noise names ['one/noise.py', 'two/noise.py']"
+    assert names == "level is defined in ['utmost.one.noise', 'utmost.two.noise']"
+    assert "utmost.one.law" in circle
+    assert "utmost.one.noise" in circle
+
+
+def test_the_reference_lists_every_public_name():
+    """Where it does not: run python .ci/api.py."""
+    assert (ROOT / "docs/reference/api.md").read_text(encoding="utf-8").endswith(api["section"]())
+
+
+def test_the_table_of_names_is_a_table():
+    """Three cells a row, of a kind that 0007 names; today's modules are there."""
+    rows = list(csv.DictReader((ROOT / "docs/decisions/0007-names.csv").read_text(encoding="utf-8").splitlines()))
+    assert {row["what"] for row in rows} <= {"package", "module", "top", "name", "argument", "command", "option"}
+    assert all(set(row) == {"what", "old", "new"} and row["old"] for row in rows)
+    modules = {row["new"] for row in rows if row["what"] == "module" and row["new"]}
+    home = ROOT / "src"
+    paths = {module: home / module.replace(".", "/") for module in modules}
+    assert sorted(m for m, path in paths.items() if not (path.with_suffix(".py").exists() or path.is_dir())) == []
+
+
+def test_the_hooks_run_what_ci_runs():
+    hooks = re.findall(r"entry: ([^,]+),", (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    checks = (ROOT / ".ci/run").read_text(encoding="utf-8").replace("ruff format --check .", "ruff format").split("\n")
+    assert len(hooks) == 4
+    assert [hook for hook in hooks if not any(line.removesuffix(" .") == hook for line in checks)] == []
+
+
+def test_the_citation_is_of_this_version():
+    assert f"\nversion: {utmost.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
