@@ -7,10 +7,12 @@ from utmost.errors import (
     AlreadyPublished,
     BudgetExceeded,
     DataChanged,
+    LittleProtection,
     NeedsTable,
     NotALevel,
     OutOfRange,
     PromiseBroken,
+    RowsRenamed,
     UnknownRelease,
 )
 from utmost.exact import level
@@ -218,3 +220,14 @@ def test_a_version_that_another_process_published_is_the_newest_at_once(tmp_path
         with pytest.raises(DataChanged):
             one.relax("a", old | {"m": [9, 9, 9]}, epsilon=1)
         assert other.spent("a") == level("5/4")
+
+
+def test_a_warning_names_the_line_that_called(ledger):
+    """However many calls of ours lie between."""
+    table = {"d": ["a", "b"], "n": [3, 5]}
+    with pytest.warns(LittleProtection) as published:
+        ledger.publish("w", table, columns="n", public="d", sensitivity=1, cells=1, epsilon=20)
+    with pytest.warns((LittleProtection, RowsRenamed)) as relaxed:
+        ledger.relax("w", table | {"d": ["b", "a"]}, epsilon=30)
+    assert {warning.category for warning in relaxed} == {LittleProtection, RowsRenamed}
+    assert {warning.filename for warning in [*published, *relaxed]} == {__file__}

@@ -254,7 +254,7 @@ class Ledger:
 
         def work(release: Published) -> Any:
             source = read_source(table, release.columns, release.promise, release.id_column, release.public)
-            release.promise.warn(at)
+            release.promise.warn(at, above=6)
             warn_of_names(self._book.key, release, source)
             asked = Relaxed(release, version, at, source, commitment(self._book.key, name, release.version, source))
             made = self._book.answer(

@@ -84,9 +84,9 @@ class Promise:
         noise = self.lattice.block * (-(-_TAIL // epsilon) + 1)
         return width_of(2 + max(self.largest_steps(cells), noise).bit_length())
 
-    def warn(self, level: Level) -> None:
+    def warn(self, level: Level, *, above: int = 4) -> None:
         """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
-        warn_of_level(level, Geometric(self.unit.per_cell(level), self.lattice.sensitivity))
+        warn_of_level(level, Geometric(self.unit.per_cell(level), self.lattice.sensitivity), above=above)
 
     def facts(self) -> dict[str, Any]:
         """The promise as an event keeps it."""

@@ -296,7 +296,7 @@ def warn_of_names(key: Key, release: Published, source: Source) -> None:
             f"{release.name!r}, version {release.version}: texts beside the values are not those that were published; "
             "without id_column= the ledger goes by the order of the rows alone, and puts released values in that order"
         )
-        warnings.warn(said, RowsRenamed, stacklevel=4)
+        warnings.warn(said, RowsRenamed, stacklevel=5)
 
 
 def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:

@@ -209,12 +209,13 @@ _WEAK = 10  # the epsilon above which odds change by a factor of more than 22 00
 _SURE = Fraction(19, 20)
 
 
-def warn_of_level(level: Level, law: Law) -> None:
+def warn_of_level(level: Level, law: Law, *, above: int = 4) -> None:
     """Warn of a level at which practically nobody is protected.
 
     Args:
         level: of the whole release.
         law: the noise of one cell.
+        above: how many calls up the line stands that is warned of.
 
     Warns:
         LittleProtection: for epsilon above 10, and where 19 in 20 released cells are the true ones.
@@ -226,7 +227,7 @@ def warn_of_level(level: Level, law: Law) -> None:
     else:
         return
     warnings.warn(
-        f"This level protects practically nobody: {said}. Choose a smaller one.", LittleProtection, stacklevel=4
+        f"This level protects practically nobody: {said}. Choose a smaller one.", LittleProtection, stacklevel=above
     )
 
 
