@@ -155,7 +155,11 @@ def jump_count_pmf(n: ArrayLike, strict: Level, loose: Level | None = None) -> A
     """
     _, (counts,) = World.of((), n)
     mean = expected_jumps(strict, loose)
-    terms = [0.0 if k < 0 else math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in np.ravel(counts)]
+    none = [k < 0 or k > 1 << 1000 for k in map(int, np.ravel(counts))]  # lgamma of more is beyond a float
+    terms = [
+        0.0 if no else math.exp(k * math.log(mean) - mean - math.lgamma(k + 1))
+        for k, no in zip(np.ravel(counts), none, strict=True)
+    ]
     return plain(np.array(terms).reshape(np.shape(counts)))
 
 
