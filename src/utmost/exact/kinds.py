@@ -95,6 +95,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 def checked_parts(kind: type[R]) -> type[R]:
     """The class, behind the same door: a frozen value whose parts are of the kinds that it is declared with.
 
+    >>> from dataclasses import dataclass
     >>> @checked_parts
     ... @dataclass(frozen=True)
     ... class Side:

@@ -238,9 +238,6 @@ class Ledger:
             version: which one; the newest if left out.
             progress: called with the cells done and the cells in all.
 
-        Returns:
-            The table of the kind that came, with the released and the public columns alone.
-
         Raises:
             UnknownRelease: where there is none.
             DataChanged: for other values than those published, or in another order.
@@ -277,9 +274,7 @@ class Ledger:
     ) -> Any:
         """The released columns at any level up to the loosest that is stored; no data are needed and nothing is spent.
 
-        Returns:
-            A table of the kind that was published, where that can be made here, else a dict of arrays; with the
-            released columns alone, its rows in the order published.
+        They come in the order published, as a table of that kind where it can be made here, else as a dict of arrays.
 
         Raises:
             UnknownRelease: where there is no such release.

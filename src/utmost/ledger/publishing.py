@@ -376,9 +376,9 @@ def check_budget(state: State, dataset: str, after: Spending) -> None:
     if limit is not None and after.exceeds(limit) and after != state.spending(dataset):
         raise BudgetExceeded(
             f"the dataset's releases must stay within {limit}",
-            came=f"a sum of epsilon={after.epsilon}",
+            came=f"a sum of epsilon = {after.epsilon}",
             where=f"dataset {dataset!r}",
-            mend=f"What is left is epsilon={state.spending(dataset).left(limit)}.",
+            mend=f"What is left is epsilon = {state.spending(dataset).left(limit)}.",
         )
 
 
