@@ -3,7 +3,7 @@
     python .ci/mutants.py src/utmost/sampling tests/sampling --count 200 --seed 1
 
 Faults are drawn from all that the operators below can make: a comparison, a sum, a product, a shift, a mask, a
-conjunction or a condition turned around, a whole number off by one, a truth negated, a call or a result left out.
+conjunction or a condition turned around, an integer off by one, a truth negated, a call or a result left out.
 Messages of errors, texts, annotations and docstrings are left alone. A fault is killed when a test fails or does not
 end in time; what survives is printed with its line. Processes are forked from one that has imported the tests'
 libraries, so that a fault costs a second or two.

@@ -319,14 +319,14 @@ MADE |= {
     "NoisePath",
     "Decoding",
 }
-MADE |= {"CapacityCertificate", "VertexCertificate", "ImplicitMechanism", "KernelMechanism", "LatticeMechanism"}
+MADE |= {"CapacityCertificate", "VertexCertificate", "ImplicitMechanism", "SimilarityMechanism", "LatticeMechanism"}
 MADE |= {"EnvelopeMechanism", "ProductMechanism", "UniformMechanism", "ProductDual", "PairMultipliers", "TypeCapacity"}
 MADE |= {"Multipliers", "Status", "Spending", "Event", "Published", "Budget", "Verification", "Categorical"}
 MADE |= {"Found", "Tally", "Bridge", "Relaxing", "Tightening", "Constraint", "UtilitySet"}
 
 
 # Every room that the top level names, and two that it takes single functions from. What is left are the engines below
-# them (`exact`, `programs`), whose functions take what these rooms have read, and doors that a test cannot call.
+# them (`exact`, `programs`), whose functions take what these rooms have read, and adapters that a test cannot call.
 ROOMS = [name for name in utmost.__all__ if hasattr(getattr(utmost, name), "__all__")] + ["documents", "sampling"]
 
 

@@ -1,4 +1,4 @@
-"""The tree of errors: one root, pickles, messages that say required, came, where and mend."""
+"""The tree of errors: one root, pickles, messages that say required, came, where and remedy."""
 
 import inspect
 import pickle
@@ -18,7 +18,7 @@ def test_every_error_descends_from_the_root_and_is_drawn_in_the_tree(kind):
 
 @pytest.mark.parametrize("kind", LEAVES)
 def test_an_error_crosses_processes_unchanged(kind):
-    error = kind("x must be positive", came=-1, where="row 3", mend="Pass a positive x.")
+    error = kind("x must be positive", came=-1, where="row 3", remedy="Pass a positive x.")
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is kind
     assert str(copy) == str(error) == "row 3: x must be positive; got -1. Pass a positive x."

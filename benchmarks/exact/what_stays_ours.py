@@ -69,7 +69,7 @@ def table_products():
         matrix = fmpz_mat(n, n, [entries[place] for place in places.ravel().tolist()])
         return (matrix * fmpz_mat(n, 1, weights.tolist())).entries()
 
-    compare("kernel times vector (limbs; fmpz_mat)", lambda: table_product(table, places, weights), library)
+    compare("similarity times vector (limbs; fmpz_mat)", lambda: table_product(table, places, weights), library)
 
 
 def sparse_systems():

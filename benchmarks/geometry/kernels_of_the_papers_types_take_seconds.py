@@ -40,7 +40,7 @@ def main():
         listed = vertices(PrivacyType(space, **at))
         seconds, sizes = timed(lambda listed=listed: count_by_walk(listed))
         assert sizes.sum() == expected
-        listing, found = timed(lambda listed=listed: sum(len(haul.supports) for haul in walk_kernels(listed)))
+        listing, found = timed(lambda listed=listed: sum(len(block.supports) for block in walk_kernels(listed)))
         assert found == expected
         goal = f" (goal {GOALS[name]} s)" if name in GOALS else ""
         print(f"{name:25} {expected:9,}: counted in {seconds:7.3f} s{goal}, listed in {listing:7.3f} s", flush=True)

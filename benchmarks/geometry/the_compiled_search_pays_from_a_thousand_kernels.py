@@ -29,7 +29,7 @@ def main():
     for name, space in SPACES.items():
         listed = ut.vertices(ut.PrivacyType(space, alpha="1/2"))
         start = time.process_time()
-        walked = np.concatenate([haul.supports for haul in walk_kernels(listed)])
+        walked = np.concatenate([block.supports for block in walk_kernels(listed)])
         middle = time.process_time()
         described = kernels_by_double_description(listed)
         end = time.process_time()

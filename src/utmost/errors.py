@@ -30,10 +30,10 @@
     │   └── LedgerUnavailable the store is locked, full, or cannot be reached
     └── Unsupported     outside what the library offers; never "treated as" something else
 
-Each error says what was required, what came, where, and how to mend it.
+Each error says what was required, what came, where, and how to put it right.
 
 A `PrivacyWarning` is no error: what was asked is done, and promises less than its name suggests. `LittleProtection`
-tells of a level that hides practically nobody, `RowsObserved` of a list of rows that was taken from the data,
+is of a level that hides practically nobody, `RowsObserved` of a list of rows that was taken from the data,
 `BudgetUnused` of a limit that no release spends, `RowsRenamed` of rows that are called otherwise than when they were
 published.
 """
@@ -48,23 +48,23 @@ class UtmostError(Exception):
         required: what must hold, as a sentence fragment ("epsilon must be positive").
         came: the offending value, shown with ``repr`` (strings are shown as they are).
         where: the place: a parameter, a row, a column, a file.
-        mend: one sentence that tells the user what to do.
+        remedy: one sentence that says what to do.
 
-    >>> str(OutOfRange("sensitivity must be at least 1", came=0, where="Geometric", mend="Pass sensitivity=1."))
+    >>> str(OutOfRange("sensitivity must be at least 1", came=0, where="Geometric", remedy="Pass sensitivity=1."))
     'Geometric: sensitivity must be at least 1; got 0. Pass sensitivity=1.'
     """
 
-    def __init__(self, required: str, *, came: Any = None, where: str | None = None, mend: str | None = None) -> None:
-        self.required, self.came, self.where, self.mend = required, came, where, mend
+    def __init__(self, required: str, *, came: Any = None, where: str | None = None, remedy: str | None = None) -> None:
+        self.required, self.came, self.where, self.remedy = required, came, where, remedy
         got = "" if came is None else f"; got {_shorten(came)}"
-        super().__init__((f"{where}: " if where else "") + required + got + "." + (f" {mend}" if mend else ""))
+        super().__init__((f"{where}: " if where else "") + required + got + "." + (f" {remedy}" if remedy else ""))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.required, self.came, self.where, self.mend)
+        return _rebuild, (type(self), self.required, self.came, self.where, self.remedy)
 
 
-def _rebuild(kind: type[UtmostError], required: str, came: Any, where: str | None, mend: str | None) -> UtmostError:
-    return kind(required, came=came, where=where, mend=mend)
+def _rebuild(kind: type[UtmostError], required: str, came: Any, where: str | None, remedy: str | None) -> UtmostError:
+    return kind(required, came=came, where=where, remedy=remedy)
 
 
 def _shorten(value: Any) -> str:

@@ -11,10 +11,10 @@ import pytest
 from utmost.capacities import (
     CapacityCertificate,
     EnvelopeMechanism,
-    KernelMechanism,
     LatticeMechanism,
     PairMultipliers,
     ProductDual,
+    SimilarityMechanism,
     UniformDual,
     UniformMechanism,
     capacity,
@@ -87,14 +87,14 @@ def test_mechanisms_that_are_not_of_the_type_are_refused():
     assert "4 rows" in refused(LINE, "multiplicative", geometric_channel(2, **HALF), DUAL)
     assert "keep the level" in refused(LINE, "multiplicative", geometric_channel(3, alpha="1/3"), DUAL)
     assert "Fractions" in refused(LINE, "multiplicative", GEOMETRIC.to_floats(), DUAL)
-    assert "sum to 1" in refused(LINE, "multiplicative", KernelMechanism(LINE, WEIGHTS / 2), DUAL)
-    assert "more than 1" in refused(LINE, "multiplicative", KernelMechanism(LINE, 2 * WEIGHTS, has_rest=True), DUAL)
-    uneven = KernelMechanism(LINE, as_array(["9/10", 0, 0, 0]), has_rest=True)
+    assert "sum to 1" in refused(LINE, "multiplicative", SimilarityMechanism(LINE, WEIGHTS / 2), DUAL)
+    assert "more than 1" in refused(LINE, "multiplicative", SimilarityMechanism(LINE, 2 * WEIGHTS, has_rest=True), DUAL)
+    uneven = SimilarityMechanism(LINE, as_array(["9/10", 0, 0, 0]), has_rest=True)
     assert "rest" in refused(LINE, "multiplicative", uneven, DUAL)
-    assert "nonnegative" in refused(LINE, "multiplicative", KernelMechanism(LINE, -WEIGHTS), DUAL)
-    assert "nonnegative" in refused(LINE, "multiplicative", KernelMechanism(LINE, WEIGHTS[:2]), DUAL)
+    assert "nonnegative" in refused(LINE, "multiplicative", SimilarityMechanism(LINE, -WEIGHTS), DUAL)
+    assert "nonnegative" in refused(LINE, "multiplicative", SimilarityMechanism(LINE, WEIGHTS[:2]), DUAL)
     other = PrivacyType(counts(3), alpha="1/3")
-    assert "one of the privacy type" in refused(LINE, "multiplicative", KernelMechanism(other, WEIGHTS), DUAL)
+    assert "one of the privacy type" in refused(LINE, "multiplicative", SimilarityMechanism(other, WEIGHTS), DUAL)
     assert "same distances" in refused(LINE, "multiplicative", UniformMechanism(LINE), DUAL)
     assert "sign" in refused(EQUAL, "multiplicative", UniformMechanism(EQUAL, -1), UniformDual())
     places = FOUND["lattice"].certificate
@@ -105,10 +105,10 @@ def test_mechanisms_that_are_not_of_the_type_are_refused():
 
 def test_a_rest_that_is_even_enough_is_taken():
     """[E diag(w)/2 | 1/2]: half of the time nothing is said."""
-    halved = CapacityCertificate(LINE, "multiplicative", KernelMechanism(LINE, WEIGHTS / 2, has_rest=True), DUAL)
+    halved = CapacityCertificate(LINE, "multiplicative", SimilarityMechanism(LINE, WEIGHTS / 2, has_rest=True), DUAL)
     assert (halved.lower, halved.upper) == (1.5, 2.0)
     added = CapacityCertificate(
-        LINE, "additive", KernelMechanism(LINE, WEIGHTS / 2, has_rest=True), as_array([0, 0, 0, 0])
+        LINE, "additive", SimilarityMechanism(LINE, WEIGHTS / 2, has_rest=True), as_array([0, 0, 0, 0])
     )
     assert (added.lower, added.upper) == (pytest.approx(1 / 3), 1.0)
 

@@ -11,7 +11,7 @@ from utmost.capacities import capacity
 from utmost.capacities.capacity_of import ROUTES
 from utmost.capacities.packing import packing
 from utmost.capacities.pair_program import Classes, PairClasses, by_edge_program
-from utmost.capacities.similarity import Kernel
+from utmost.capacities.similarity import Similarity
 from utmost.channels import Channel
 from utmost.design import optimal_mechanism
 from utmost.errors import NotAChannel
@@ -125,8 +125,8 @@ def test_the_capacities_are_the_optima_of_the_binary_and_the_nib_consumer(space,
 def test_a_negative_weighting_is_not_the_capacity():
     """Of 3 x 3 places the weighting is negative in the middle: the magnitude 2.5313 is above the capacity."""
     ptype = PrivacyType(grid(3, 3), alpha="1/2")
-    kernel = Kernel.of(ptype).matrix(floats=True)
-    weights = np.linalg.solve(kernel, np.ones(9))
+    similarity = Similarity.of(ptype).matrix(floats=True)
+    weights = np.linalg.solve(similarity, np.ones(9))
     assert weights[4] == pytest.approx(-0.0703, abs=5e-5)
     assert weights.sum() == pytest.approx(2.5313, abs=5e-5)
     found = capacity(ptype)
@@ -146,8 +146,8 @@ STRICT = [
 def test_where_the_packing_is_no_capacity_a_dual_with_multipliers_proves_it():
     """11/4 is the least sum of a nonnegative dual, 122/45 the capacity: the dual needs negative entries."""
     ptype = PrivacyType(Space(STRICT), alpha="1/2")
-    kernel = Kernel.of(ptype)
-    assert sum(packing(ptype, "multiplicative", kernel, Classes.of(kernel)).dual) == Fraction(11, 4)
+    similarity = Similarity.of(ptype)
+    assert sum(packing(ptype, "multiplicative", similarity, Classes.of(similarity)).dual) == Fraction(11, 4)
     found = capacity(ptype)
     assert (found.value, found.method) == (Fraction(122, 45), "program")
     assert found.value == by_vertices(ptype, "multiplicative")
@@ -179,8 +179,8 @@ def test_a_bound_is_a_bound_where_the_packing_is_no_capacity():
 @given(metrics(7))
 def test_classes_are_unions_of_orbits(space):
     """Automorphisms keep every class, of secrets and of pairs."""
-    kernel = Kernel.of(PrivacyType(space, 1))
-    classes, pairs = Classes.of(kernel), PairClasses.of(kernel)
+    similarity = Similarity.of(PrivacyType(space, 1))
+    classes, pairs = Classes.of(similarity), PairClasses.of(similarity)
     for p in Automorphisms.of(space.distances).generators:
         moved = np.array(p)
         assert (classes.labels[moved] == classes.labels).all()
@@ -190,10 +190,10 @@ def test_classes_are_unions_of_orbits(space):
 @settings(max_examples=25)
 @given(metrics(7))
 def test_classes_are_equitable_and_pairs_coherent(space):
-    kernel = Kernel.of(PrivacyType(space, 1))
-    labels, pairs = Classes.of(kernel).labels, PairClasses.of(kernel).labels
+    similarity = Similarity.of(PrivacyType(space, 1))
+    labels, pairs = Classes.of(similarity).labels, PairClasses.of(similarity).labels
     n = space.size
-    views = [sorted(zip(kernel.kinds[x].tolist(), labels.tolist(), strict=True)) for x in range(n)]
+    views = [sorted(zip(similarity.kinds[x].tolist(), labels.tolist(), strict=True)) for x in range(n)]
     assert all(views[x] == views[y] for x in range(n) for y in range(n) if labels[x] == labels[y])
     triangles = {}
     for x, y in np.ndindex(n, n):

@@ -1,4 +1,4 @@
-"""The algebra of channels: laws, worlds, names, refusals."""
+"""The algebra of channels: laws, kinds of numbers, names, refusals."""
 
 import copy
 import pickle

@@ -106,7 +106,7 @@ def test_floats_agree_with_fractions(data, n, at):
         assert g.product(x).dtype == np.float64
 
 
-def test_the_world_follows_alpha_and_the_columns():
+def test_the_kind_follows_alpha_and_the_columns():
     """Exact with exact for rational alpha; one float on either side makes float64."""
     half, e = level(alpha="1/2"), level(1)
     x = as_array([[1], [0]])

@@ -62,7 +62,7 @@ def test_two_results_lose_half_the_root_of_alpha():
 
 
 def test_thresholds_are_the_caller_s_choice():
-    """Any increasing numbers, exact where the tails are; none at all tells nothing."""
+    """Any increasing numbers, exact where the tails are; none at all reveals nothing."""
     c = laplace_channel(2, alpha="1/2", thresholds=[0, 2])
     assert c.matrix[0].tolist() == [Fraction(1, 2), Fraction(3, 8), Fraction(1, 8)]
     assert laplace_channel(2, epsilon=1, thresholds=[]).matrix.tolist() == [[1.0]] * 3

@@ -138,7 +138,7 @@ def test_a_level_that_protects_nobody_needs_a_yes(run, tmp_path):
 
 def test_observed_rows_are_told(run):
     code, out, _ = run("release", BERKELEY, *OTHERS, *PROMISE, "--rows", "observed", "--dry-run")
-    assert (code, re.search(r"rows\s+found in the data, and told", out) is not None) == (0, True)
+    assert (code, re.search(r"rows\s+found in the data, and reported", out) is not None) == (0, True)
     assert "the promise does not cover it" in " ".join(out.split())
     assert run("release", BERKELEY, *OTHERS, *PROMISE, "--rows", "sorted", "--dry-run")[0] == 2
 

@@ -148,8 +148,8 @@ def short_stretches(monkeypatch):
 
     def stop_after(stretches):
         def blocks(ptype, start=None):
-            for done, haul in enumerate(whole(ptype, rows=300, start=start)):
-                yield haul
+            for done, block in enumerate(whole(ptype, rows=300, start=start)):
+                yield block
                 if done + 1 == stretches:
                     raise KeyboardInterrupt
 

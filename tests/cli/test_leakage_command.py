@@ -108,11 +108,11 @@ def test_rounded_decimals_are_read_and_nothing_is_claimed_exact(run, file):
 
 
 def test_uncertainty_that_vanishes(run, file):
-    told = file("1,0\n0,1\n", "told.csv")
-    report = of(run, told, "--measure", "bayes-risk", "--space", "discrete:2")["told"]
+    reported = file("1,0\n0,1\n", "reported.csv")
+    report = of(run, reported, "--measure", "bayes-risk", "--space", "discrete:2")["reported"]
     assert report["multiplicative_leakage"] == {"value": None, "exact": "infinity"}
     assert report["smallest_epsilon"]["value"] is None
-    assert "infinity" in run("leakage", told, "--measure", "bayes-risk", "--space", "discrete:2")[1]
+    assert "infinity" in run("leakage", reported, "--measure", "bayes-risk", "--space", "discrete:2")[1]
 
 
 def test_a_channel_that_says_nothing_keeps_every_epsilon(run, file):

@@ -161,12 +161,12 @@ def test_a_rehearsal_finds_what_a_release_would_find(run, published):
 
 
 def test_the_same_data_under_another_name_are_told(run, published):
-    """Refused with the mend, on one line; confirmed by --independent."""
+    """Refused with the remedy, on one line; confirmed by --independent."""
     again = ["release", BERKELEY, *ADMITTED, "--epsilon", "1", "--name", "copy", *published]
     code, out, err = run(*again)
     assert (code, out) == (1, "")
     assert "holds the values of 'admitted' in 'admissions', version 1" in err
-    assert "Pass --dataset admissions; or --independent, if" in err
+    assert "Pass --dataset admissions; or --independent, for other" in err
     assert run(*again, "--independent", "--out", "copy.csv")[0] == 0
     assert run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--independent")[0] == 2
 
@@ -275,7 +275,7 @@ def test_half_steps(run):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "reported"),
     [
         (["release", BERKELEY, *ADMITTED, "--epsilon", "1"], 2, "--name needs --ledger"),
         (["release", BERKELEY, *ADMITTED[:-2], "--epsilon", "1", "--ledger", "r.db"], 2, "--name"),
@@ -291,17 +291,17 @@ def test_half_steps(run):
         (["ledger", "nonsense"], 2, "nonsense"),
     ],
 )
-def test_refusals(run, tmp_path, arguments, code, told):
+def test_refusals(run, tmp_path, arguments, code, reported):
     ended, out, err = run(*arguments)
     assert (ended, out) == (code, "")
-    assert told in err
+    assert reported in err
     assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
 
 
 def test_refusals_in_a_ledger(run, published):
     events = len(said(run, "ledger", "history", *published))
-    for arguments, told in (
+    for arguments, reported in (
         (["relax", BERKELEY, "--name", "nothing", "--epsilon", "1"], "admissions"),
         (["view", "--name", "admissions", "--epsilon", "3"], "relax"),
         (["view", "--name", "admissions", "--epsilon", "1/2", "--data-version", "2"], "version"),
@@ -309,7 +309,7 @@ def test_refusals_in_a_ledger(run, published):
     ):
         code, out, err = run(*arguments, *published)
         assert (code, out) == (1, "")
-        assert told in err
+        assert reported in err
     assert len(said(run, "ledger", "history", *published)) == events
 
 

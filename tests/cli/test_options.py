@@ -71,7 +71,7 @@ def test_no_level_is_assumed(run, tmp_path, name):
 
 
 def test_a_table_goes_through_the_pipe(piped, tmp_path, monkeypatch):
-    """In and out, and nothing else is written; a place in it is told as in a file."""
+    """In and out, and nothing else is written; a place in it is shown as in a file."""
     monkeypatch.chdir(tmp_path)
     code, out, err = piped("n,a\n5,x\n6,y\n", "release", "-", *SILENT, "--public", "a", "--out", "-")
     assert (code, out) == (0, "n,n_radius,a\n5,0,x\n6,0,y\n")
@@ -136,12 +136,12 @@ def test_a_report_goes_to_a_file_and_never_over_one(run, tmp_path, asked):
     assert "written as .json" in run(*asked, "--out", tmp_path / "report.txt")[2]
 
 
-def mends():
-    """Every mend in the sources, with a 7 for what is put into it."""
+def corrects():
+    """Every remedy in the sources, with a 7 for what is put into it."""
     for path in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             for keyword in getattr(node, "keywords", ()) if isinstance(node, ast.Call) else ():
-                parts = getattr(keyword.value, "values", [keyword.value]) if keyword.arg == "mend" else []
+                parts = getattr(keyword.value, "values", [keyword.value]) if keyword.arg == "remedy" else []
                 text = "".join(
                     str(getattr(part, "value", "")) if isinstance(part, ast.Constant) else "7" for part in parts
                 )
@@ -150,13 +150,13 @@ def mends():
 
 
 def test_every_mend_speaks_of_options():
-    """Where an argument of the library is an option, its mend names the option; calls of Python stay as they are."""
+    """Where an argument of the library is an option, its remedy names the option; calls of Python stay as they are."""
     options = {
         name.strip("-").replace("-", "_") for command in COMMANDS for part in options_of(command) for name in part
     }
-    assert len(list(mends())) > 60
-    for mend in mends():
-        said = in_words(OutOfRange("it must", mend=mend))
+    assert len(list(corrects())) > 60
+    for remedy in corrects():
+        said = in_words(OutOfRange("it must", remedy=remedy))
         assert not options & set(re.findall(r"(?<![(\w])(\w+)=", said)), said
         assert "(--" not in said, said
         assert not re.search(r"--\w+ [\"'\[]", said), said
@@ -169,7 +169,9 @@ def test_messages_are_in_the_words_of_the_command_line(run, file):
     assert "Leave out --grid." in run("release", table, *SILENT, "--grid", "1/2")[2]
     assert run("noise", "--epsilon", "0", "--sensitivity", 1)[2].startswith("utmost: --epsilon must be positive")
     assert "say so: --domain reals." in run("noise", "--epsilon", 1, "--sensitivity", "5/2")[2]
-    error = OutOfRange("a law must be one", came=(Fraction(5, 2), Fraction(3)), where="id_column", mend="Pass cells=2.")
+    error = OutOfRange(
+        "a law must be one", came=(Fraction(5, 2), Fraction(3)), where="id_column", remedy="Pass cells=2."
+    )
     assert in_words(error) == "--id: a law must be one; got (5/2, 3). Pass --cells 2."
     assert in_words(OutOfRange("it must stay within epsilon=1")) == "it must stay within epsilon = 1."
 

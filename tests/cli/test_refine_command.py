@@ -1,4 +1,4 @@
-"""`utmost refine`: verdicts in both directions, witnesses shown and written, and what is refused."""
+"""`utmost refine`: verdicts in both directions, proofs shown and written, and what is refused."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def files(tmp_path):
     ],
 )
 def test_relations(run, files, first, second, order, relation):
-    """Either, both or neither; the witnesses are checked before they are shown."""
+    """Either, both or neither; the proofs are checked before they are shown."""
     code, out, err = run("refine", files(first), files(second), "--order", order, "--json")
     assert (code, err) == (0, "")
     found = json.loads(out)

@@ -8,7 +8,7 @@ from math import nextafter
 import numpy as np
 import pytest
 
-from utmost.capacities.similarity import Kernel
+from utmost.capacities.similarity import Similarity
 from utmost.channels import geometric_channel
 from utmost.design import check_private, checker
 from utmost.design.checker import alpha_above, alpha_below, alphas_above, alphas_below, doubtful_ratios
@@ -101,13 +101,13 @@ def test_each_power_is_computed_once_for_a_type(monkeypatch):
         alphas_above(ptype, pairs)
         alphas_below(ptype, pairs)
     assert len(asked) == 3
-    assert Kernel.of(ptype) is Kernel.of(ptype)
+    assert Similarity.of(ptype) is Similarity.of(ptype)
 
 
 def test_what_is_kept_goes_with_the_type():
     ptype = PrivacyType(points([[0, 0], [0.3, 1.1]]), epsilon=1)
     alpha_above(ptype, 0, 1)
-    kernel, kept = weakref.ref(Kernel.of(ptype)), weakref.ref(ptype)
+    kernel, kept = weakref.ref(Similarity.of(ptype)), weakref.ref(ptype)
     del ptype
     gc.collect()
     assert kernel() is None

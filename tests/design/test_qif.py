@@ -1,5 +1,5 @@
 """Agreement with the package qif (libqif) on its own functions; its known faults are asserted, so that they are noticed
-when they are mended.
+when they are corrected.
 
 Faults of qif 1.6.0 that are met here: a loss matrix is (guesses, secrets), and a matrix of the wrong shape is
 reported as an invalid prior; the posterior of an impossible outcome is NaN; `factorize` answers an empty matrix where

@@ -7,7 +7,7 @@ import pytest
 from design.random_consumers import any_consumer, random_type
 from utmost.channels import geometric_channel
 from utmost.design import bayes_remap, posterior, read
-from utmost.design.reading import telling_response
+from utmost.design.reading import equivalent_response
 from utmost.errors import NotAPrior, OutOfRange
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric
@@ -32,14 +32,14 @@ def test_reading_one_response_is_the_bayes_remap_of_the_clamped_channel():
 
 @pytest.mark.parametrize("law", [DiscreteStaircase(alpha="1/3", sensitivity=4, step=2), Geometric(alpha="1/4")])
 def test_reading_any_law_on_the_integers_is_bayes_rule(law):
-    """P(i | z) against the pmf, near and far; what is a period farther out tells the same."""
+    """P(i | z) against the pmf, near and far; what is a period farther out says the same."""
     for n in (0, 1, 5):
         consumer = Consumer(priors.binomial(n, "1/3"), losses.absolute)
         for z in (-1000, -9, -4, -1, 0, n, n + 1, n + 4, n + 7, 1000):
             joint = [p * law.pmf(z - i) for i, p in enumerate(consumer.prior)]
             reading = read(law, consumer, z)
             assert (reading.posterior == np.array(joint) / sum(joint)).all()
-            near = telling_response(law, z, n)
+            near = equivalent_response(law, z, n)
             assert -4 < near < n + 4
             assert (read(law, consumer, near).posterior == reading.posterior).all()
 

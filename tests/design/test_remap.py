@@ -63,7 +63,7 @@ def test_an_outcome_of_probability_zero_takes_action_zero():
     assert posterior(C, consumer.prior, 0).tolist() == [1, 0]
 
 
-def test_both_worlds_agree():
+def test_both_kinds_agree():
     rng = random.Random(2)
     for _ in range(30):
         n = rng.randint(0, 6)

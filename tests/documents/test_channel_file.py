@@ -70,7 +70,7 @@ def test_json_matrices_are_read_as_the_decimals_they_spell(file, text):
     ],
 )
 def test_what_is_written_is_read_back(tmp_path, name, channel):
-    """Exactly in the exact world; floats come back as the same floats."""
+    """Exactly in the exact numbers; floats come back as the same floats."""
     path, written = tmp_path / name, io.BytesIO()
     channel_files.write(channel, written, path)
     path.write_bytes(written.getvalue())

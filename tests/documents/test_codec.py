@@ -216,7 +216,7 @@ def test_no_field_of_a_document_is_left_out_or_made_up(name):
 def test_another_format_is_refused(name):
     document = honest(name)
     for form in (-1.5, 1.0, 2.0, 0, "1", True, None, [1]):
-        with pytest.raises(BadTable, match="must have a format, a whole number from 1 on"):
+        with pytest.raises(BadTable, match="must have a format, an integer from 1 on"):
             vouched(document | {"format": form})
     for form in {1, 2, 3, 99} - {document["format"]}:
         with pytest.raises(Unsupported, match=r"by an earlier version|by a later version"):

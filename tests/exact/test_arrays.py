@@ -1,4 +1,4 @@
-"""The two number worlds: what is exact, what is float64, and what is refused."""
+"""The two kinds of numbers: what is exact, what is float64, and what is refused."""
 
 import copy
 from decimal import Decimal
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from utmost.errors import NotANumber
-from utmost.exact import as_array, fractions, is_exact, one_world, to_floats
+from utmost.exact import as_array, fractions, is_exact, same_numbers, to_floats
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_the_copy_is_read_only_and_independent():
             array[0] = 1
 
 
-def test_one_world_leaves_exactness_only_where_a_float_is_among_them():
+def test_one_kind_leaves_exactness_only_where_a_float_is_among_them():
     """Exact with exact stays exact; a float takes all with it."""
     exact, floats = as_array(["1/2"]), as_array([0.5])
-    assert all(is_exact(a) for a in one_world(exact, exact))
-    assert not any(is_exact(a) for a in one_world(exact, floats))
+    assert all(is_exact(a) for a in same_numbers(exact, exact))
+    assert not any(is_exact(a) for a in same_numbers(exact, floats))
     assert to_floats(exact).tolist() == [0.5]
 
 

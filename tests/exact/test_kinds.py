@@ -1,4 +1,4 @@
-"""The door of public functions: what is of another kind is refused, and what denotes an integer is one."""
+"""The check of public functions: what is of another kind is refused, and what denotes an integer is one."""
 
 from collections.abc import Hashable, Sequence
 from pathlib import Path

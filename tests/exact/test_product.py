@@ -28,7 +28,7 @@ def test_the_product_is_the_sum_of_products(pair):
     assert (matrix_product(left, right) == left @ right).all()
 
 
-def test_worlds_vectors_and_empty_factors():
+def test_kinds_vectors_and_empty_factors():
     """One float makes the product float64; a vector gives a vector; an empty sum is 0."""
     half = as_array([["1/2", "1/2"]])
     assert not is_exact(matrix_product(half, np.array([[0.5], [0.25]])))

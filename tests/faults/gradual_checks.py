@@ -66,7 +66,7 @@ def audit():
 
 
 def kernels():
-    """V_loose + W has the strict law, and the relax kernel is Bayes' rule on that sum: in rationals."""
+    """V_loose + W has the strict law, and the relaxing law is Bayes' rule on that sum: in rationals."""
     strict, loose = level(alpha="1/2"), level(alpha="1/3")
     W, R, near = Tightening(strict, loose), Relaxing(strict, loose), range(-2, 3)
     at_strict, at_loose = Geometric(strict), Geometric(loose)

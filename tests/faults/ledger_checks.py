@@ -151,13 +151,14 @@ def a_level_key_opens_its_level_alone(folder):
 
 
 def believed_facts_are_the_published_ones(folder):
-    """Swapped columns, a scaled grid, a relabelled level: a recipient with a key is not told of what was not said."""
+    """Swapped columns, a scaled grid, a relabelled level: a recipient with a key is not reported of what was not
+    said."""
     place, table = folder / "l.db", {"n": [5, 6, 7], "m": [1, 2, 3]}
     with Ledger.open(place, create=True) as ledger:
         given = {"columns": ["n", "m"], "sensitivity": 1, "cells": 2, "domain": "reals", "grid": "1/4"}
         ledger.publish("r", table, **given, epsilon="1/2")
         key = ledger.level_key("r", epsilon="1/2")
-    told = []
+    reported = []
     for old, new in (
         (b'"n","m"', b'"m","n"'),
         (b'"grid":"1/4"', b'"grid":"1/8"'),
@@ -170,8 +171,8 @@ def believed_facts_are_the_published_ones(folder):
         connection.execute("UPDATE utmost_events SET body = ? WHERE number = 2", (body.replace(old, new),))
         connection.commit()
         connection.close()
-        told.append(refused(read_sealed, copy, "r", key))
-    return not refused(read_sealed, place, "r", key) and all(told)
+        reported.append(refused(read_sealed, copy, "r", key))
+    return not refused(read_sealed, place, "r", key) and all(reported)
 
 
 def lengths_tell_nothing(folder):

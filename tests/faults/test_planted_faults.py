@@ -80,7 +80,7 @@ def the_bridge_ignored(plant):
 
 
 def levels_mixed_up(plant):
-    """The relax kernel is asked for twice the level."""
+    """The relaxing law is asked for twice the level."""
     real = Step.drawn
 
     def drawn(self, *rest):

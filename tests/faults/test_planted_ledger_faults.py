@@ -117,7 +117,7 @@ def one_key_for_all_levels(plant):
 
 
 def facts_not_bound(plant):
-    """Keys and seals hang on the name of the release alone."""
+    """Keys and seals depend on the name of the release alone."""
     plant.setattr(vault, "response_facts", lambda identity, about, level: about.name.encode().ljust(32))
 
 

@@ -50,7 +50,7 @@ def brute_force(listed):
 
 
 def by_walk(listed):
-    supports = np.concatenate([haul.supports for haul in walk_kernels(listed)])
+    supports = np.concatenate([block.supports for block in walk_kernels(listed)])
     rows = [tuple(int(v) for v in row if v >= 0) for row in supports]
     return sorted(rows, key=lambda support: (len(support), support))
 
@@ -223,10 +223,10 @@ def test_the_walk_goes_on_from_any_position():
     ptype = PrivacyType(counts(5), alpha="1/2")
     whole, pieces, position, shares = kernels(ptype), [], Position(), []
     while position is not None:
-        haul = next(kernel_blocks(ptype, rows=500, start=position))
-        pieces.append(haul.supports)
-        shares.append(haul.done)
-        position = haul.position
+        block = next(kernel_blocks(ptype, rows=500, start=position))
+        pieces.append(block.supports)
+        shares.append(block.done)
+        position = block.position
     supports = np.concatenate(pieces)
     assert len(pieces) > 10
     assert shares == sorted(shares)

@@ -65,7 +65,7 @@ def test_earth_moves_that_lose_or_misplace_earth_are_told():
 @given(any_pairs)
 @settings(max_examples=80, deadline=None)
 def test_each_order_implies_the_next(pair):
-    """Refinement => max-case => privacy-based; every verdict by its witness."""
+    """Refinement => max-case => privacy-based; every verdict by its remap."""
     B, A = pair
     in_hull, private = refines(better=B, worse=A, order="max-case"), refines(better=B, worse=A, order="privacy")
     assert in_hull.verify()

@@ -1,4 +1,4 @@
-"""Refinement: exactly one of the two witnesses exists, it proves the verdict, and outside judges agree."""
+"""Refinement: exactly one of the two proofs exists, it proves the verdict, and outside judges agree."""
 
 import itertools
 from dataclasses import replace
@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.errors import Infeasible, NotAChannel, NotANumber, OutOfRange, SolverFailed
-from utmost.exact import to_floats, whole
+from utmost.exact import as_integers, to_floats
 from utmost.geometry import is_remap_between, prefers, refines, remaps
 from utmost.geometry.nearest_remaps import nearest_remap_exactly
-from utmost.programs.whole_numbers import WholeTableau
+from utmost.programs.integer_tableau import IntegerTableau
 from utmost.spaces import Consumer, losses, priors
 from utmost.testing.strategies import channels, refined_pairs
 
@@ -69,9 +69,9 @@ def has_remap(B, A):
     rows = [np.concatenate([np.eye(k, dtype=int)[w] * b for b in B[x]]) for x in range(n) for w in range(k)]
     sums = [np.repeat(np.eye(m, dtype=int)[y], k) for y in range(m)]
     matrix, right = np.array([*rows, *sums], dtype=object), np.array([*A.ravel(), *[1] * m], dtype=object)
-    integers, _ = whole(np.concatenate([matrix, right[:, None]], axis=1))
+    integers, _ = as_integers(np.concatenate([matrix, right[:, None]], axis=1))
     try:
-        WholeTableau.feasible(integers[:, :-1], integers[:, -1])
+        IntegerTableau.feasible(integers[:, :-1], integers[:, -1])
     except Infeasible:
         return False
     return True
@@ -100,7 +100,7 @@ def random_channel(rng, n, m, size=30, least=0):
 @pytest.mark.parametrize(("n", "m", "k"), [(12, 12, 12), (20, 12, 9), (12, 25, 8), (8, 20, 30)])
 @pytest.mark.parametrize("is_below", [True, False])
 def test_larger_pairs(n, m, k, is_below):
-    """Square, tall and wide B; the wide ones are mended from an interior remap."""
+    """Square, tall and wide B; the wide ones are corrected from an interior remap."""
     rng = np.random.default_rng(n * m + k)
     B = random_channel(rng, n, m)
     A = B @ random_channel(rng, m, k, least=1) if is_below else random_channel(rng, n, k)
@@ -109,13 +109,13 @@ def test_larger_pairs(n, m, k, is_below):
     assert verdict.verify()
 
 
-def test_a_remap_that_is_mended_below_zero_is_none():
+def test_a_remap_that_is_corrected_below_zero_is_none():
     """What B P misses may be too much to be made up for: then nothing is returned, least of all negative chances."""
     B = Channel([["1/2", "1/2", 0], [0, "1/2", "1/2"]]).matrix
     for A, found in (([[1, 0], [0, 1]], False), ([["5/8", "3/8"], ["3/8", "5/8"]], True)):
-        mended = remaps._mended(B, Channel(A).matrix, to_floats(B), np.full((3, 2), 0.5), [0, 1], [0, 1])
-        assert (mended is not None) == found
-        assert mended is None or (mended >= 0).all()
+        corrected = remaps._corrected(B, Channel(A).matrix, to_floats(B), np.full((3, 2), 0.5), [0, 1], [0, 1])
+        assert (corrected is not None) == found
+        assert corrected is None or (corrected >= 0).all()
 
 
 def test_a_coarsening_of_many_outcomes_is_found():
@@ -216,7 +216,7 @@ def test_what_the_tolerance_forgives():
 
 
 def test_a_tie_with_the_tolerance_is_not_decided():
-    """The nearest remap is exactly as far off as the tolerance: floats cannot tell on which side."""
+    """The nearest remap is exactly as far off as the tolerance: floats cannot decide on which side."""
     B, off = np.array([[1.0, 0.0], [0.5, 0.5]]), 2.0**-20
     with pytest.raises(SolverFailed, match="more than their rounding"):
         refines(better=[[0.5, 0.5], [0.5, 0.5]], worse=[[0.5 + off, 0.5 - off], [0.5 - off, 0.5 + off]], tolerance=off)

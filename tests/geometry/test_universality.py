@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.errors import NotALoss, OutOfRange, PromiseBroken, Unsupported
-from utmost.exact import whole
+from utmost.exact import as_integers
 from utmost.geometry import distinguishing_mechanism, kernels, universal_mechanism, universality
 from utmost.geometry.universal_optima import LeastLoss
 from utmost.privacy import PrivacyType
@@ -68,7 +68,7 @@ def test_the_geometric_mechanism_on_the_line(n, loss, alpha):
 
 @pytest.mark.parametrize("loss", [pytest.param(losses.binary, marks=pytest.mark.slow), losses.nib])
 def test_the_line_of_five_has_a_universal_mechanism(loss):
-    """It exists, with regret 0 and proof, and the search is not told that it is the geometric one."""
+    """It exists, with regret 0 and proof, and the search is not reported that it is the geometric one."""
     found = universal_mechanism(PrivacyType(counts(4), **HALF), loss)
     assert (found.exists, found.regret) == (True, 0)
     assert found.certificate.verify()
@@ -95,7 +95,9 @@ def test_two_priors_that_no_mechanism_serves_at_once(space, loss, conflict, opti
 def least_total(ptype, loss, priors):
     """min over mechanisms of sum_k U(prior_k, M), a bundle of vertices with their total prices."""
     least = LeastLoss.of(ptype, loss)
-    prices, denominator = whole(sum(least.prices(prior) for prior in priors) * np.array(least.scales, dtype=object))
+    prices, denominator = as_integers(
+        sum(least.prices(prior) for prior in priors) * np.array(least.scales, dtype=object)
+    )
     found, _ = least.start.minimise(prices)
     return found.value / denominator
 
@@ -210,7 +212,7 @@ def test_binary_loss_on_a_star_depends_on_the_level(alpha, exists):
 
 @pytest.mark.parametrize("space", [counts(1), counts(3), discrete(4), hamming(2)])
 def test_every_type_has_a_mechanism_for_some_loss(space):
-    """[fernandes2022], theorem 10, repaired: the closest two secrets can be told apart as well as possible."""
+    """[fernandes2022], theorem 10, repaired: the closest two secrets can be distinguished as well as possible."""
     ptype = PrivacyType(space, **HALF)
     channel, loss = distinguishing_mechanism(ptype)
     assert ptype.contains(channel)

@@ -197,7 +197,7 @@ def test_wide_frontiers_are_refused():
         count_vertices(graph([(h, k) for h in range(40) for k in range(40, 80)]))
 
 
-def test_posteriors_in_both_number_worlds():
+def test_posteriors_in_both_kinds_of_numbers():
     """Rational alpha gives Fractions, epsilon floats; both sum to 1 and are the extreme ratios apart."""
     exact = vertices(PrivacyType(counts(2), alpha="1/2"))
     assert exact.is_exact

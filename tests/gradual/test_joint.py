@@ -21,7 +21,7 @@ triples = st.lists(alphas, min_size=3, max_size=3, unique=True).map(
 
 
 def probability_of_requests(order, noise):
-    """The probability that answering the levels in this order gives this noise: one kernel per request."""
+    """The probability that answering the levels in this order gives this noise: one transition per request."""
     known = {}
     total = Fraction(1)
     for at in order:

@@ -33,13 +33,13 @@ def deconvolved(strict, loose, size=1 << 14):
 @few
 @given(st.integers(1, 6), st.data())
 def test_the_verdict_agrees_with_plain_deconvolution(D, data):
-    """Where floats can tell, they tell the same."""
+    """Where floats can tell, they say the same."""
     steps = st.integers(1, D)
     e1, e2 = sorted(data.draw(st.lists(st.integers(4, 40), min_size=2, max_size=2, unique=True)))
     strict, loose = (staircase(Fraction(e, 10), D, data.draw(steps)) for e in (e1, e2))
     W, smallest, largest = deconvolved(strict, loose)
     verdict = losslessness(strict, loose)
-    if isinstance(verdict.witness, LargerCharacteristic):
+    if isinstance(verdict.obstacle, LargerCharacteristic):
         assert largest > 1
         return
     assume(smallest > 1e-6)
@@ -49,13 +49,13 @@ def test_the_verdict_agrees_with_plain_deconvolution(D, data):
             np.roll(W, 20)[:60], abs=1e-9
         )
     else:
-        assert isinstance(verdict.witness, NegativeMass)
-        assert verdict.witness.mass == pytest.approx(W[verdict.witness.at], abs=1e-8)
+        assert isinstance(verdict.obstacle, NegativeMass)
+        assert verdict.obstacle.mass == pytest.approx(W[verdict.obstacle.at], abs=1e-8)
 
 
 @few
 @given(st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20), st.integers(2, 9))
-def test_geometric_noise_is_lossless_with_the_tighten_kernel(b, power):
+def test_geometric_noise_is_lossless_with_the_tightening_law(b, power):
     a = Fraction(1) - (1 - b) / power
     verdict = losslessness(Geometric(alpha=a), Geometric(alpha=b))
     W = Tightening(strict=level(alpha=a), loose=level(alpha=b))
@@ -65,7 +65,7 @@ def test_geometric_noise_is_lossless_with_the_tighten_kernel(b, power):
 @pytest.mark.parametrize("D", [1, 3, 5, 9, 101])
 @pytest.mark.parametrize("pair", [("1/2", "1/3"), ("9/10", "1/100")])
 def test_the_half_step_staircase_is_lossless(D, pair):
-    """D odd, r = (D+1)/2: W = D times the tighten kernel, in rationals."""
+    """D odd, r = (D+1)/2: W = D times the tightening law, in rationals."""
     a, b = pair
     verdict = losslessness(DiscreteStaircase.half_step(None, D, alpha=a), DiscreteStaircase.half_step(None, D, alpha=b))
     W = Tightening(strict=level(alpha=a), loose=level(alpha=b))
@@ -101,7 +101,7 @@ def test_period_two_is_lossless_from_eps0_on():
     assert losslessness(staircase(EPS0, 2, 1), staircase(EPS0 + step, 2, 1))
     assert losslessness(staircase(4, 2, 1), staircase(4 + step, 2, 1))
     below = losslessness(staircase(EPS0 - 5 * step, 2, 1), staircase(EPS0 - 4 * step, 2, 1))
-    assert isinstance(below.witness, NegativeMass)
+    assert isinstance(below.obstacle, NegativeMass)
 
 
 KNOWN = [
@@ -129,8 +129,8 @@ def test_known_verdicts(D, e1, r1, e2, r2, expected):
 
 def test_the_known_smallest_masses():
     """THEORY 4.3 gives -.00141 and -.064 for two of them."""
-    assert losslessness(staircase("0.0211", 2), staircase("0.05", 2)).witness.mass == pytest.approx(-0.00141, abs=5e-6)
-    assert losslessness(staircase(1, 3), staircase("3/2", 3)).witness.mass == pytest.approx(-0.064, abs=5e-4)
+    assert losslessness(staircase("0.0211", 2), staircase("0.05", 2)).obstacle.mass == pytest.approx(-0.00141, abs=5e-6)
+    assert losslessness(staircase(1, 3), staircase("3/2", 3)).obstacle.mass == pytest.approx(-0.064, abs=5e-4)
 
 
 @pytest.mark.parametrize("D", [3, 4, 5])
@@ -162,9 +162,9 @@ def test_the_difference_leads_from_one_law_to_the_other(D, r):
 
 
 def test_a_larger_characteristic_function_is_checked_by_hand():
-    """The witness is a point of the unit circle at which |E z^V1| > |E z^V2|."""
+    """The obstacle is a point of the unit circle at which |E z^V1| > |E z^V2|."""
     strict, loose = staircase(1, 4, 2), staircase(2, 4, 2)
-    w = losslessness(strict, loose).witness
+    w = losslessness(strict, loose).obstacle
     assert w.x**2 + w.y**2 == 1
     angle, k = math.atan2(w.y, w.x), np.arange(-800, 801)
     one, two = (abs((law.pmf(k) * np.cos(k * angle)).sum()) for law in (strict, loose))
@@ -177,10 +177,10 @@ def test_tables():
     coin, two = {0: "1/2", 1: "1/2"}, {0: "1/4", 1: "1/2", 2: "1/4"}
     assert [losslessness(two, coin).difference.pmf(k) for k in range(-1, 3)] == [0, Fraction(1, 2), Fraction(1, 2), 0]
     third = {-1: "1/3", 0: "1/3", 1: "1/3"}
-    assert isinstance(losslessness(third, coin).witness, LargerCharacteristic)
-    assert isinstance(losslessness(two, Geometric(alpha="1/2")).witness, BoundedSupport)
+    assert isinstance(losslessness(third, coin).obstacle, LargerCharacteristic)
+    assert isinstance(losslessness(two, Geometric(alpha="1/2")).obstacle, BoundedSupport)
     biased = {0: "3/4", 1: "1/4"}
-    assert isinstance(losslessness(third, biased).witness, NegativeMass)
+    assert isinstance(losslessness(third, biased).obstacle, NegativeMass)
     shifted = losslessness({4: "1/2", 7: "1/2"}, {1: 1}).difference
     assert (shifted.pmf(3), shifted.pmf(6), shifted.pmf(4)) == (Fraction(1, 2), Fraction(1, 2), 0)
     assert losslessness(Geometric(alpha="1/2"), {0: 1}).difference.pmf(3) == Geometric(alpha="1/2").pmf(3)

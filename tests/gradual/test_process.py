@@ -1,4 +1,4 @@
-"""The noise as a jump process: its Levy measure gives the laws, its paths give the kernels."""
+"""The noise as a jump process: its Levy measure gives the laws, its paths give the transitions."""
 
 import math
 from fractions import Fraction
@@ -116,7 +116,7 @@ def test_thinning_the_cycles_of_a_random_permutation_relaxes_the_noise(pair, x):
 
 
 @pytest.mark.parametrize("x", [0, 1, -4])
-def test_forward_intensities_are_the_relax_kernel_of_a_small_step(x):
+def test_forward_intensities_are_the_relaxing_law_of_a_small_step(x):
     """(P(leave x for y) over a small step)/(step) tends to the forward intensities, by Richardson in rationals."""
     a = Fraction(1, 2)
     at, step = level(alpha=a), Fraction(1, 10**8)

@@ -1,7 +1,7 @@
 """Agreement with the package qif (libqif) on leakage, capacities and mechanisms, in floats and in rationals.
 
-A fault of qif 1.6.0 that is met here, asserted so that it is noticed when it is mended: `planar_geometric_grid` is not
-the clamped noise of the whole lattice (entries are off by some percent), though it is private.
+A fault of qif 1.6.0 that is met here, asserted so that it is noticed when it is corrected: `planar_geometric_grid` is
+not the clamped noise of the whole lattice (entries are off by some percent), though it is private.
 """
 
 from fractions import Fraction as F
@@ -103,9 +103,9 @@ def test_mechanisms():
         assert np.allclose(G, geometric_channel(n - 1, alpha="1/2").matrix.astype(float))
         R = d_privacy.randomized_response(n, log2)
         assert np.allclose(R, randomized_response(n, alpha="1/2").matrix.astype(float))
-    ring = cycle(5)
-    T = d_privacy.tight_constraints(5, lambda x, y: float(ring.distances[x, y]))
-    assert np.allclose(T, tight_constraints(ring, epsilon=1).matrix)
+    round_trip = cycle(5)
+    T = d_privacy.tight_constraints(5, lambda x, y: float(round_trip.distances[x, y]))
+    assert np.allclose(T, tight_constraints(round_trip, epsilon=1).matrix)
 
 
 @pytest.mark.parametrize("seed", CASES)

@@ -150,8 +150,8 @@ def test_randomised_response_and_its_dual(k, a):
 
 
 def test_the_extremes():
-    told, nothing = Channel(np.eye(3, dtype=int)), Channel([[1]] * 3)
-    assert (capacity(told).value, capacity(told, kind="additive").value) == (3, 1)
+    reported, nothing = Channel(np.eye(3, dtype=int)), Channel([[1]] * 3)
+    assert (capacity(reported).value, capacity(reported, kind="additive").value) == (3, 1)
     assert (capacity(nothing).value, capacity(nothing, kind="additive").value) == (1, 0)
     assert (capacity([[1]]).value, capacity([[0, 1]], kind="additive").value) == (1, 0)
     assert float(capacity(np.eye(2))) == 2.0

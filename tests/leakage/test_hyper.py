@@ -113,7 +113,7 @@ def test_floats_merge_within_the_tolerance_and_not_beyond(n, seed):
         assert hyper(apart, priors.uniform(n), tolerance=1e-2).shape == (n, 2)
 
 
-def test_a_hyper_keeps_its_number_world_and_is_read_only():
+def test_a_hyper_keeps_its_number_kind_and_is_read_only():
     exact, floats = hyper([["1/2", "1/2"]], [1]), hyper([[0.5, 0.5]], [1.0])
     assert is_exact(exact.posteriors)
     assert not is_exact(floats.weights)

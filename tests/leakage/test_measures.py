@@ -198,9 +198,9 @@ def test_floats_stay_floats_and_agree():
 
 
 def test_an_uncertainty_that_vanishes_has_infinite_leakage():
-    told = Channel([[1, 0], [0, 1]])
-    assert bayes_risk.multiplicative_leakage(told, ["1/2", "1/2"]) == inf
-    assert bayes_risk.multiplicative_leakage(told, [1, 0]) == 1
+    reported = Channel([[1, 0], [0, 1]])
+    assert bayes_risk.multiplicative_leakage(reported, ["1/2", "1/2"]) == inf
+    assert bayes_risk.multiplicative_leakage(reported, [1, 0]) == 1
 
 
 def test_a_consumer_with_fewer_actions_than_secrets_keeps_them():

@@ -114,7 +114,7 @@ def bodies_of(place):
     return {number: json.loads(body) for number, body in rows}
 
 
-# What a reader of version and level may not notice in the events of its own response: facts that it is not told.
+# What a reader of version and level may not notice in the events of its own response: facts that it is not reported.
 UNTOLD = {"time", "format", "request", "values", "how", "key", "sealed", "derived", "witness"}
 OF_ANOTHER_LEVEL = {"level", "parts", "root", "seal"}
 OWN = {(1, "1/2"): (1, 2), (2, "1/2"): (1, 3), (2, 3): (1, 3, 4)}
@@ -124,7 +124,7 @@ OWN = {(1, "1/2"): (1, 2), (2, "1/2"): (1, 3), (2, 3): (1, 3, 4)}
 def test_every_leaf_that_is_changed_is_refused_or_irrelevant(sealed, tmp_path, dose):
     """Without the key every leaf of every event is changed; a recipient then reads what was said, or nothing."""
     place, found = sealed
-    told, count = 0, 0
+    reported, count = 0, 0
     for number, event in bodies_of(place).items():
         for path, changed in changes(event):
             count += 1
@@ -135,12 +135,12 @@ def test_every_leaf_that_is_changed_is_refused_or_irrelevant(sealed, tmp_path, d
                 try:
                     read = read_sealed(copy, "r", key, version=version)
                 except UtmostError:
-                    told += 1
+                    reported += 1
                 else:
                     assert same(read, said), (number, path)
                     untold = UNTOLD | (OF_ANOTHER_LEVEL if (level, number) == (3, 3) else set())
                     assert number not in OWN[version, level] or untold & set(path[:2]), (number, path)
-    assert told > 1000 // dose
+    assert reported > 1000 // dose
 
 
 BOUND = {

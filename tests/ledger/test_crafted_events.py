@@ -1,4 +1,4 @@
-"""A first event that nobody wrote is damage, and is told as such."""
+"""A first event that nobody wrote is damage, and is shown as such."""
 
 import pytest
 

@@ -37,7 +37,7 @@ def test_without_its_key_a_ledger_is_not_opened(tmp_path):
         Ledger.open(tmp_path / "l.db", key=KEY)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="access is not told by mode bits")
+@pytest.mark.skipif(os.name != "posix", reason="access is not settled by mode bits")
 def test_a_key_file_that_others_can_read_is_refused(tmp_path):
     Ledger.open(tmp_path / "l.db", create=True).close()
     (tmp_path / "l.db.key").chmod(0o640)

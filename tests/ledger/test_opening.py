@@ -160,7 +160,7 @@ def test_keyed_randomness_is_a_source_for_derived_noise_alone():
 
 
 def test_a_ledger_is_made_only_where_one_is_asked_for(place):
-    """A misspelt place is an error with its mend, and nothing is made there."""
+    """A misspelt place is an error with its remedy, and nothing is made there."""
     options = {"key": KEY, "witness": False}
     with pytest.raises(LedgerUnavailable, match="create=True"):
         Ledger.open(place, **options)

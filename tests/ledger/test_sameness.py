@@ -1,4 +1,4 @@
-"""An honest mistake is told: the same data under two names, a dataset forgotten or misspelt, rows in another order."""
+"""An honest mistake is shown: the same data under two names, a dataset forgotten or misspelt, rows in another order."""
 
 import numpy as np
 import pytest

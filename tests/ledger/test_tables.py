@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import utmost  # noqa: F401  (opens the doors of dataframes)
+import utmost  # noqa: F401  (registers the adapter of dataframes)
 from utmost.errors import BadTable, DataChanged, LittleProtection, NotDeclared, OutOfRange, RowsObserved
 from utmost.ledger import Ledger
 from utmost.tables import files

@@ -95,7 +95,8 @@ def seen(folder, table, *, sealed=True, place=None, **promise):
 
 
 def test_the_lengths_of_blocks_tell_nothing_of_looser_responses(tmp_path):
-    """The attack of issue 10: 127 or 128, published at 1/100 and relaxed to 12, told from the file without the key."""
+    """The attack of issue 10: 127 or 128, published at 1/100 and relaxed to 12, reported from the file without the
+    key."""
     lengths = {truth: set() for truth in (127, 128)}
     for truth, found in lengths.items():
         for seed in range(10):
@@ -120,7 +121,7 @@ def test_nothing_that_is_seen_depends_on_the_size_of_a_value(tmp_path, pair):
 
 @pytest.mark.parametrize("draws", [2, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("make", MAKERS)
-def test_every_door_shows_the_same_of_neighbours(tmp_path, make, draws):
+def test_every_adapter_shows_the_same_of_neighbours(tmp_path, make, draws):
     """However often it is drawn: one look for both tables, of everything but the noise."""
     looks = [
         seen(tmp_path / f"{draw} {at}", MAKERS[make](values))
@@ -165,7 +166,7 @@ def test_equal_columns_are_not_seen_to_be_equal(tmp_path):
 
 
 def test_confirming_independence_leaves_no_trace(tmp_path):
-    """It is needed only where values agree, so it would tell that they do."""
+    """It is needed only where values agree, so it would reveal that they do."""
     found = []
     for independent in (True, False):
         with Ledger.open(tmp_path / f"{independent}.db", create=True, key=KEY) as ledger:

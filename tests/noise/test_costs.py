@@ -15,7 +15,7 @@ def test_named_costs_are_the_first_two_moments():
     assert (absolute(-3), squared(-3), moment(3)(-2)) == (3, 9, 8)
 
 
-def test_each_number_world_keeps_to_itself():
+def test_each_number_kind_keeps_to_itself():
     assert absolute(Fraction(-1, 3)) == Fraction(1, 3)
     assert isinstance(squared(3), int)
     assert squared(np.array([-2, 3])).tolist() == [4, 9]

@@ -180,10 +180,10 @@ def test_moments_survive_every_level_and_sensitivity(law):
         assert law.variance() == pytest.approx(1 / (2 * math.sinh(x / 2) ** 2), rel=1e-14)
 
 
-# Number worlds
+# Kinds of numbers
 
 
-def test_the_argument_decides_the_number_world():
+def test_the_argument_decides_the_kinds_of_numbers():
     law = DiscreteStaircase(alpha="1/2", sensitivity=3, step=2)
     assert law.pmf(0) == Fraction(1, 9)
     assert law.pmf(np.int64(2)) == Fraction(1, 18)

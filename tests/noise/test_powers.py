@@ -36,7 +36,7 @@ def test_exact_powers_lie_in_the_intervals(alpha, k):
     assert ExactPowers(given_level).power(k) == alpha**k
 
 
-def test_a_fraction_of_two_megabytes_is_refused_with_the_mend():
+def test_a_fraction_of_two_megabytes_is_refused_with_the_remedy():
     with pytest.raises(Unsupported, match="logpmf"):
         ExactPowers(level(alpha="1/3")).power(10**8)
 

@@ -37,7 +37,7 @@ def test_a_square_root_can_tie_and_is_seen_to():
 
 
 def test_a_transcendental_alpha_is_never_a_root():
-    """e^-1 agrees with this fraction to 300 digits, and is told apart."""
+    """e^-1 agrees with this fraction to 300 digits, and is distinguished."""
     near = level(1).alpha_interval(1000).lower
     assert sign(level(1), {1: 1, 0: -near}) == 1
     assert not is_zero(level(1), {1: Fraction(1), 0: -near})

@@ -63,7 +63,7 @@ def test_delta_vanishes_exactly_from_the_level_on(law):
 
 @given(alphas, st.sampled_from([Fraction(1, 16), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), 1]))
 def test_total_variation_of_a_staircase_is_one_minus_mu_times_tanh(b, gamma):
-    """(1 - mu) tanh(epsilon / 2), where mu is the mass of the outcomes that tell nothing."""
+    """(1 - mu) tanh(epsilon / 2), where mu is the mass of the outcomes that reveal nothing."""
     a = (1 - b) / (2 * (gamma + b * (1 - gamma)))
     mu = a * max(b * (1 - 2 * gamma), 2 * gamma - 1)
     assert total_variation(Staircase(alpha=b, gamma=gamma, sensitivity="5/2")) == (1 - mu) * (1 - b) / (1 + b)

@@ -103,7 +103,8 @@ def test_mechanisms_of_the_local_model(name, alpha):
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("sensitivity", [1, 2, 5])
 def test_staircases_of_every_step(sensitivity, alpha):
-    """Along the metric of individuals: who changes the count by up to D is told apart no better than the level says."""
+    """Along the metric of individuals: who changes the count by up to D is distinguished no better than the level
+    says."""
     for n in (1, 2, 3, 12):
         for step in range(1, sensitivity + 1):
             law = DiscreteStaircase(alpha=alpha, sensitivity=sensitivity, step=step)

@@ -1,4 +1,4 @@
-"""Privacy types: membership against its definition over all pairs, tight, in every world and corner."""
+"""Privacy types: membership against its definition over all pairs, tight, for every kind of number, in every corner."""
 
 import copy
 import pickle

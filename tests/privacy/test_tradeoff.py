@@ -43,7 +43,7 @@ def test_curves_are_decreasing_convex_and_never_above_guessing(law, shift, p, q)
 
 @given(st.one_of(integer_laws(), staircases()), st.sampled_from([0, 1, 2, 7]), probabilities)
 def test_curves_of_symmetric_noise_are_symmetric(law, shift, p):
-    """beta(beta(p)) = p wherever beta strictly falls, and X + s is told from X as X is from X + s."""
+    """beta(beta(p)) = p wherever beta strictly falls, and X + s is distinguished from X as X is from X + s."""
     assert tradeoff(law, p, shift) == tradeoff(law, p, -shift)
     assert tradeoff(law, tradeoff(law, p, shift), shift) == p
 
@@ -192,13 +192,13 @@ def test_no_probability_exceeds_one_by_rounding():
 
 
 def test_beyond_the_sensitivity_there_are_more_slopes():
-    """At shift 2 the geometric law of alpha 1/2 has likelihood ratios 4, 1, 1/4: the middle outcome tells nothing."""
+    """At shift 2 the geometric law of alpha 1/2 has likelihood ratios 4, 1, 1/4: the middle outcome reveals nothing."""
     p = [Fraction(n, 12) for n in range(13)]
     found = [tradeoff(Geometric(alpha="1/2"), x, shift=2) for x in p]
     assert found == [max(1 - 4 * x, Fraction(1, 2) - x, (1 - x) / 4) for x in p]
 
 
-def test_answers_stay_in_the_number_world_of_the_question():
+def test_answers_stay_in_the_number_kind_of_the_question():
     law = Geometric(alpha="1/2")
     assert isinstance(tradeoff(law, Fraction(1, 7)), Fraction)
     assert isinstance(tradeoff(law, 0), Fraction)

@@ -89,7 +89,7 @@ def test_no_ray_refutes_a_feasible_program():
         assert farkas_gap(program, objects([Fraction(y)])) <= 0
 
 
-def test_refinement_mends_a_basis_that_floats_cannot_tell_from_the_best():
+def test_refinement_corrects_a_basis_that_floats_cannot_tell_from_the_best():
     """minimise x with x >= 1 + 2^-80 and x >= 1: in floats both rows look tight; the larger one is."""
     program = LinearProgram.of_triplets(
         objects([Fraction(1)]),

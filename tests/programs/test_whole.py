@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from utmost.errors import Infeasible, SolverFailed
-from utmost.exact import whole
-from utmost.programs.whole_numbers import WholeTableau
+from utmost.exact import as_integers
+from utmost.programs.integer_tableau import IntegerTableau
 
 
 @st.composite
@@ -29,7 +29,7 @@ def programs(draw):
 def test_the_dual_proves_the_optimum(program):
     """A x = b, x >= 0, z A <= c, z b = c x: weak duality closes the gap, in rationals."""
     matrix, right, cost = program
-    found, _ = WholeTableau.feasible(matrix, right).minimise(cost)
+    found, _ = IntegerTableau.feasible(matrix, right).minimise(cost)
     x, z = np.array(found.x, dtype=object), np.array(found.dual, dtype=object)
     assert (matrix @ x == right).all()
     assert min(found.x) >= 0
@@ -42,7 +42,7 @@ def test_the_dual_proves_the_optimum(program):
 def test_agrees_with_a_float_solver(program):
     """The same value as HiGHS, to its tolerance."""
     matrix, right, cost = (np.array(part, dtype=float) for part in program)
-    found, _ = WholeTableau.feasible(*program[:2]).minimise(program[2])
+    found, _ = IntegerTableau.feasible(*program[:2]).minimise(program[2])
     assert float(found.value) == pytest.approx(linprog(cost, A_eq=matrix, b_eq=right).fun, abs=1e-6)
 
 
@@ -52,7 +52,7 @@ def test_a_warm_start_changes_nothing(program, data):
     """From the optimum of another cost, the optimum is the same."""
     matrix, right, cost = program
     other = np.array([data.draw(st.integers(0, 5)) for _ in cost], dtype=object)
-    start = WholeTableau.feasible(matrix, right)
+    start = IntegerTableau.feasible(matrix, right)
     _, warm = start.minimise(other)
     assert warm.minimise(cost)[0].value == start.minimise(cost)[0].value
 
@@ -60,9 +60,9 @@ def test_a_warm_start_changes_nothing(program, data):
 def test_what_has_no_solution_is_said():
     """Infeasible and unbounded programs raise."""
     with pytest.raises(Infeasible):
-        WholeTableau.feasible(np.array([[1, 1]], dtype=object), np.array([-1], dtype=object))
+        IntegerTableau.feasible(np.array([[1, 1]], dtype=object), np.array([-1], dtype=object))
     with pytest.raises(SolverFailed, match="lower bound"):
-        WholeTableau.feasible(np.array([[1, -1]], dtype=object), np.array([0], dtype=object)).minimise(
+        IntegerTableau.feasible(np.array([[1, -1]], dtype=object), np.array([0], dtype=object)).minimise(
             np.array([-1, 0], dtype=object)
         )
 
@@ -71,7 +71,7 @@ def test_a_program_that_cycles_under_careless_rules():
     """Beale's example: the steepest column with ties broken badly returns to where it was."""
     matrix = np.array([[1, -32, -4, 36, 4, 0, 0], [1, -24, -1, 6, 0, 2, 0], [0, 0, 1, 0, 0, 0, 1]], dtype=object)
     cost = np.array([-3, 80, -2, 24, 0, 0, 0], dtype=object)
-    found, _ = WholeTableau.feasible(matrix, np.array([0, 0, 1], dtype=object)).minimise(cost)
+    found, _ = IntegerTableau.feasible(matrix, np.array([0, 0, 1], dtype=object)).minimise(cost)
     assert found.value == linprog_value(matrix, cost)
 
 
@@ -82,5 +82,5 @@ def linprog_value(matrix, cost):
 @given(st.lists(st.fractions(max_denominator=50), min_size=1, max_size=6))
 def test_whole_numbers_over_one_denominator(values):
     """values = integers / denominator."""
-    integers, denominator = whole(values)
+    integers, denominator = as_integers(values)
     assert [Fraction(int(k), denominator) for k in integers] == values

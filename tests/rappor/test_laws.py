@@ -120,7 +120,7 @@ def test_a_coupling_exists_exactly_for_refinements(strict, loose):
 
 @given(st.lists(shares, min_size=3, max_size=3, unique=True), st.permutations(range(3)))
 def test_every_order_of_three_requests_has_one_joint_law(drawn, order):
-    """Fresh, relaxed, tightened or bridged: the product of the kernels is the same, as rationals."""
+    """Fresh, relaxed, tightened or bridged: the product of the transitions is the same, as rationals."""
     a = sorted(drawn, reverse=True)
     f = [BitResponse.permanent(share) for share in a]
 

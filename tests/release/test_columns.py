@@ -53,7 +53,7 @@ NO_NUMBERS = [None, "", "12", b"12", True, np.True_, float("nan"), float("inf"),
 
 @pytest.mark.parametrize("bad", [1.5, *NO_NUMBERS], ids=repr)
 def test_a_cell_that_is_no_integer_is_refused_with_its_place(bad):
-    with pytest.raises(BadTable, match=r"row 3, column 'n': the cell must be a whole number"):
+    with pytest.raises(BadTable, match=r"row 3, column 'n': the cell must be an integer"):
         integer_column([1, 2, bad, 4], "n", row)
 
 
@@ -105,7 +105,7 @@ def test_an_empty_column_is_fine():
     assert real_column([], "x", row).shape == (0,)
 
 
-def test_the_mend_fits_the_cell():
+def test_the_remedy_fits_the_cell():
     with pytest.raises(BadTable, match="Fill it or drop the row"):
         integer_column([None], "n", row)
     with pytest.raises(BadTable, match='domain="reals"'):

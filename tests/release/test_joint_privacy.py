@@ -35,7 +35,8 @@ def joint(levels, reach, shift=0):
 
 @given(ladders, st.integers(-3, 3))
 def test_the_loosest_response_is_sufficient(levels, shift):
-    """P(v)/P(v - d) hangs on the loosest noise alone, and is its own ratio: so every divergence is the single one's."""
+    """P(v)/P(v - d) depends on the loosest noise alone, and is its own ratio: so every divergence is the single
+    one's."""
     loosest = Geometric(alpha=levels[-1].alpha_fraction())
     for v in product((-2, 0, 1), repeat=len(levels)):
         single = loosest.pmf(v[-1]) / loosest.pmf(v[-1] - shift)

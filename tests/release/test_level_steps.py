@@ -33,7 +33,7 @@ def fits(drawn, pmf, reach=15):
     return stats.chisquare(o, e).pvalue > 1e-6
 
 
-def test_steps_on_the_integers_have_the_kernels_laws():
+def test_steps_on_the_integers_have_the_transitions_laws():
     half, one, two = level(epsilon="1/2"), level(epsilon=1), level(epsilon=2)
     assert fits(tighten(np.full(N, 100), strict="1/2", loose=2) - 100, Tightening(half, two).pmf)
     assert fits(relax(np.full(N, -2), strict="1/2", loose=2), lambda k: Relaxing(half, two).pmf(k, -2))
@@ -42,14 +42,14 @@ def test_steps_on_the_integers_have_the_kernels_laws():
 
 
 def test_sensitivity_and_cells_share_the_level():
-    """sensitivity 2 and 3 cells: the kernels at epsilon/6 per unit."""
+    """sensitivity 2 and 3 cells: the transitions at epsilon/6 per unit."""
     strict, loose = (level(epsilon=Fraction(e, 6)) for e in (1, 2))
     options = {"sensitivity": 2, "cells": 3}
     assert fits(tighten(np.zeros(N, int), 1, 2, **options), Tightening(strict, loose).pmf)
     assert fits(relax(np.full(N, 4), 1, 2, **options), lambda k: Relaxing(strict, loose).pmf(k, 4))
 
 
-def test_steps_on_the_reals_are_laplace_kernels():
+def test_steps_on_the_reals_are_laplace_transitions():
     one, two = level(epsilon=1), level(epsilon=2)
     moved = tighten(np.full(N, 0.5), strict=1, loose=2, sensitivity=1, domain="reals") - 0.5
     W = LaplaceTightening(one, two)
@@ -84,7 +84,7 @@ def test_the_shape_is_kept_and_the_domain_decides_the_kind(response):
     whole = not np.size(response) or (np.mod(np.asarray(response, float), 1) == 0).all()
     for domain, kind in (("integers", np.int64), ("reals", np.float64)):
         if domain == "integers" and not whole:
-            with pytest.raises(NotANumber, match="whole numbers"):
+            with pytest.raises(NotANumber, match="integers"):
                 tighten(response, strict=1, loose=2)
             continue
         made = (

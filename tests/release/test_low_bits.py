@@ -26,7 +26,7 @@ def float_staircase(values, rng):
 
 
 def low_bit_attack(release_from, low=0.0, high=2.5, rounds=4000):
-    """Outputs that only one of two neighbours can have given, told by their last bits.
+    """Outputs that only one of two neighbours can have given, reported by their last bits.
 
     Between 0 and the sensitivity, a float sum `high + noise` is a multiple of a coarse unit in the last place, and a
     float noise alone is not: an output finer than every output of the other neighbour gives its origin away.

@@ -195,7 +195,7 @@ def test_the_digest_is_that_of_the_cells_whatever_the_kind_of_table():
     import polars as pl
     import pyarrow as pa
 
-    import utmost  # noqa: F401  (opens the doors of dataframes)
+    import utmost  # noqa: F401  (registers the adapter of dataframes)
 
     columns = {"who": ["a", None], "n": [1, -(2**40)], "x": [0.1, -2.5]}
     arrays = {"who": columns["who"], "n": np.array(columns["n"]), "x": np.array(columns["x"])}

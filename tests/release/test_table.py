@@ -170,7 +170,7 @@ def test_the_statement_says_where_the_rows_come_from():
     ids=["integers", "floats", "text", "array", "decimals"],
 )
 def test_a_public_copy_of_a_released_column_is_refused(copy):
-    """Under another name it would tell every true value, whatever the noise beside it."""
+    """Under another name it would reveal every true value, whatever the noise beside it."""
     table = {"admitted": [601, 370, 322], "n": copy}
     with pytest.raises(BadTable, match="column 'n': a public column must not repeat the released column 'admitted'"):
         release_table(table, columns="admitted", public="n", epsilon=1, sensitivity=1, cells=1)
@@ -286,7 +286,7 @@ def test_doubled_identifiers_refuse_the_table():
         ([1], OutOfRange, "at least one column"),
         (["admitted", "admitted"], OutOfRange, "only once"),
         ("admited", BadTable, "Did you mean 'admitted'"),
-        (["department"], BadTable, "must be a whole number; got text"),
+        (["department"], BadTable, "must be an integer; got text"),
     ],
 )
 def test_columns_that_cannot_be_released_are_refused(columns, error, message):

@@ -1,4 +1,4 @@
-"""The unit of privacy: one object for three numbers, at every door where these are read."""
+"""The unit of privacy: one object for three numbers, at every adapter where these are read."""
 
 import pytest
 
@@ -42,28 +42,28 @@ DOORS = {
 }
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_every_door_takes_the_unit_whole_and_never_beside_its_numbers(door):
-    DOORS[door](unit=UNIT)
+@pytest.mark.parametrize("adapter", DOORS)
+def test_every_adapter_takes_the_unit_whole_and_never_beside_its_numbers(adapter):
+    DOORS[adapter](unit=UNIT)
     with pytest.raises(OutOfRange, match=r"said once; got unit= and sensitivity="):
-        DOORS[door](unit=UNIT, sensitivity=3)
+        DOORS[adapter](unit=UNIT, sensitivity=3)
     with pytest.raises(OutOfRange, match=r"unit= and cells="):
-        DOORS[door](unit=UNIT, cells=2)
+        DOORS[adapter](unit=UNIT, cells=2)
     with pytest.raises(WrongKind, match=r"unit must be an? Unit; got int"):
-        DOORS[door](unit=3)
+        DOORS[adapter](unit=3)
 
 
-@pytest.mark.parametrize("door", ["release_table", "rehearse_table", "plan_release"])
-def test_neither_is_refused_where_the_unit_has_no_default(door):
+@pytest.mark.parametrize("adapter", ["release_table", "rehearse_table", "plan_release"])
+def test_neither_is_refused_where_the_unit_has_no_default(adapter):
     with pytest.raises(OutOfRange, match="no sensitivity= and no cells="):
-        DOORS[door]()
+        DOORS[adapter]()
 
 
-@pytest.mark.parametrize("door", ["epsilon_for", "GradualRelease", "ProcessedRelease", "TrustRelease"])
-def test_only_the_cells_have_a_default_elsewhere(door):
-    DOORS[door](sensitivity=3)
+@pytest.mark.parametrize("adapter", ["epsilon_for", "GradualRelease", "ProcessedRelease", "TrustRelease"])
+def test_only_the_cells_have_a_default_elsewhere(adapter):
+    DOORS[adapter](sensitivity=3)
     with pytest.raises(OutOfRange, match=r"no sensitivity="):
-        DOORS[door](cells=2)
+        DOORS[adapter](cells=2)
 
 
 def test_the_unit_and_its_numbers_are_one_promise():

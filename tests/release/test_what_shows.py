@@ -37,8 +37,8 @@ from utmost.sampling.grid import snapped_exactly
 from utmost.sampling.integers import narrowed
 from utmost.tables import csv_table, dataframes, files
 
-for door in (csv_table, dataframes):
-    door.register()
+for adapter in (csv_table, dataframes):
+    adapter.register()
 
 ENDS = [0, 1, -7, 2**62, 2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 2**64, 10**40, -(10**40)]
 wholes = st.sampled_from(ENDS) | st.integers(-(2**70), 2**70)
@@ -46,7 +46,7 @@ PROMISE = {"epsilon": 1, "sensitivity": 1, "cells": 1}
 
 
 def as_some_type(value, kind):
-    """The same whole number as a float, Decimal, Fraction or NumPy integer, where that type can hold it."""
+    """The same integer as a float, Decimal, Fraction or NumPy integer, where that type can hold it."""
     if kind in (np.int64, np.uint64):
         return kind(value) if np.iinfo(kind).min <= value <= np.iinfo(kind).max else value
     if kind is float:
@@ -133,7 +133,7 @@ ON_REALS = {
 @given(found=neighbours(), half=st.booleans())
 @example(found=([5, 6], [3, 4], [3, 4.0]), half=True)
 def test_one_response_on_the_reals_looks_the_same_whatever_was_noised_to_it(made, found, half):
-    """Also where one column holds whole numbers alone and the other does not."""
+    """Also where one column holds integers alone and the other does not."""
     target, one, other = found
     if half:
         other = [*other[:-1], 6.5]
@@ -197,7 +197,7 @@ def test_a_ledger_answers_neighbours_in_one_type(tmp_path):
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"])
 @pytest.mark.parametrize("domain", ["integers", "reals"])
 def test_dataframes_of_neighbours_get_one_schema(library, domain):
-    """Their types are public; a float column of whole numbers is released as the domain says."""
+    """Their types are public; a float column of integers is released as the domain says."""
     schemas = set()
     for column in ([3, 4], [3.0, 4.0], np.array([3, 4], np.uint8), np.array([3.0, 4.0], np.float32)):
         made = release_table(
@@ -243,6 +243,6 @@ REFUSED = {
 def test_no_refusal_tells_what_the_data_are(refused):
     with pytest.raises(UtmostError) as found:
         refused()
-    shown = f"{found.value} {found.value!r} {found.value.came!r} {found.value.args} {found.value.mend}"
+    shown = f"{found.value} {found.value!r} {found.value.came!r} {found.value.args} {found.value.remedy}"
     assert SECRET not in shown
     assert found.value.__cause__ is None

@@ -14,7 +14,7 @@ LEVELS = ["1/4", "1/2", "1", "2", "4"]
 ITEMS = 12
 ROWS = 6
 NEEDED = (LedgerUnavailable, NeedsTable, UnknownRelease)
-"""What a client may well be told: somebody else is writing, or the release is not so far yet."""
+"""What a client may well be reported: somebody else is writing, or the release is not so far yet."""
 
 
 OPENED = ["opened"]

@@ -149,7 +149,7 @@ def test_publish(unchanged, case):
 
 @pytest.mark.parametrize("case", CELLS, ids=named(CELLS))
 def test_one_bad_cell(unchanged, case):
-    """Any kind of table with one cell that is no whole number is not released at all, and its place is named."""
+    """Any kind of table with one cell that is no integer is not released at all, and its place is named."""
     column, place, cell = case
     cells = list(GOOD[column])
     cells[place] = cell

@@ -29,7 +29,7 @@ def insist(place, options, seed, requests, items, say):
 
 
 def ask_together(place, options, requests, items):
-    """All clients at once; returns what they were told, after checking that nobody was told anything else."""
+    """All clients at once; returns what they were reported, after checking that nobody was answered anything else."""
     Ledger.open(place, create=True, **options).close()
     children, record = Children(), Record()
     for seed in range(CLIENTS):

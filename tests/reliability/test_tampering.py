@@ -58,7 +58,7 @@ def harm(content, rng):
 
 
 def found_out(place, said):
-    """Whether the harm is told by a typed error, or has changed nothing that the ledger says."""
+    """Whether the harm is refused by a typed error, or has changed nothing that the ledger says."""
     try:
         with Ledger.open(place, create=True) as ledger:
             ledger.verify()
@@ -69,31 +69,31 @@ def found_out(place, said):
 
 
 def harmed(tmp_path, whole, count, seed):
-    """How many harms of so many were told, and how many had changed nothing."""
+    """How many harms of so many were found, and how many had changed nothing."""
     place, content, said = whole
-    copy, rng, told, harmless = tmp_path / "l.db", random.Random(seed), 0, 0
+    copy, rng, found, harmless = tmp_path / "l.db", random.Random(seed), 0, 0
     for name in (".key", ".witness"):
         shutil.copy(f"{place}{name}", f"{copy}{name}")
     for _ in range(count):
         _, changed = harm(content, rng)
         copy.write_bytes(changed)
-        told_now = found_out(copy, said)
-        told, harmless = told + told_now, harmless + (not told_now)
+        found_now = found_out(copy, said)
+        found, harmless = found + found_now, harmless + (not found_now)
         for stale in tmp_path.glob("l.db-journal"):
             stale.unlink()
-    return told, harmless
+    return found, harmless
 
 
 def test_harms(tmp_path, whole):
-    told, harmless = harmed(tmp_path, whole, 100, seed=1)
-    assert told > 20, "the rest fell on free space of the database's pages"
-    assert told + harmless == 100
+    found, harmless = harmed(tmp_path, whole, 100, seed=1)
+    assert found > 20, "the rest fell on free space of the database's pages"
+    assert found + harmless == 100
 
 
 @pytest.mark.slow
 def test_ten_thousand_harms(tmp_path, whole):
-    told, harmless = harmed(tmp_path, whole, 10_000, seed=2)
-    print(f"{told} harms told, {harmless} that changed nothing")
+    found, harmless = harmed(tmp_path, whole, 10_000, seed=2)
+    print(f"{found} harms found, {harmless} that changed nothing")
 
 
 EDITS = {
@@ -143,7 +143,7 @@ EDITS = {
 
 @pytest.mark.parametrize("edit", EDITS)
 def test_edited_rows(tmp_path, whole, edit):
-    """Whoever can write the database and lacks the key: every edit is told."""
+    """Whoever can write the database and lacks the key: every edit is found out."""
     place, content, said = whole
     copy = tmp_path / "l.db"
     copy.write_bytes(content)

@@ -211,7 +211,7 @@ def test_what_is_remembered_tells_no_key_and_stays_small(fresh):
 
 
 def test_no_other_file_asks_the_operating_system_for_bits():
-    """One door, so that every key, nonce and name comes from a source that is watched."""
+    """One place, so that every key, nonce and name comes from a source that is watched."""
     root = Path(random_bits.__file__).parents[1]
     asking = {
         path.relative_to(root).as_posix()

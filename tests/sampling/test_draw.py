@@ -1,4 +1,4 @@
-"""One door to exact draws: the right law, shape, type and method, for one draw or many."""
+"""One function for exact draws: the right law, shape, type and method, for one draw or many."""
 
 import threading
 from fractions import Fraction

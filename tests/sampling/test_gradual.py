@@ -1,4 +1,4 @@
-"""Draws between levels have exactly the law of the kernels; planted faults are seen."""
+"""Draws between levels have exactly the law of the transitions; planted faults are seen."""
 
 from fractions import Fraction
 from functools import partial
@@ -45,19 +45,19 @@ def fits(drawn, pmf, reach=40):
 @pytest.mark.parametrize("w", [0, 1, -4])
 def test_bridges_and_relaxations_have_their_law(method, levels, w):
     strict, at, loose = levels
-    for kernel in (Bridge(strict, at, loose), Bridge(strict, at, None)):
+    for transition in (Bridge(strict, at, loose), Bridge(strict, at, None)):
         randomness = SeededRandomness(f"{method} {levels} {w}")
-        drawn = bridge_noise(kernel, np.full(N, w), randomness=randomness, method=method)
-        assert fits(drawn, lambda k, kernel=kernel: kernel.pmf(k, w))
+        drawn = bridge_noise(transition, np.full(N, w), randomness=randomness, method=method)
+        assert fits(drawn, lambda k, transition=transition: transition.pmf(k, w))
 
 
 @pytest.mark.parametrize("method", ["constant", "table"])
 @pytest.mark.parametrize("levels", TRIPLES, ids=str)
 def test_tightenings_have_their_law(method, levels):
     strict, _, loose = levels
-    for kernel in (Tightening(strict, loose), Tightening(strict, None)):
-        drawn = tightening_noise(kernel, N, randomness=SeededRandomness(f"{method} {levels}"), method=method)
-        assert fits(drawn, kernel.pmf)
+    for transition in (Tightening(strict, loose), Tightening(strict, None)):
+        drawn = tightening_noise(transition, N, randomness=SeededRandomness(f"{method} {levels}"), method=method)
+        assert fits(drawn, transition.pmf)
 
 
 @pytest.mark.parametrize("levels", TRIPLES, ids=str)
@@ -87,14 +87,16 @@ FAULTS = {
 
 
 def same_joint_law(drawn, x, strict, loose):
-    """A test on pairs: given each of some x, the response follows the relax kernel."""
-    kernel = Relaxing(strict, loose)
-    return all(fits(drawn[x == given], partial(lambda k, g: kernel.pmf(k, g), g=given)) for given in (-3, -1, 0, 1, 2))
+    """A test on pairs: given each of some x, the response follows the relaxing law."""
+    transition = Relaxing(strict, loose)
+    return all(
+        fits(drawn[x == given], partial(lambda k, g: transition.pmf(k, g), g=given)) for given in (-3, -1, 0, 1, 2)
+    )
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_faults_are_seen(fault):
-    """The test on pairs passes the true kernel and fails each planted fault."""
+    """The test on pairs passes the true transition and fails each planted fault."""
     strict, loose = level(epsilon="1/2"), level(epsilon=1)
     randomness = SeededRandomness(fault)
     x = sample(Geometric(strict), N, randomness=randomness)
@@ -120,9 +122,9 @@ def test_a_wrong_weight_is_seen():
 def test_far_and_wide():
     """Noise beyond int64, at both ends of the levels, and empty arrays."""
     strict = level(epsilon=1).scaled(Fraction(1, 10**25))
-    kernel = Bridge(strict, strict.scaled(2), None)
+    transition = Bridge(strict, strict.scaled(2), None)
     given = np.array([10**25, -(10**25), 3 * 10**25, 0, 1], dtype=object)
-    drawn = bridge_noise(kernel, given, randomness=SeededRandomness("far"), method="constant")
+    drawn = bridge_noise(transition, given, randomness=SeededRandomness("far"), method="constant")
     assert drawn.dtype == object
     assert max(abs(int(k)) for k in drawn) < 10**27
     tight = tightening_noise(
@@ -139,7 +141,7 @@ def test_far_and_wide():
     assert (np.abs(near.astype(object)) < 10**6).all(), "what is so far out comes home"
     sharp = Bridge(level(epsilon=1), level(epsilon=50), level(epsilon=51))
     assert (bridge_noise(sharp, np.full(1000, 2), randomness=SeededRandomness("sharp"), method=None) == 0).all()
-    assert bridge_noise(kernel, np.array([], np.int64), randomness=SeededRandomness(0), method=None).shape == (0,)
+    assert bridge_noise(transition, np.array([], np.int64), randomness=SeededRandomness(0), method=None).shape == (0,)
     assert tightening_noise(Tightening(strict, None), 0, randomness=SeededRandomness(0), method=None).shape == (0,)
 
 
@@ -176,12 +178,12 @@ def test_a_path_at_a_tiny_level():
 def test_levels_so_loose_that_everything_is_certain():
     """Probabilities such as e^-700 and 1 - e^-700 are drawn without fuss."""
     strict, at, loose = level(epsilon=600), level(epsilon=700), level(epsilon=800)
-    for kernel in (Bridge(strict, at, loose), Bridge(strict, at, None)):
+    for transition in (Bridge(strict, at, loose), Bridge(strict, at, None)):
         for method in ("constant", "table"):
-            drawn = bridge_noise(kernel, np.arange(-3, 4), randomness=SeededRandomness("certain"), method=method)
+            drawn = bridge_noise(transition, np.arange(-3, 4), randomness=SeededRandomness("certain"), method=method)
             assert (drawn == 0).all()
-    for kernel in (Tightening(strict, loose), Tightening(loose, loose), Tightening(strict, None)):
-        drawn = tightening_noise(kernel, 100, randomness=SeededRandomness("certain"), method=None)
+    for transition in (Tightening(strict, loose), Tightening(loose, loose), Tightening(strict, None)):
+        drawn = tightening_noise(transition, 100, randomness=SeededRandomness("certain"), method=None)
         assert (drawn == 0).all()
 
 

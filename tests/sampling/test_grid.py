@@ -1,4 +1,4 @@
-"""Snapping to the nearest point is exact and keeps the sensitivity; the grid hangs on the law alone."""
+"""Snapping to the nearest point is exact and keeps the sensitivity; the grid depends on the law alone."""
 
 import math
 from decimal import Decimal

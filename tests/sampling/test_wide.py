@@ -28,7 +28,7 @@ def fits(values):
 
 @given(st.lists(st.tuples(near, near), max_size=4))
 def test_sums_of_machine_integers_are_the_true_sums(pairs):
-    """In int64 exactly where all of them fit: the type tells nothing that the sums do not."""
+    """In int64 exactly where all of them fit: the type reveals nothing that the sums do not."""
     x, y = (np.array([pair[i] for pair in pairs], np.int64) for i in (0, 1))
     total = [a + b for a, b in pairs]
     found = add(x, y)

@@ -153,7 +153,7 @@ def test_points_of_a_lattice_are_a_grid():
     assert automorphisms(points(lattice)).order == 8
 
 
-def test_points_in_other_number_worlds_and_dimensions():
+def test_points_in_other_number_kinds_and_dimensions():
     assert points([0, "1/2", 2]).length(1, 2) == F(3, 2)
     assert points([Decimal("0.1"), 0], metric="manhattan").length(0, 1) == F(1, 10)
     assert points([[0, 0, 0], [1, 1, 1]]).length(0, 1) == Surd.sqrt(3)

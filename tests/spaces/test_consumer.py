@@ -1,4 +1,4 @@
-"""Consumers: sizes, worlds, and losses that are computed when they are asked for."""
+"""Consumers: sizes, kinds of numbers, and losses that are computed when they are asked for."""
 
 import copy
 import pickle
@@ -25,7 +25,7 @@ HALVES = ["1/2", "1/2"]
         (HALVES, lambda i, r: 0.5 * abs(i - r), False),
     ],
 )
-def test_prior_and_loss_share_a_world(prior, loss, exact):
+def test_prior_and_loss_share_a_kind(prior, loss, exact):
     """Both Fractions, or both float64."""
     consumer = Consumer(prior, loss)
     assert consumer.is_exact == is_exact(consumer.prior) == is_exact(consumer.loss) == exact
@@ -33,17 +33,17 @@ def test_prior_and_loss_share_a_world(prior, loss, exact):
 
 
 def test_actions_may_be_more_or_fewer_than_secrets():
-    """A matrix says how many; a named loss takes as many as secrets, or as many as it is told."""
+    """A matrix says how many; a named loss takes as many as secrets, or as many as it is shown."""
     assert Consumer(HALVES, [[0, 1, 2], [2, 1, 0]]).actions == 3
     assert Consumer(HALVES, losses.absolute, actions=4).loss[0].tolist() == [0, 1, 2, 3]
     assert Consumer(HALVES, [[0], [1]], actions=1).actions == 1
 
 
-@pytest.mark.parametrize("world", [lambda c: c, lambda c: c.to_floats()])
+@pytest.mark.parametrize("number_kind", [lambda c: c, lambda c: c.to_floats()])
 @pytest.mark.parametrize("n", [7, 600])
-def test_blocks_of_the_loss_are_parts_of_it(world, n):
+def test_blocks_of_the_loss_are_parts_of_it(number_kind, n):
     """loss_block(rows, columns) is loss[rows][:, columns], kept or computed."""
-    consumer = world(Consumer(priors.uniform(n), losses.squared))
+    consumer = number_kind(Consumer(priors.uniform(n), losses.squared))
     rows, columns = slice(2, 5), np.array([0, 3, 6])
     block = consumer.loss_block(rows, columns)
     assert block.tolist() == [[(i - r) ** 2 for r in (0, 3, 6)] for i in (2, 3, 4)]

@@ -1,4 +1,4 @@
-"""Losses: their formulas, worlds and refusals."""
+"""Losses: their formulas, kinds of numbers and refusals."""
 
 import pickle
 from fractions import Fraction
@@ -40,7 +40,7 @@ def test_the_matrix_is_the_formula(loss, formula, secrets, actions):
 
 
 def test_a_float_parameter_makes_floats():
-    """power(3/2) is irrational; prices and caps are in the world of their parameters."""
+    """power(3/2) is irrational; prices and caps are of the kind of their parameters."""
     assert losses.power(1.5).matrix(3)[0].tolist() == [0.0, 1.0, 2**1.5]
     assert losses.power(2.0).exact
     assert not is_exact(losses.asymmetric(0.5, 1).matrix(2))
@@ -67,7 +67,7 @@ def test_distance_is_the_loss_of_a_space():
     assert losses.distance(half).matrix(2)[0, 1] == Fraction(1, 2)
 
 
-def test_loss_matrices_keep_their_world():
+def test_loss_matrices_keep_their_kind():
     """Any nonnegative matrix; actions may be more or fewer than secrets."""
     assert is_exact(losses.loss_matrix([[0, 1, 2]]))
     assert losses.loss_matrix([[0, 0.5]]).dtype == np.float64

@@ -83,7 +83,7 @@ def test_graph_lengths_are_shortest_paths():
     Space(space.distances)
 
 
-def test_graph_worlds():
+def test_graph_kinds():
     """Integers give integers of any size, a float gives floats."""
     assert graph([(0, 1, 2), (1, 2)]).distances.dtype == np.int64
     assert graph([(0, 1, 2.5), (1, 2)]).distances.dtype == np.float64

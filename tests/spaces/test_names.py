@@ -37,7 +37,7 @@ def test_any_other_loss_is_refused(name):
         loss_named(name)
 
 
-def test_a_prior_by_name_is_that_prior_in_either_world():
+def test_a_prior_by_name_is_that_prior_in_either_kind():
     expected = {
         "uniform": priors.uniform(4),
         "binomial:1/3": priors.binomial(3, "1/3"),

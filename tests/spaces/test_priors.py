@@ -1,4 +1,4 @@
-"""Priors: laws, worlds and refusals."""
+"""Priors: laws, kinds of numbers and refusals."""
 
 from fractions import Fraction
 from math import comb, exp, factorial
@@ -78,7 +78,7 @@ def test_no_samples_are_no_prior():
         priors.from_samples([], n=3)
 
 
-def test_a_prior_may_have_zeros_and_keeps_its_world():
+def test_a_prior_may_have_zeros_and_keeps_its_kind():
     """Zero mass is allowed; Fractions stay, floats stay, within the tolerance."""
     assert is_exact(priors.prior([1, 0]))
     assert priors.prior([0.5, 0.5, 0.0]).dtype == np.float64

@@ -51,17 +51,17 @@ def test_shortest_paths_along_essential_edges_are_the_distances(d):
 
 @given(metrics(), st.data())
 def test_a_raised_distance_breaks_the_triangle_inequality_by_name(d, data):
-    """Raising d(x, y) above every detour is refused, with the triple."""
+    """Raising d(x, y) above every sum over a third secret is refused, with the triple."""
     n = len(d)
     if n < 3:
         return
     x, y = data.draw(st.sampled_from(list(combinations(range(n), 2))))
-    detour, z = min((d[x, z] + d[z, y], z) for z in range(n) if z not in (x, y))
-    d[x, y] = d[y, x] = detour + Fraction(1, 1000)
-    message = rf"d\({x}, {y}\) = {d[x, y]} > d\({x}, {z}\) \+ d\({z}, {y}\) = {detour}"
+    sum_over_z, z = min((d[x, z] + d[z, y], z) for z in range(n) if z not in (x, y))
+    d[x, y] = d[y, x] = sum_over_z + Fraction(1, 1000)
+    message = rf"d\({x}, {y}\) = {d[x, y]} > d\({x}, {z}\) \+ d\({z}, {y}\) = {sum_over_z}"
     with pytest.raises(NotAMetric, match=message):
         Space(d)
-    d[x, y] = d[y, x] = detour
+    d[x, y] = d[y, x] = sum_over_z
     assert [x, y] not in Space(d).edges.tolist()
 
 
@@ -148,7 +148,7 @@ SPACES = [counts(4), discrete(4), hamming(3), grid(3, 2), grid(2, 3, metric="man
 
 @pytest.mark.parametrize("space", SPACES, ids=repr)
 def test_a_named_space_agrees_with_its_own_table(space):
-    """Structure and table tell the same metric, edges included (a float table may only keep more)."""
+    """Structure and table say the same metric, edges included (a float table may only keep more)."""
     table = Space(space.distances, labels=space.labels)
     assert table.same_as(space)
     assert space.same_as(table)

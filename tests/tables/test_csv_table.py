@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import BadTable
-from utmost.release import doors
+from utmost.release import adapters
 from utmost.tables import csv_table
 
 
@@ -46,31 +46,31 @@ def test_what_is_not_released_is_written_as_it_was(tmp_path_factory, rows):
     assert list(csv_table.rows(csv_table.read(again))) == list(csv_table.rows(table)) == [list(row) for row in rows]
 
 
-def door(table):
+def adapter(table):
     csv_table.register()
-    return doors.door_of(table)
+    return adapters.adapter_of(table)
 
 
 def test_a_released_column_replaces_and_its_radius_stands_behind(file):
     table = csv_table.read(file('id,n,note\n007,5,"a, b"\n008,6,1.50\n'))
-    table = door(table).with_columns(table, {"n": np.array([7, -1]), "n_radius": [3, 3]}, {"n_radius": "n"})
+    table = adapter(table).with_columns(table, {"n": np.array([7, -1]), "n_radius": [3, 3]}, {"n_radius": "n"})
     assert written(table) == 'id,n,n_radius,note\n007,7,3,"a, b"\n008,-1,3,1.50\n'
-    assert door(table).column(table, "n").tolist() == [7, -1]
+    assert adapter(table).column(table, "n").tolist() == [7, -1]
 
 
 def test_a_column_left_out_is_not_written_whatever_is_laid_later(file):
-    table = door(csv_table.read(file("id,n,note\n007,5,a\n"))).without(
+    table = adapter(csv_table.read(file("id,n,note\n007,5,a\n"))).without(
         csv_table.read(file("id,n,note\n007,5,a\n")), ["id"]
     )
-    table = door(table).with_columns(table, {"n": [7], "n_radius": [3]}, {"n_radius": "n"})
-    table = door(table).without(table, ["note"])
+    table = adapter(table).with_columns(table, {"n": [7], "n_radius": [3]}, {"n_radius": "n"})
+    table = adapter(table).without(table, ["note"])
     assert table.names == ["n", "n_radius"]
     assert written(table) == "n,n_radius\n7,3\n"
 
 
 def test_numbers_are_read_exactly_and_the_rest_is_left_as_text(file):
     table = csv_table.read(file("x\n12\n -3 \n0.1\n1e3\n99999999999999999999\nabc\n1_000\n٣\nnan\n0x10\n"))
-    values = door(table).column(table, "x")
+    values = adapter(table).column(table, "x")
     numbers = [12, -3, Decimal("0.1"), Decimal("1e3"), 99999999999999999999]
     assert values == [*numbers, "abc", "1_000", "٣", "nan", "0x10"]
     assert [type(v) for v in values[:5]] == [int, int, Decimal, Decimal, int]
@@ -78,7 +78,7 @@ def test_numbers_are_read_exactly_and_the_rest_is_left_as_text(file):
 
 def test_a_row_is_found_by_its_line_also_behind_a_cell_of_two_lines(file):
     table = csv_table.read(file('a,b\n"x\ny",1\n\nz,2\n'))
-    assert [door(table).place(table, row) for row in (0, 1)] == ["t.csv, row 1 (line 2)", "t.csv, row 2 (line 5)"]
+    assert [adapter(table).place(table, row) for row in (0, 1)] == ["t.csv, row 1 (line 2)", "t.csv, row 2 (line 5)"]
 
 
 def test_a_blank_line_is_a_missing_value_where_there_is_one_column(file):
@@ -121,7 +121,7 @@ def test_a_file_that_changed_before_it_was_read_is_refused(file):
     table = csv_table.read(path)
     path.write_text("a,b\n1,2\n")
     with pytest.raises(BadTable, match="must not change"):
-        door(table).column(table, "a")
+        adapter(table).column(table, "a")
 
 
 @pytest.mark.parametrize("text", ["a,b\n1,2\n", "a,b\n1,2\n3,4\n5,6\n"])

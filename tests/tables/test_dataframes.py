@@ -10,7 +10,7 @@ import pytest
 
 from running import python
 from utmost.errors import BadTable, Unsupported
-from utmost.release import doors, release_table
+from utmost.release import adapters, release_table
 from utmost.tables import dataframes
 
 COLUMNS = {"sex": ["men", "women"], "admitted": [512, 89], "year": [1973, 1973]}
@@ -30,9 +30,9 @@ def as_dict(frame):
 
 
 def test_the_same_kind_goes_out_with_new_columns_behind_their_owners(frame):
-    door = doors.door_of(frame)
+    adapter = adapters.adapter_of(frame)
     columns = {"admitted": np.array([515, 88]), "admitted_radius": np.array([5, 5])}
-    out = door.with_columns(frame, columns, {"admitted_radius": "admitted"})
+    out = adapter.with_columns(frame, columns, {"admitted_radius": "admitted"})
     assert type(out) is type(frame)
     assert list(as_dict(out).items()) == [
         ("sex", ["men", "women"]),
@@ -44,11 +44,11 @@ def test_the_same_kind_goes_out_with_new_columns_behind_their_owners(frame):
 
 
 def test_columns_are_read_as_arrays_or_as_lists(frame):
-    door = doors.door_of(frame)
-    assert door.names(frame) == list(COLUMNS)
-    assert door.column(frame, "admitted").tolist() == [512, 89]
-    assert door.column(frame, "sex") == ["men", "women"]
-    assert door.place(frame, 3) == "row 4 (index 3)"
+    adapter = adapters.adapter_of(frame)
+    assert adapter.names(frame) == list(COLUMNS)
+    assert adapter.column(frame, "admitted").tolist() == [512, 89]
+    assert adapter.column(frame, "sex") == ["men", "women"]
+    assert adapter.place(frame, 3) == "row 4 (index 3)"
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_columns_are_read_as_arrays_or_as_lists(frame):
 )
 def test_a_missing_cell_is_read_as_none(frame):
     dataframes.register()
-    assert doors.door_of(frame).column(frame, "n") == [1, None]
+    assert adapters.adapter_of(frame).column(frame, "n") == [1, None]
 
 
 def test_decimals_booleans_and_large_integers_keep_their_kind():
@@ -91,20 +91,20 @@ def test_integers_beyond_int64_are_held_or_refused_by_name():
 def test_two_columns_of_one_name_are_refused():
     dataframes.register()
     with pytest.raises(BadTable, match="column names must be distinct"):
-        doors.door_of(pd.DataFrame([[1, 2]], columns=["n", "n"]))
+        adapters.adapter_of(pd.DataFrame([[1, 2]], columns=["n", "n"]))
 
 
 def test_a_lazy_dataframe_is_refused():
     dataframes.register()
     with pytest.raises(BadTable, match=r"Call its collect\(\) first"):
-        doors.door_of(pl.LazyFrame({"n": [1]}))
+        adapters.adapter_of(pl.LazyFrame({"n": [1]}))
 
 
 @pytest.mark.parametrize("table", [None, 3, "table", [1, 2], np.zeros((2, 2))], ids=repr)
 def test_what_is_no_table_is_refused(table):
     dataframes.register()
     with pytest.raises(BadTable, match="a dict of columns or a dataframe"):
-        doors.door_of(table)
+        adapters.adapter_of(table)
 
 
 def test_without_narwhals_the_extra_is_named():
@@ -113,13 +113,13 @@ def test_without_narwhals_the_extra_is_named():
         sys.modules["narwhals"] = None
         from utmost.tables import dataframes
         from utmost.errors import Unsupported
-        from utmost.release import doors
+        from utmost.release import adapters
         dataframes.register()
-        assert doors.door_of({"a": [1]}).names({"a": [1]}) == ["a"]
+        assert adapters.adapter_of({"a": [1]}).names({"a": [1]}) == ["a"]
         class Frame:
             columns = ["a"]
         try:
-            doors.door_of(Frame())
+            adapters.adapter_of(Frame())
         except Unsupported as error:
             assert 'pip install "utmost[tables]"' in str(error), error
         else:

@@ -11,9 +11,9 @@ from utmost.capacities.capacity_of import capacity
 from utmost.capacities.implicit_mechanisms import (
     EnvelopeMechanism,
     ImplicitMechanism,
-    KernelMechanism,
     LatticeMechanism,
     ProductMechanism,
+    SimilarityMechanism,
     UniformMechanism,
     factors,
 )
@@ -23,11 +23,11 @@ __all__ = [
     "CapacityCertificate",
     "EnvelopeMechanism",
     "ImplicitMechanism",
-    "KernelMechanism",
     "LatticeMechanism",
     "PairMultipliers",
     "ProductDual",
     "ProductMechanism",
+    "SimilarityMechanism",
     "TypeCapacity",
     "UniformDual",
     "UniformMechanism",

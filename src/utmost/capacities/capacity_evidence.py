@@ -23,16 +23,16 @@ import numpy as np
 from utmost.capacities.implicit_mechanisms import (
     EnvelopeMechanism,
     ImplicitMechanism,
-    KernelMechanism,
     LatticeMechanism,
     Mechanism,
     ProductMechanism,
+    SimilarityMechanism,
     UniformMechanism,
     distance_profile,
     factors,
     profile_sum,
 )
-from utmost.capacities.similarity import Kernel, farthest, row_sums
+from utmost.capacities.similarity import Similarity, farthest, row_sums
 from utmost.channels import Channel
 from utmost.design.checker import Bounds, check_private
 from utmost.design.evidence import Evidence
@@ -111,7 +111,7 @@ def attained(ptype: PrivacyType, kind: Kind, mechanism: Mechanism) -> Around:
         return _of_lattice(ptype, kind, mechanism)
     if isinstance(mechanism, EnvelopeMechanism):
         return _of_envelope(ptype, kind, mechanism)
-    assert isinstance(mechanism, KernelMechanism), "there is no other mechanism"
+    assert isinstance(mechanism, SimilarityMechanism), "there is no other mechanism"
     return _of_kernel(ptype, kind, mechanism)
 
 
@@ -146,7 +146,7 @@ def _of_matrix(ptype: PrivacyType, kind: Kind, channel: Channel) -> Around:
     return total, total
 
 
-def _of_kernel(ptype: PrivacyType, kind: Kind, mechanism: KernelMechanism) -> Around:
+def _of_kernel(ptype: PrivacyType, kind: Kind, mechanism: SimilarityMechanism) -> Around:
     """Columns alpha^(+-d) w are private by the triangle inequality; their sums, and the rest, are looked at."""
     weights, sign = mechanism.weights, mechanism.sign
     if weights.shape != (ptype.space.size,) or not is_exact(weights) or (weights < 0).any():
@@ -198,7 +198,7 @@ def _check_rest(ptype: PrivacyType, least: Fraction, most: Fraction) -> None:
 def largest_power(ptype: PrivacyType) -> Fraction:
     """alpha to the shortest distance, rounded up."""
     is_line = isinstance(ptype.space.metric, LineMetric)
-    shortest = Fraction(1) if is_line else Kernel.of(ptype).lengths[1]
+    shortest = Fraction(1) if is_line else Similarity.of(ptype).lengths[1]
     return power_interval(ptype.level, shortest, 256).upper
 
 
@@ -238,11 +238,11 @@ def slacks(ptype: PrivacyType, kind: Kind, dual: Array, multipliers: PairMultipl
     slack = np.empty((n, n), dtype=object)
     slack[:] = (sign * dual)[:, None]
     slack[np.arange(n), np.arange(n)] -= sign
-    kernel = Kernel.of(ptype)
-    powers = kernel.fractions if kernel.is_rational else [power.lower for power in kernel.intervals(256)]
+    similarity = Similarity.of(ptype)
+    powers = similarity.fractions if similarity.is_rational else [power.lower for power in similarity.intervals(256)]
     for x, y, j, value in zip(multipliers.x, multipliers.y, multipliers.j, multipliers.values, strict=True):
         slack[x, j] -= value
-        slack[y, j] += powers[kernel.kinds[x, y]] * value
+        slack[y, j] += powers[similarity.kinds[x, y]] * value
     return slack
 
 
@@ -299,7 +299,7 @@ class CapacityCertificate(Evidence):
         """The theorem that gives mechanism and dual in closed form, or None where only the numbers decide."""
         metric, mechanism = self.ptype.space.metric, self.mechanism
         match mechanism:
-            case KernelMechanism() if isinstance(metric, LineMetric):
+            case SimilarityMechanism() if isinstance(metric, LineMetric):
                 return LINE
             case UniformMechanism() if isinstance(self.dual, UniformDual):
                 return EQUAL if isinstance(metric, DiscreteMetric) else ALIKE

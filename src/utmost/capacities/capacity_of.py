@@ -10,7 +10,7 @@ from utmost.capacities.magnitude import bound_on_lattice, by_magnitude, closed_f
 from utmost.capacities.over_vertices import capacity_over_vertices
 from utmost.capacities.packing import bound_by_packing, by_envelope, by_packing, central_dual, packing
 from utmost.capacities.pair_program import Classes, by_edge_program, by_orbits
-from utmost.capacities.similarity import Kernel
+from utmost.capacities.similarity import Similarity
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import checked, to_floats
@@ -30,8 +30,8 @@ def magnitude_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | Non
     """The weighting, where it is nonnegative."""
     if kind == "additive":
         return None
-    kernel = Kernel.of(ptype)
-    return by_magnitude(ptype, kernel, Classes.of(kernel))
+    similarity = Similarity.of(ptype)
+    return by_magnitude(ptype, similarity, Classes.of(similarity))
 
 
 def packing_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
@@ -50,25 +50,25 @@ def bound_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
 @lru_cache(maxsize=2)
 def _enclosed(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     """What the packing and its completion prove: of small types exactly, of large ones by envelopes."""
-    kernel = Kernel.of(ptype)
-    found = packing(ptype, kind, kernel, Classes.of(kernel))
+    similarity = Similarity.of(ptype)
+    found = packing(ptype, kind, similarity, Classes.of(similarity))
     if found is None:
         return None
     if found.is_exact or ptype.space.size <= _SMALL:
-        return by_packing(ptype, kind, kernel, found)
-    return by_envelope(ptype, kind, kernel, found)
+        return by_packing(ptype, kind, similarity, found)
+    return by_envelope(ptype, kind, similarity, found)
 
 
 def _scaled_down(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
-    kernel = Kernel.of(ptype)
-    classes = Classes.of(kernel)
-    found = packing(ptype, "multiplicative", kernel, classes)
+    similarity = Similarity.of(ptype)
+    classes = Classes.of(similarity)
+    found = packing(ptype, "multiplicative", similarity, classes)
     if found is None:
         return None
     if kind == "multiplicative":
         return bound_by_packing(ptype, kind, found, found.dual)
-    covering = packing(ptype, "additive", kernel, classes)
-    return bound_by_packing(ptype, kind, found, central_dual(ptype, kernel) if covering is None else covering.dual)
+    covering = packing(ptype, "additive", similarity, classes)
+    return bound_by_packing(ptype, kind, found, central_dual(ptype, similarity) if covering is None else covering.dual)
 
 
 def product_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
@@ -179,7 +179,7 @@ def _of_type(ptype: PrivacyType, kind: Kind) -> TypeCapacity:
 def _of_type_by(ptype: PrivacyType, measure: Measure, kind: Kind, prior: object) -> Capacity:
     if kind == "multiplicative":
         raise Unsupported(
-            "the capacity of a type by a measure must be the additive one", came=kind, mend='Write kind="additive".'
+            "the capacity of a type by a measure must be the additive one", came=kind, remedy='Write kind="additive".'
         )
     return capacity_over_vertices(ptype, measure, prior)
 

@@ -1,6 +1,6 @@
 """Mechanisms that are larger than what describes them.
 
-Each is a kernel and some weights, has ``shape`` and ``matrix`` (formed when asked for), and can be given wherever a
+Each is a similarity and some weights, has ``shape`` and ``matrix`` (formed when asked for), and can be given wherever a
 channel is read.
 """
 
@@ -14,10 +14,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.capacities.similarity import Kernel, row_sums
+from utmost.capacities.similarity import Similarity, row_sums
 from utmost.channels import Channel
 from utmost.errors import OutOfRange
-from utmost.exact import Array, Interval, Level, Surd, checked, frozen, is_exact, level, nearest, one_world, to_floats
+from utmost.exact import (
+    Array,
+    Interval,
+    Level,
+    Surd,
+    checked,
+    frozen,
+    is_exact,
+    level,
+    nearest,
+    same_numbers,
+    to_floats,
+)
 from utmost.privacy import PrivacyType
 from utmost.privacy.privacy_type import Length, power_interval, power_intervals
 from utmost.spaces import (
@@ -80,11 +92,15 @@ def distance_profile(space: Space) -> Profile | None:
     rows = np.sort(np.asarray(metric.distance(some[:, None], np.arange(space.size)[None, :])), axis=1)
     if (rows != rows[0]).any():
         return None
-    kernel = Kernel.of(PrivacyType(space, level(1)))  # the level does not matter: only the kinds of distances do
-    counts = np.sort(kernel.kinds, axis=1)
+    similarity = Similarity.of(
+        PrivacyType(space, level(1))
+    )  # the level does not matter: only the kinds of distances do
+    counts = np.sort(similarity.kinds, axis=1)
     if (counts != counts[0]).any():
         return None
-    return dict(zip(kernel.lengths, np.bincount(counts[0], minlength=len(kernel.lengths)).tolist(), strict=True))
+    return dict(
+        zip(similarity.lengths, np.bincount(counts[0], minlength=len(similarity.lengths)).tolist(), strict=True)
+    )
 
 
 def profile_sum(at: Level, found: Profile, sign: int) -> Fraction | Interval:
@@ -125,7 +141,7 @@ class ImplicitMechanism(ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KernelMechanism(ImplicitMechanism):
+class SimilarityMechanism(ImplicitMechanism):
     """M[x, j] = alpha^(sign d(x, j)) weights[j], and, where it has a rest, one more column that makes rows sum to 1.
 
     Attributes:
@@ -149,8 +165,8 @@ class KernelMechanism(ImplicitMechanism):
 
     @property
     def matrix(self) -> Array:  # noqa: D102
-        kernel = Kernel.of(self.ptype).matrix(self.sign)
-        columns = kernel * (self.weights if is_exact(kernel) else to_floats(self.weights))
+        similarity = Similarity.of(self.ptype).matrix(self.sign)
+        columns = similarity * (self.weights if is_exact(similarity) else to_floats(self.weights))
         if not self.has_rest:
             return frozen(columns)
         low, high = row_sums(self.ptype, self.weights, self.sign)
@@ -160,7 +176,7 @@ class KernelMechanism(ImplicitMechanism):
         return frozen(np.concatenate([columns, rest[:, None]], axis=1))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return KernelMechanism, (self.ptype, self.weights, self.sign, self.has_rest)
+        return SimilarityMechanism, (self.ptype, self.weights, self.sign, self.has_rest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,10 +202,10 @@ class UniformMechanism(ImplicitMechanism):
         found = distance_profile(self.ptype.space)
         assert found is not None, "the secrets of a uniform mechanism are alike"
         total = profile_sum(self.ptype.level, found, self.sign)
-        kernel = Kernel.of(self.ptype).matrix(self.sign)
-        if is_exact(kernel) and isinstance(total, Fraction):
-            return frozen(kernel / total)
-        return frozen(to_floats(kernel) / nearest(total))
+        similarity = Similarity.of(self.ptype).matrix(self.sign)
+        if is_exact(similarity) and isinstance(total, Fraction):
+            return frozen(similarity / total)
+        return frozen(to_floats(similarity) / nearest(total))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return UniformMechanism, (self.ptype, self.sign)
@@ -212,7 +228,7 @@ class ProductMechanism(ImplicitMechanism):
 
     @property
     def matrix(self) -> Array:  # noqa: D102
-        return frozen(reduce(np.kron, one_world(*(part.matrix for part in self.parts))))
+        return frozen(reduce(np.kron, same_numbers(*(part.matrix for part in self.parts))))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ProductMechanism, (self.parts,)
@@ -274,14 +290,14 @@ class EnvelopeMechanism(ImplicitMechanism):
 
     def columns(self) -> NDArray[np.float64]:
         """The columns but the last, (n, k); each entry is right to six units of roundoff. Cost: O(n^2 k)."""
-        kernel = Kernel.of(self.ptype)
-        middles = [(power.lower + power.upper) / 2 for power in kernel.intervals(1100)]
+        similarity = Similarity.of(self.ptype)
+        middles = [(power.lower + power.upper) / 2 for power in similarity.intervals(1100)]
         powers = np.array([float(middle) for middle in middles])
         n, k = self.heights.shape
         found = np.empty((n, k))
         step = max(1, _BLOCK // (n * k))
         for start in range(0, n, step):
-            block = powers[kernel.kinds[start : start + step]]
+            block = powers[similarity.kinds[start : start + step]]
             found[start : start + step] = (block[:, :, None] * self.heights).max(axis=1)
         return found
 

@@ -37,9 +37,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.capacities.capacity_evidence import CapacityCertificate, UniformDual, largest_power
-from utmost.capacities.implicit_mechanisms import KernelMechanism, LatticeMechanism, UniformMechanism, distance_profile
+from utmost.capacities.implicit_mechanisms import (
+    LatticeMechanism,
+    SimilarityMechanism,
+    UniformMechanism,
+    distance_profile,
+)
 from utmost.capacities.pair_program import Classes
-from utmost.capacities.similarity import BITS, Kernel, row_sums, scaled_table
+from utmost.capacities.similarity import BITS, Similarity, row_sums, scaled_table
 from utmost.errors import PromiseBroken, SolverFailed
 from utmost.exact import Array, objects, solve_lifted
 from utmost.exact.matrix_products import table_product
@@ -50,7 +55,7 @@ from utmost.spaces import EuclideanGridMetric, LineMetric
 _UNIT = 1 << (BITS + 32)
 
 
-def sandwich(ptype: PrivacyType, weights: Array) -> tuple[KernelMechanism, Array]:
+def sandwich(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMechanism, Array]:
     r"""A mechanism and a dual of the multiplicative capacity next to weights w >= 0 with E w near 1, E = alpha^d.
 
     Let L <= E w <= H. The dual is w / L. The mechanism is [E diag(theta w), r] with the rest r = 1 - theta E w, which
@@ -64,14 +69,14 @@ def sandwich(ptype: PrivacyType, weights: Array) -> tuple[KernelMechanism, Array
     low, high = row_sums(ptype, weights, 1)
     least, most = min(low), max(high)
     if least == most == 1:
-        return KernelMechanism(ptype, weights), weights
+        return SimilarityMechanism(ptype, weights), weights
     if least <= 0:
         raise SolverFailed("a weighting must reach every secret", came=float(least))
     near = largest_power(ptype) if ptype.space.size > 1 else Fraction(0)
     spare = (most - least) / 8 + Fraction(1, 1 << BITS)  # for what is rounded off below
     theta = (1 - near) / (most + spare - near * (least - spare))
     inner = [Fraction(int(theta * w * _UNIT), _UNIT) for w in weights.tolist()]
-    return KernelMechanism(ptype, objects(inner), has_rest=True), raised(weights, least)
+    return SimilarityMechanism(ptype, objects(inner), has_rest=True), raised(weights, least)
 
 
 def raised(weights: Array, least: Fraction) -> Array:
@@ -94,19 +99,19 @@ _NEGLIGIBLE = Fraction(1, 1 << (BITS - 16))
 _MOST_CLASSES = 4_000
 
 
-def by_magnitude(ptype: PrivacyType, kernel: Kernel, classes: Classes) -> CapacityCertificate | None:
+def by_magnitude(ptype: PrivacyType, similarity: Similarity, classes: Classes) -> CapacityCertificate | None:
     """The certificate of the multiplicative capacity where the weighting is nonnegative, else None.
 
     Cost: O(k^3) for k classes of secrets, and O(n k) for their distances.
     """
     if len(classes) > _MOST_CLASSES:
         return None
-    weights = exact_weighting(kernel, classes)
+    weights = exact_weighting(similarity, classes)
     if weights is not None:
         if (weights < 0).any():
             return None
-        return CapacityCertificate(ptype, "multiplicative", KernelMechanism(ptype, weights), weights)
-    near = weighting(kernel, classes)
+        return CapacityCertificate(ptype, "multiplicative", SimilarityMechanism(ptype, weights), weights)
+    near = weighting(similarity, classes)
     if near is None or (near < 0).any():
         return None
     try:
@@ -115,14 +120,14 @@ def by_magnitude(ptype: PrivacyType, kernel: Kernel, classes: Classes) -> Capaci
         return None
 
 
-def exact_weighting(kernel: Kernel, classes: Classes) -> Array | None:
+def exact_weighting(similarity: Similarity, classes: Classes) -> Array | None:
     """The solution of E w = 1 in Fractions, (n,); None where it is irrational, too long, or E is singular."""
-    if not kernel.is_rational:
+    if not similarity.is_rational:
         return None
-    scale = lcm(*(p.denominator for p in kernel.fractions.tolist()))
+    scale = lcm(*(p.denominator for p in similarity.fractions.tolist()))
     if len(classes) ** 3 * (len(classes) * scale.bit_length() / 64 + 1) > _MOST_DIGITS:
         return None
-    reduced = reduced_kernel(kernel, classes, kernel.fractions)
+    reduced = reduced_similarity(similarity, classes, similarity.fractions)
     try:
         solution = solve_lifted(reduced, np.full((len(classes), 1), Fraction(1), dtype=object))
     except SolverFailed:
@@ -130,16 +135,16 @@ def exact_weighting(kernel: Kernel, classes: Classes) -> Array | None:
     return spread(solution[:, 0].tolist(), classes)
 
 
-def weighting(kernel: Kernel, classes: Classes) -> Array | None:
+def weighting(similarity: Similarity, classes: Classes) -> Array | None:
     """The solution of E w = 1 to about 2^-120, as Fractions, (n,); None where floats cannot find it.
 
     A float64 solution is improved by the exact remainder 1 - E w, again and again; weights too small to have a sure
     sign become 0.
     """
-    low, _, scale = scaled_table(kernel, 1)
-    places = kernel.kinds[classes.representatives]
-    factor = reduced_kernel(kernel, classes, kernel.floats)
-    whole, unit = [0] * len(classes), 1 << (BITS + 32)
+    low, _, scale = scaled_table(similarity, 1)
+    places = similarity.kinds[classes.representatives]
+    factor = reduced_similarity(similarity, classes, similarity.floats)
+    scaled, unit = [0] * len(classes), 1 << (BITS + 32)
     remainder, last = np.ones(len(classes)), np.inf
     for _ in range(_ROUNDS):
         try:
@@ -148,26 +153,26 @@ def weighting(kernel: Kernel, classes: Classes) -> Array | None:
             return None
         if not np.isfinite(step).all():
             return None
-        whole = [w + int(Fraction(s) * unit) for w, s in zip(whole, step.tolist(), strict=True)]
-        left = _remainder(low, places, whole, classes, scale * unit)
+        scaled = [w + int(Fraction(s) * unit) for w, s in zip(scaled, step.tolist(), strict=True)]
+        left = _remainder(low, places, scaled, classes, scale * unit)
         size = float(max(abs(r) for r in left))
         if size < float(_NEGLIGIBLE) or size > last / 4:
             break
         remainder, last = np.array([float(r) for r in left]), size
-    found = [Fraction(w, unit) for w in whole]
+    found = [Fraction(w, unit) for w in scaled]
     return spread([Fraction(0) if abs(w) < _NEGLIGIBLE else w for w in found], classes)
 
 
-def reduced_kernel(kernel: Kernel, classes: Classes, table: Array) -> Array:
+def reduced_similarity(similarity: Similarity, classes: Classes, table: Array) -> Array:
     """The sums over y in class B of table[kind of (x, y)], x the representative of class A: (k, k)."""
     k = len(classes)
     reduced = np.zeros((k, k), dtype=table.dtype) if table.dtype != object else np.full((k, k), Fraction(0))
     for a, x in enumerate(classes.representatives.tolist()):
         if table.dtype == object:
-            for (b, kind), count in _counted(classes.labels, kernel.kinds[x]).items():
+            for (b, kind), count in _counted(classes.labels, similarity.kinds[x]).items():
                 reduced[a, b] += table[kind] * count
         else:
-            reduced[a] = np.bincount(classes.labels, weights=table[kernel.kinds[x]], minlength=k)
+            reduced[a] = np.bincount(classes.labels, weights=table[similarity.kinds[x]], minlength=k)
     return np.asarray(reduced)
 
 
@@ -176,9 +181,9 @@ def spread(values: list[Fraction], classes: Classes) -> Array:
     return objects(values)[classes.labels]
 
 
-def _remainder(low: Array, places: NDArray[np.int32], whole: list[int], classes: Classes, one: int) -> list[Fraction]:
+def _remainder(low: Array, places: NDArray[np.int32], scaled: list[int], classes: Classes, one: int) -> list[Fraction]:
     """1 - E w at the representatives."""
-    column = objects(whole)[classes.labels]
+    column = objects(scaled)[classes.labels]
     return [Fraction(one - total, one) for total in table_product(low, places, column)]
 
 
@@ -203,7 +208,7 @@ def _line(ptype: PrivacyType, kind: Kind) -> CapacityCertificate:
     n = ptype.space.size - 1
     a: Any = ptype.level.alpha_fraction() if ptype.level.is_rational else ptype.level.alpha_interval(2 * BITS)
     scales = _scales(a, n)
-    mechanism, dual = (KernelMechanism(ptype, scales), scales) if _is_exact(a) else sandwich(ptype, scales)
+    mechanism, dual = (SimilarityMechanism(ptype, scales), scales) if _is_exact(a) else sandwich(ptype, scales)
     if kind == "additive":
         dual = _on_the_middle(a, n) if _is_exact(a) else lowered(ptype, _on_the_middle(a, n))
     return CapacityCertificate(ptype, kind, mechanism, dual)

@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from utmost.capacities.capacity_evidence import CapacityCertificate, largest_power
 from utmost.capacities.implicit_mechanisms import EnvelopeMechanism
-from utmost.capacities.magnitude import lowered, raised, reduced_kernel, sandwich, spread
+from utmost.capacities.magnitude import lowered, raised, reduced_similarity, sandwich, spread
 from utmost.capacities.pair_program import Classes
-from utmost.capacities.similarity import Kernel, row_sums
+from utmost.capacities.similarity import Similarity, row_sums
 from utmost.channels import Channel
 from utmost.design.nearly_private import private_matrix
 from utmost.errors import PromiseBroken, SolverFailed
@@ -82,18 +82,18 @@ class Packing:
     is_exact: bool
 
 
-def packing(ptype: PrivacyType, kind: Kind, kernel: Kernel, classes: Classes) -> Packing | None:
+def packing(ptype: PrivacyType, kind: Kind, similarity: Similarity, classes: Classes) -> Packing | None:
     """The packing (or covering) program, exactly where alpha^d is rational and the classes are few; None if too large.
 
     Cost: a dense linear program in k variables and rows for k classes of secrets.
     """
-    farthest = float(kernel.level.epsilon_float * max(map(float, kernel.lengths)))
+    farthest = float(similarity.level.epsilon_float * max(map(float, similarity.lengths)))
     if len(classes) > _MOST_CLASSES or (kind == "additive" and farthest > math.log(_LARGEST)):
         return None
-    exactly = kernel.is_rational and len(classes) <= _MOST_EXACT_CLASSES
+    exactly = similarity.is_rational and len(classes) <= _MOST_EXACT_CLASSES
     sign = 1 if kind == "multiplicative" else -1
-    table = kernel.fractions if exactly else kernel.floats
-    reduced = reduced_kernel(kernel, classes, table if sign > 0 else 1 / table)
+    table = similarity.fractions if exactly else similarity.floats
+    reduced = reduced_similarity(similarity, classes, table if sign > 0 else 1 / table)
     found = (solve_exactly if exactly else solve)(_program(reduced, classes, sign))
     sizes = classes.sizes.tolist()
     weights = spread([max(Fraction(w), Fraction(0)) for w in found.primal.tolist()], classes)
@@ -105,9 +105,9 @@ def packing(ptype: PrivacyType, kind: Kind, kernel: Kernel, classes: Classes) ->
     return Packing(frozen(weights), frozen(dual), exactly)
 
 
-def by_packing(ptype: PrivacyType, kind: Kind, kernel: Kernel, found: Packing) -> CapacityCertificate | None:
+def by_packing(ptype: PrivacyType, kind: Kind, similarity: Similarity, found: Packing) -> CapacityCertificate | None:
     """The certificate of a capacity whose packing can be completed to a mechanism, else None."""
-    completed = completion(ptype, kind, kernel, found)
+    completed = completion(ptype, kind, similarity, found)
     if completed is None:
         return None
     try:
@@ -124,19 +124,19 @@ def bound_by_packing(ptype: PrivacyType, kind: Kind, found: Packing, dual: Array
     return CapacityCertificate(ptype, kind, mechanism, dual)
 
 
-def central_dual(ptype: PrivacyType, kernel: Kernel) -> Array:
+def central_dual(ptype: PrivacyType, similarity: Similarity) -> Array:
     """z = alpha^r on a secret from which all are within distance r, r least: a dual of the additive capacity.
 
-    It is 0 where it would be too small for a float to tell the capacity from 1.
+    It is 0 where it would be too small for a float to distinguish the capacity from 1.
     """
-    radii = kernel.kinds.max(axis=1)
-    dual = np.full(kernel.size, Fraction(0), dtype=object)
-    if kernel.level.epsilon_float * float(kernel.lengths[int(radii.min())]) < _FAR:
+    radii = similarity.kinds.max(axis=1)
+    dual = np.full(similarity.size, Fraction(0), dtype=object)
+    if similarity.level.epsilon_float * float(similarity.lengths[int(radii.min())]) < _FAR:
         dual[int(radii.argmin())] = Fraction(1)
     return lowered(ptype, dual)
 
 
-def completion(ptype: PrivacyType, kind: Kind, kernel: Kernel, found: Packing) -> Channel | None:
+def completion(ptype: PrivacyType, kind: Kind, similarity: Similarity, found: Packing) -> Channel | None:
     """The mechanism that completes a packing, exactly private; None if there is none or it is too large to look for.
 
     The rows x with z_x > 0 are known. The other entries lie between the steepest columns through those rows; what is
@@ -147,12 +147,12 @@ def completion(ptype: PrivacyType, kind: Kind, kernel: Kernel, found: Packing) -
     known, free = np.flatnonzero(found.dual > 0), np.flatnonzero(found.dual == 0)
     if len(free) * len(columns) > _MOST_ENTRIES or len(free) ** 2 * len(columns) > _MOST_ROWS or len(known) == 0:
         return None
-    table = kernel.fractions if found.is_exact else kernel.floats
+    table = similarity.fractions if found.is_exact else similarity.floats
     powers = table if sign > 0 else 1 / table
     weights = found.weights[columns] if found.is_exact else found.weights[columns].astype(np.float64)
-    matrix = powers[kernel.kinds[:, columns]] * weights
+    matrix = powers[similarity.kinds[:, columns]] * weights
     if len(free):
-        values = _free_entries(table, kernel, matrix, known, free, columns, found.is_exact)
+        values = _free_entries(table, similarity, matrix, known, free, columns, found.is_exact)
         if values is None:
             return None
         matrix[free] = values
@@ -160,10 +160,10 @@ def completion(ptype: PrivacyType, kind: Kind, kernel: Kernel, found: Packing) -
 
 
 def _free_entries(
-    table: Array, kernel: Kernel, matrix: Array, known: Array, free: Array, columns: Array, exactly: bool
+    table: Array, similarity: Similarity, matrix: Array, known: Array, free: Array, columns: Array, exactly: bool
 ) -> Array | None:
     """The rows of secrets with z_x = 0: a feasible point between the bounds that the known rows set."""
-    near = table[kernel.kinds[np.ix_(free, known)]]
+    near = table[similarity.kinds[np.ix_(free, known)]]
     low = np.max(near[:, :, None] * matrix[None, known], axis=1)
     high = np.min(matrix[None, known] / near[:, :, None], axis=1)
     own = [(int(i), int(c)) for i, x in enumerate(free) for c in np.flatnonzero(columns == x)]
@@ -173,7 +173,7 @@ def _free_entries(
         high = np.maximum(low, high)
     if (low > high).any():
         return None
-    program = _completing(table, kernel, free, low, high, exactly)
+    program = _completing(table, similarity, free, low, high, exactly)
     try:
         solution = (solve_exactly if exactly else solve)(program)
     except (InfeasibleProgram, SolverFailed):
@@ -181,12 +181,14 @@ def _free_entries(
     return np.asarray(solution.primal.reshape(low.shape))
 
 
-def _completing(table: Array, kernel: Kernel, free: Array, low: Array, high: Array, exactly: bool) -> LinearProgram:
+def _completing(
+    table: Array, similarity: Similarity, free: Array, low: Array, high: Array, exactly: bool
+) -> LinearProgram:
     """Entries m[x, j] with low <= m <= high, m[x] >= alpha^d(x, y) m[y] for free x and y, and rows that sum to 1."""
     f, k = low.shape
     one: Any = Fraction(1) if exactly else 1.0
     x, y = (part.ravel() for part in np.nonzero(~np.eye(f, dtype=bool)))
-    factors = table[kernel.kinds[free[x], free[y]]]
+    factors = table[similarity.kinds[free[x], free[y]]]
     entries, pairs = np.arange(k), len(x) * k
     rows = np.concatenate([np.arange(pairs), np.arange(pairs), pairs + np.repeat(np.arange(f), k)])
     places = np.concatenate([(x[:, None] * k + entries).ravel(), (y[:, None] * k + entries).ravel(), np.arange(f * k)])
@@ -212,14 +214,14 @@ def _program(reduced: Array, classes: Classes, sign: int) -> LinearProgram:
 _MOST_DIFFERENT_ENTRIES = 2_500
 _MOST_WORK = 1e9
 _ROUNDS = 25
-# Above the rounding of a product of floats; what is below it is mended in rationals before anything is certified.
+# Above the rounding of a product of floats; what is below it is corrected in rationals before anything is certified.
 _BROKEN = 1e-13
 
 
-def by_envelope(ptype: PrivacyType, kind: Kind, kernel: Kernel, found: Packing) -> CapacityCertificate | None:
+def by_envelope(ptype: PrivacyType, kind: Kind, similarity: Similarity, found: Packing) -> CapacityCertificate | None:
     """The certificate of the moved columns; None where there are too many of them, or floats fail."""
     try:
-        heights = _Moving.of(ptype, kind, kernel, found).heights()
+        heights = _Moving.of(ptype, kind, similarity, found).heights()
         return CapacityCertificate(ptype, kind, scaled_envelope(ptype, heights), found.dual)
     except (PromiseBroken, SolverFailed, InfeasibleProgram):
         return None
@@ -240,12 +242,12 @@ class _Moving:
     """What can be moved: entries (x, c) for secrets x with z_x = 0 and columns c with w > 0, joined by symmetries.
 
     Attributes:
-        kernel: of the type. free, columns: the secrets. low, high: (f, k) the bounds that the other rows set.
+        similarity: of the type. free, columns: the secrets. low, high: (f, k) the bounds that the other rows set.
         start: (n, k) the columns as they are.
         entry: (f, k) which variable each entry is.
     """
 
-    kernel: Kernel
+    similarity: Similarity
     free: NDArray[np.intp]
     columns: NDArray[np.intp]
     low: Floats
@@ -254,31 +256,31 @@ class _Moving:
     entry: NDArray[np.intp]
 
     @classmethod
-    def of(cls, ptype: PrivacyType, kind: Kind, kernel: Kernel, found: Packing) -> "_Moving":
+    def of(cls, ptype: PrivacyType, kind: Kind, similarity: Similarity, found: Packing) -> "_Moving":
         weights = found.weights.astype(np.float64)
         columns = np.flatnonzero(weights > 0)
         known, free = np.flatnonzero(found.dual > 0), np.flatnonzero(found.dual == 0)
         if len(free) == 0 or len(free) * len(known) * len(columns) > _MOST_WORK:
             raise SolverFailed("so many columns cannot be moved", came=len(columns))
-        powers, is_raised = kernel.floats[kernel.kinds[:, columns]], kind == "multiplicative"
+        powers, is_raised = similarity.floats[similarity.kinds[:, columns]], kind == "multiplicative"
         start = powers * weights[columns] if is_raised else weights[columns] / powers
         bound = np.empty((len(free), len(columns)))
         for i, x in enumerate(free.tolist()):
-            near = kernel.floats[kernel.kinds[known, x]][:, None]
+            near = similarity.floats[similarity.kinds[known, x]][:, None]
             bound[i] = (start[known] / near).min(axis=0) if is_raised else (start[known] * near).max(axis=0)
         group = known_symmetries(ptype.space)
-        codes = (group[:, free][:, :, None] * kernel.size + group[:, columns][:, None, :]).min(axis=0)
+        codes = (group[:, free][:, :, None] * similarity.size + group[:, columns][:, None, :]).min(axis=0)
         _, entry = np.unique(codes, return_inverse=True)
         entry = entry.reshape(codes.shape)
         if entry.max() >= _MOST_DIFFERENT_ENTRIES:
             raise SolverFailed("so many entries cannot be moved", came=int(entry.max()) + 1)
         low, high = (start[free], bound) if is_raised else (bound, start[free])
-        return cls(kernel, free, columns, low, np.maximum(low, high), start, entry)
+        return cls(similarity, free, columns, low, np.maximum(low, high), start, entry)
 
     def heights(self) -> Floats:
         """The columns, moved until the largest miss is least. Inequalities are taken up when they are broken."""
         rows = np.zeros((0, 3), dtype=np.int64)
-        powers = self.kernel.floats[self.kernel.kinds[np.ix_(self.free, self.free)]]
+        powers = self.similarity.floats[self.similarity.kinds[np.ix_(self.free, self.free)]]
         values = self.low
         for _ in range(_ROUNDS):
             values = self._solved(rows, powers)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.capacities.capacity_evidence import CapacityCertificate, PairMultipliers, slacks
-from utmost.capacities.similarity import Kernel
+from utmost.capacities.similarity import Similarity
 from utmost.channels import Channel
 from utmost.design.nearly_private import private_matrix
 from utmost.errors import PromiseBroken, SolverFailed
@@ -40,8 +40,8 @@ class Classes:
     """An equitable partition: how many members of class B are at which distance from x depends on the class of x only.
 
     The orbits under the automorphisms of the space are such a partition, and every one is at least as fine as the
-    coarsest. Averaging over classes commutes with the kernel E, so a linear program that knows only E and sums (for the
-    weighting, the packing, the covering) has a solution that is constant on classes.
+    coarsest. Averaging over classes commutes with the similarity E, so a linear program that knows only E and sums (for
+    the weighting, the packing, the covering) has a solution that is constant on classes.
 
     Attributes:
         labels: (n,) the class of each secret, classes numbered by their first member.
@@ -54,7 +54,7 @@ class Classes:
     sizes: NDArray[np.intp]
 
     @classmethod
-    def of(cls, kernel: Kernel) -> "Classes":
+    def of(cls, similarity: Similarity) -> "Classes":
         """The coarsest equitable partition, by colour refinement. Cost: O(n^2) in each of a few rounds.
 
         What a secret sees is added up in a 64-bit word. Two views with one word by chance would make a program miss
@@ -62,13 +62,13 @@ class Classes:
 
         >>> from utmost.privacy import PrivacyType
         >>> from utmost.spaces import grid
-        >>> Classes.of(Kernel.of(PrivacyType(grid(3, 3), 1))).labels.tolist()
+        >>> Classes.of(Similarity.of(PrivacyType(grid(3, 3), 1))).labels.tolist()
         [0, 1, 0, 1, 2, 1, 0, 1, 0]
         """
-        kinds = words(np.arange(len(kernel.lengths), dtype=np.uint64))
-        labels = np.zeros(kernel.size, dtype=np.intp)
+        kinds = words(np.arange(len(similarity.lengths), dtype=np.uint64))
+        labels = np.zeros(similarity.size, dtype=np.intp)
         while True:
-            views = _views(kernel, labels, kinds)
+            views = _views(similarity, labels, kinds)
             finer = numbered(np.column_stack([labels.astype(np.uint64), views]))
             if finer.max(initial=0) == labels.max(initial=0):
                 break
@@ -80,13 +80,13 @@ class Classes:
         return len(self.sizes)
 
 
-def _views(kernel: Kernel, labels: NDArray[np.intp], kinds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _views(similarity: Similarity, labels: NDArray[np.intp], kinds: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """A word for what each secret sees: the sum over y of a word for (distance of y, class of y), modulo 2^64."""
-    step = max(1, (1 << 21) // kernel.size)
+    step = max(1, (1 << 21) // similarity.size)
     classes = words(labels.astype(np.uint64) + np.uint64(1 << 32))
-    seen = np.empty(kernel.size, dtype=np.uint64)
-    for start in range(0, kernel.size, step):
-        pairs = kinds[kernel.kinds[start : start + step]] ^ classes
+    seen = np.empty(similarity.size, dtype=np.uint64)
+    for start in range(0, similarity.size, step):
+        pairs = kinds[similarity.kinds[start : start + step]] ^ classes
         seen[start : start + step] = words(pairs).sum(axis=1, dtype=np.uint64)
     return seen
 
@@ -125,16 +125,16 @@ class PairClasses:
     sizes: NDArray[np.intp]
 
     @classmethod
-    def of(cls, kernel: Kernel) -> "PairClasses":
-        """The coarsest such partition that tells distances apart. Cost: O(n^3) in each of a few rounds.
+    def of(cls, similarity: Similarity) -> "PairClasses":
+        """The coarsest such partition that distinguishes distances. Cost: O(n^3) in each of a few rounds.
 
         >>> from utmost.privacy import PrivacyType
         >>> from utmost.spaces import counts, hamming
-        >>> [len(PairClasses.of(Kernel.of(PrivacyType(space, 1)))) for space in (hamming(4), counts(3))]
+        >>> [len(PairClasses.of(Similarity.of(PrivacyType(space, 1)))) for space in (hamming(4), counts(3))]
         [5, 8]
         """
-        n = kernel.size
-        labels = numbered(kernel.kinds.reshape(-1, 1).astype(np.uint64)).reshape(n, n)
+        n = similarity.size
+        labels = numbered(similarity.kinds.reshape(-1, 1).astype(np.uint64)).reshape(n, n)
         while True:
             seen = _triangles(labels)
             rows = np.column_stack([part.astype(np.uint64).ravel() for part in (labels, labels.T, seen)])
@@ -168,16 +168,16 @@ def by_orbits(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     n = ptype.space.size
     if n > _MOST_SECRETS or n == 1:
         return None
-    kernel = Kernel.of(ptype)
-    pairs = PairClasses.of(kernel)
+    similarity = Similarity.of(ptype)
+    pairs = PairClasses.of(similarity)
     if len(pairs) > n * n // 2:
         return None
-    triples = Triples.of(ptype, kernel, pairs)
+    triples = Triples.of(ptype, similarity, pairs)
     if len(triples.counts) > _MOST_ROWS:
         return None
-    exactly = kernel.is_rational and len(triples.counts) <= _MOST_EXACT_ROWS
+    exactly = similarity.is_rational and len(triples.counts) <= _MOST_EXACT_ROWS
     try:
-        solution = (solve_exactly if exactly else solve)(_program(kind, kernel, pairs, triples, exactly))
+        solution = (solve_exactly if exactly else solve)(_program(kind, similarity, pairs, triples, exactly))
         matrix = solution.primal[pairs.labels]
         dual, multipliers = _spread(kind, pairs, triples, solution.duals, exactly)
         return certified(ptype, kind, matrix, dual, multipliers, exactly)
@@ -194,8 +194,8 @@ def certified(
     channel = Channel(private_matrix(ptype, matrix))
     sign = 1 if kind == "multiplicative" else -1
     worst = slacks(ptype, kind, dual, multipliers).min(axis=1)
-    mended = dual - sign * objects(min(slack, Fraction(0)) for slack in worst)
-    found = CapacityCertificate(ptype, kind, channel, mended, multipliers)
+    corrected = dual - sign * objects(min(slack, Fraction(0)) for slack in worst)
+    found = CapacityCertificate(ptype, kind, channel, corrected, multipliers)
     return found if found.gap <= _NEAR * max(1.0, float(found.upper)) else None
 
 
@@ -217,7 +217,7 @@ class Triples:
         self.here, self.there, self.kind = rows.T
 
     @classmethod
-    def of(cls, ptype: PrivacyType, kernel: Kernel, pairs: PairClasses) -> "Triples":
+    def of(cls, ptype: PrivacyType, similarity: Similarity, pairs: PairClasses) -> "Triples":
         """All triples of a type. Cost: O(n) for each essential edge."""
         n = ptype.space.size
         edges = ptype.space.edges
@@ -226,14 +226,14 @@ class Triples:
         j = np.tile(np.arange(n), len(both))
         says = pairs.labels[x, j] != pairs.labels[y, j]  # a variable is never below alpha times itself
         x, y, j = x[says], y[says], j[says]
-        return cls(x, y, j, np.column_stack([pairs.labels[x, j], pairs.labels[y, j], kernel.kinds[x, y]]))
+        return cls(x, y, j, np.column_stack([pairs.labels[x, j], pairs.labels[y, j], similarity.kinds[x, y]]))
 
 
-def _program(kind: Kind, kernel: Kernel, pairs: PairClasses, triples: Triples, exactly: bool) -> LinearProgram:
+def _program(kind: Kind, similarity: Similarity, pairs: PairClasses, triples: Triples, exactly: bool) -> LinearProgram:
     """min -+ sum_x m[x, x] subject to m_R >= alpha^d m_S for each class of triples, and rows that sum to 1."""
     one: Any = Fraction(1) if exactly else 1.0
     dtype = object if exactly else np.float64
-    table = kernel.fractions if exactly else kernel.floats
+    table = similarity.fractions if exactly else similarity.floats
     k, p = len(pairs), len(triples.counts)
     homes = np.diagonal(pairs.labels)
     representatives = np.unique(homes, return_index=True)[1]
@@ -271,7 +271,8 @@ def _spread(
 _MOST_VARIABLES = 2_100
 _MOST_EXACT_VARIABLES = 900
 _ROUNDS = 60
-# A float solution breaks a row by rounding up to about this; taking in more rows would not end. Repair mends the rest.
+# A float solution breaks a row by rounding up to about this; taking in more rows would not end. Repair corrects the
+# rest.
 _BROKEN = 1e-11
 
 Rows = NDArray[np.int64]
@@ -283,10 +284,10 @@ def by_edge_program(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | Non
     n = ptype.space.size
     if n * n > _MOST_VARIABLES or n == 1:
         return None
-    kernel = Kernel.of(ptype)
-    exactly = kernel.is_rational and n * n <= _MOST_EXACT_VARIABLES
+    similarity = Similarity.of(ptype)
+    exactly = similarity.is_rational and n * n <= _MOST_EXACT_VARIABLES
     try:
-        rows, solution = lazily_solved(ptype, kind, kernel, exactly)
+        rows, solution = lazily_solved(ptype, kind, similarity, exactly)
         matrix = solution.primal.reshape(n, n)
         dual, multipliers = _duals(kind, rows, solution.duals, n, exactly)
         return certified(ptype, kind, matrix, dual, multipliers, exactly)
@@ -294,7 +295,7 @@ def by_edge_program(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | Non
         return None
 
 
-def lazily_solved(ptype: PrivacyType, kind: Kind, kernel: Kernel, exactly: bool) -> tuple[Rows, LinearSolution]:
+def lazily_solved(ptype: PrivacyType, kind: Kind, similarity: Similarity, exactly: bool) -> tuple[Rows, LinearSolution]:
     """The inequalities that the program needs, and its solution, which breaks no other.
 
     Raises:
@@ -302,10 +303,10 @@ def lazily_solved(ptype: PrivacyType, kind: Kind, kernel: Kernel, exactly: bool)
     """
     edges = ptype.space.edges
     both = np.concatenate([edges, edges[:, ::-1]])
-    rows, by_simplex = _star(kind, kernel.size), False
+    rows, by_simplex = _star(kind, similarity.size), False
     for _ in range(_ROUNDS):
-        solution = (solve_exactly if by_simplex else solve)(_edge_program(kind, kernel, rows, by_simplex))
-        broken = _broken(kernel, both, solution.primal.reshape(kernel.size, -1), by_simplex)
+        solution = (solve_exactly if by_simplex else solve)(_edge_program(kind, similarity, rows, by_simplex))
+        broken = _broken(similarity, both, solution.primal.reshape(similarity.size, -1), by_simplex)
         if len(broken) == 0 and by_simplex == exactly:
             return rows, solution
         by_simplex = (exactly and len(broken) == 0) or by_simplex
@@ -319,28 +320,28 @@ def _star(kind: Kind, n: int) -> Rows:
     return np.column_stack([x, j, j] if kind == "multiplicative" else [j, x, j])
 
 
-def _broken(kernel: Kernel, both: NDArray[np.intp], matrix: Array, exactly: bool) -> Rows:
+def _broken(similarity: Similarity, both: NDArray[np.intp], matrix: Array, exactly: bool) -> Rows:
     """The inequalities along essential edges that a matrix breaks: of each column and edge, the worst of its column."""
-    table = kernel.fractions if exactly else kernel.floats
+    table = similarity.fractions if exactly else similarity.floats
     x, y = both.T
-    gaps = table[kernel.kinds[x, y]][:, None] * matrix[y] - matrix[x]
+    gaps = table[similarity.kinds[x, y]][:, None] * matrix[y] - matrix[x]
     edge, j = np.nonzero(gaps > (0 if exactly else _BROKEN))
-    worst = np.argsort(-gaps[edge, j].astype(np.float64), kind="stable")[: 4 * kernel.size]
+    worst = np.argsort(-gaps[edge, j].astype(np.float64), kind="stable")[: 4 * similarity.size]
     return np.column_stack([x[edge[worst]], y[edge[worst]], j[worst]]).astype(np.int64)
 
 
-def _edge_program(kind: Kind, kernel: Kernel, rows: Rows, exactly: bool) -> LinearProgram:
-    n, p = kernel.size, len(rows)
+def _edge_program(kind: Kind, similarity: Similarity, rows: Rows, exactly: bool) -> LinearProgram:
+    n, p = similarity.size, len(rows)
     one: Any = Fraction(1) if exactly else 1.0
     dtype = object if exactly else np.float64
-    table = kernel.fractions if exactly else kernel.floats
+    table = similarity.fractions if exactly else similarity.floats
     x, y, j = rows.T
     cost = np.full(n * n, 0 * one, dtype=dtype)
     cost[:: n + 1] = -one if kind == "multiplicative" else one
     at = np.concatenate([np.arange(p), np.arange(p), p + np.repeat(np.arange(n), n)])
     columns = np.concatenate([x * n + j, y * n + j, np.arange(n * n)])
     ones = np.full(p, one, dtype=dtype)
-    values = np.concatenate([ones, -table[kernel.kinds[x, y]], np.full(n * n, one, dtype=dtype)])
+    values = np.concatenate([ones, -table[similarity.kinds[x, y]], np.full(n * n, one, dtype=dtype)])
     right = np.full(n, one, dtype=dtype)
     lower = np.concatenate([0 * ones, right])
     upper = np.concatenate([np.full(p, np.inf, dtype=dtype), right])

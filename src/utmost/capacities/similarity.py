@@ -17,11 +17,11 @@ from utmost.privacy.privacy_type import Length, near_length, power_interval, pow
 from utmost.spaces import EuclideanGridMetric, LineMetric, Space, TableMetric
 
 # What is fixed by a type is kept as long as the type is.
-_kept: WeakKeyDictionary[PrivacyType, "Kernel"] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[PrivacyType, "Similarity"] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
-class Kernel:
+class Similarity:
     """E[x, y] = alpha^d(x, y), written as powers[kinds[x, y]].
 
     The essential facts of a privacy type for its capacities: a column of a private channel that is 1 at y lies between
@@ -33,7 +33,7 @@ class Kernel:
         lengths: the different distances, exactly, ascending.
 
     >>> from utmost.spaces import grid
-    >>> Kernel.of(PrivacyType(grid(2, 2), alpha="1/2")).lengths
+    >>> Similarity.of(PrivacyType(grid(2, 2), alpha="1/2")).lengths
     (Fraction(0, 1), Fraction(1, 1), Surd(1 sqrt(2)))
     """
 
@@ -42,8 +42,8 @@ class Kernel:
     lengths: tuple[Length, ...]
 
     @classmethod
-    def of(cls, ptype: PrivacyType) -> "Kernel":
-        """The kernel of a type, made once. Cost: O(n^2) time and 4 n^2 bytes, as long as the type lives."""
+    def of(cls, ptype: PrivacyType) -> "Similarity":
+        """The similarity of a type, made once. Cost: O(n^2) time and 4 n^2 bytes, as long as the type lives."""
         if ptype not in _kept:
             kinds, lengths = _kinds(ptype.space)
             _kept[ptype] = cls(ptype.level, frozen(kinds), lengths)
@@ -127,36 +127,36 @@ def row_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Fracti
     Args:
         ptype: n secrets.
         weights: (n,) nonnegative Fractions.
-        sign: 1 for the kernel alpha^d, -1 for 1 / alpha^d.
+        sign: 1 for the similarity alpha^d, -1 for 1 / alpha^d.
 
-    Cost: O(n) on counts, else O(n^2) float64 operations for each pair of 16-bit digits of kernel and weights.
+    Cost: O(n) on counts, else O(n^2) float64 operations for each pair of 16-bit digits of similarity and weights.
     """
     if isinstance(ptype.space.metric, LineMetric):
         return _line_sums(ptype, weights, sign)
     used = np.flatnonzero(weights != 0)
     if not used.size:
         return [Fraction(0)] * len(weights), [Fraction(0)] * len(weights)
-    kernel = Kernel.of(ptype)
-    low, high, scale = scaled_table(kernel, sign)
-    weights, places = weights[used], kernel.kinds[:, used]
+    similarity = Similarity.of(ptype)
+    low, high, scale = scaled_table(similarity, sign)
+    weights, places = weights[used], similarity.kinds[:, used]
     common = lcm(*(w.denominator for w in weights.tolist()))
-    whole = objects(w.numerator * (common // w.denominator) for w in weights.tolist())
-    below, unit = table_product(low, places, whole), scale * common
-    apart = max((high - low).tolist()) * sum(whole.tolist())
+    scaled = objects(w.numerator * (common // w.denominator) for w in weights.tolist())
+    below, unit = table_product(low, places, scaled), scale * common
+    apart = max((high - low).tolist()) * sum(scaled.tolist())
     exactly = [Fraction(t, unit) for t in below]
     return exactly, exactly if apart == 0 else [s + Fraction(apart, unit) for s in exactly]
 
 
-def scaled_table(kernel: Kernel, sign: int) -> tuple[Array, Array, int]:
-    """alpha^(sign d) by kind as whole numbers over one denominator, rounded down and up: one array where exact."""
-    if kernel.is_rational:
-        exactly = kernel.fractions if sign > 0 else 1 / kernel.fractions
+def scaled_table(similarity: Similarity, sign: int) -> tuple[Array, Array, int]:
+    """alpha^(sign d) by kind as scaled numbers over one denominator, rounded down and up: one array where exact."""
+    if similarity.is_rational:
+        exactly = similarity.fractions if sign > 0 else 1 / similarity.fractions
         scale = lcm(*(p.denominator for p in exactly.tolist()))
         if scale.bit_length() <= _LONGEST:
             table = objects([p.numerator * (scale // p.denominator) for p in exactly.tolist()])
             return table, table, scale
-    bits = BITS + 16 + _zeros(kernel.level.epsilon_float, kernel.lengths[-1], sign)
-    around = [_signed(power, sign).at(BITS) for power in kernel.intervals(bits)]
+    bits = BITS + 16 + _zeros(similarity.level.epsilon_float, similarity.lengths[-1], sign)
+    around = [_signed(power, sign).at(BITS) for power in similarity.intervals(bits)]
     return objects([i.low for i in around]), objects([i.high for i in around]), 1 << BITS
 
 
@@ -189,9 +189,9 @@ def farthest(ptype: PrivacyType, sign: int) -> tuple[list[Fraction], list[Fracti
         powers = {d: _signed_power(ptype, Fraction(d), sign) for d in set(steps)}
         pairs = [powers[d] for d in steps]
     else:
-        kernel = Kernel.of(ptype)
-        low, high, scale = scaled_table(kernel, sign)
-        pairs = [(Fraction(int(low[k]), scale), Fraction(int(high[k]), scale)) for k in kernel.kinds.max(axis=0)]
+        similarity = Similarity.of(ptype)
+        low, high, scale = scaled_table(similarity, sign)
+        pairs = [(Fraction(int(low[k]), scale), Fraction(int(high[k]), scale)) for k in similarity.kinds.max(axis=0)]
     return [low for low, _ in pairs], [high for _, high in pairs]
 
 

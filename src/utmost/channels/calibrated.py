@@ -68,7 +68,7 @@ class Range:
         return {power: coefficient for power, coefficient in total.items() if coefficient}
 
 
-def with_tails(costs: Array, weights: Array, tails: Tails | None, unit: Fraction, *, whole_steps: bool) -> Range:
+def with_tails(costs: Array, weights: Array, tails: Tails | None, unit: Fraction, *, integer_steps: bool) -> Range:
     """The finite columns, and before and after them one period of each tail.
 
     Args:
@@ -76,16 +76,16 @@ def with_tails(costs: Array, weights: Array, tails: Tails | None, unit: Fraction
         weights: (m,).
         tails: see `Tails`, in the units of the user.
         unit: the sensitivity in the units of the user.
-        whole_steps: whether steps will be whole, as a staircase's are: a tail that rises by p/q of a unit then repeats
-            itself after q outcomes, p steps lower; else after one.
+        integer_steps: whether steps will be whole, as a staircase's are: a tail that rises by p/q of a unit then
+            repeats itself after q outcomes, p steps lower; else after one.
     """
     left, right = (_rise(tail, unit) for tail in (tails or (None, None)))
-    before = [(costs[:, 0] + left * j, left) for j in range(_period(left, whole_steps), 0, -1)]
-    after = [(costs[:, -1] + right * j, right) for j in range(1, _period(right, whole_steps) + 1)]
+    before = [(costs[:, 0] + left * j, left) for j in range(_period(left, integer_steps), 0, -1)]
+    after = [(costs[:, -1] + right * j, right) for j in range(1, _period(right, integer_steps) + 1)]
     m = costs.shape[1]
     columns = [*(c for c, _ in before), *costs.T, *(c for c, _ in after)]
-    falls = [rise * _period(rise, whole_steps) for _, rise in before] + [Fraction(0)] * m
-    falls += [rise * _period(rise, whole_steps) for _, rise in after]
+    falls = [rise * _period(rise, integer_steps) for _, rise in before] + [Fraction(0)] * m
+    falls += [rise * _period(rise, integer_steps) for _, rise in after]
     owner = [0] * len(before) + [k + bool(before) for k in range(m)] + [m + bool(before)] * len(after)
     names = (*(["before"] if before else []), *range(m), *(["after"] if after else []))
     return Range(
@@ -111,8 +111,8 @@ def _rise(tail: Number | None, unit: Fraction) -> Fraction:
     return rise / unit
 
 
-def _period(rise: Fraction, whole_steps: bool) -> int:
-    return 0 if rise == 0 else rise.denominator if whole_steps else 1
+def _period(rise: Fraction, integer_steps: bool) -> int:
+    return 0 if rise == 0 else rise.denominator if integer_steps else 1
 
 
 @checked
@@ -156,7 +156,7 @@ def exponential_mechanism(
     cost, where = _read_costs(costs, space)
     weights = _read_base(base, cost.shape[1])
     unit = _sensitivity(cost, where)
-    wide = with_tails(_rationals(cost) / unit, weights, tails, unit, whole_steps=False)
+    wide = with_tails(_rationals(cost) / unit, weights, tails, unit, integer_steps=False)
     return _normalised(wide, level(epsilon, alpha), is_exact(cost))
 
 
@@ -207,7 +207,7 @@ def abstract_staircase(
         raise Unsupported("an abstract staircase needs integer distances", came=repr(where))
     steps = np.frompyfunc(lambda t: Fraction(floor(t) + (t - floor(t) >= turn)), 1, 1)
     unit = _sensitivity(cost, where)
-    wide = with_tails(_rationals(cost) / unit, weights, tails, unit, whole_steps=True)
+    wide = with_tails(_rationals(cost) / unit, weights, tails, unit, integer_steps=True)
     return _normalised(replace(wide, steps=steps(wide.steps)), level(epsilon, alpha), is_exact(cost))
 
 

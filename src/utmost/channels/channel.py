@@ -21,8 +21,8 @@ from utmost.exact import (
     matrix_product,
     natural,
     nearest,
-    one_world,
     plain_array,
+    same_numbers,
     to_floats,
 )
 
@@ -116,7 +116,7 @@ class Channel:
         try:
             array = as_array(matrix, "channel", ndim=2)
         except NotANumber as error:
-            raise NotAChannel(error.required, came=error.came, mend=error.mend) from None
+            raise NotAChannel(error.required, came=error.came, remedy=error.remedy) from None
         _check_stochastic(array, tolerance)
         _keep(self, array, _names(secrets, array.shape[0], "secret"), _names(outcomes, array.shape[1], "outcome"))
 
@@ -156,7 +156,7 @@ class Channel:
 
     @checked
     def mix(self, other: "Channel", p: Number) -> "Channel":
-        """p C + (1 - p) D: one of two channels with the same outcomes is used, and nobody is told which.
+        """p C + (1 - p) D: one of two channels with the same outcomes is used, and nobody learns which.
 
         It is the refinement of `choose` that forgets which channel was used.
         """
@@ -180,7 +180,7 @@ class Channel:
     def parallel(self, other: "Channel") -> "Channel":
         """Both channels run independently on one secret: outcome (y, z), numbered y m' + z, has C[x, y] D[x, z]."""
         _check_same_secrets(self, other)
-        mine, theirs = one_world(self.matrix, other.matrix)
+        mine, theirs = same_numbers(self.matrix, other.matrix)
         both = mine[:, :, None] * theirs[:, None, :]
         names = None
         if self.outcomes is not None and other.outcomes is not None:
@@ -256,7 +256,7 @@ def _weighted(mine: Array, theirs: Array, p: Number) -> tuple[Array, Array]:
     weight = exact(p, "p")
     if not 0 <= weight <= 1:
         raise OutOfRange("p must lie between 0 and 1", came=p)
-    mine, theirs = one_world(mine, theirs)
+    mine, theirs = same_numbers(mine, theirs)
     if is_exact(mine):
         return weight * mine, (1 - weight) * theirs
     return nearest(weight) * mine, nearest(1 - weight) * theirs

@@ -261,7 +261,7 @@ def laplace_channel(
     to t_{j+1}, and C[i, j] = F(t_{j+1} - i) - F(t_j - i), where t_0 is minus and t_{k+1} plus infinity.
 
     Posteriors under Laplace noise vary within every interval inside [0, n], so any finite channel loses something; left
-    of 0 and right of n nothing more is told.
+    of 0 and right of n nothing more is said.
 
     Args:
         n: the largest count, n >= 0.

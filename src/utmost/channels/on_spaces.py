@@ -59,8 +59,8 @@ def _alpha(at: Level) -> Any:
 
 def _two_valued(k: int, on_diagonal: Any, elsewhere: Any) -> Channel:
     total = on_diagonal + (k - 1) * elsewhere
-    world = np.float64 if isinstance(total, float) else object
-    matrix = np.full((k, k), elsewhere / total, dtype=world)
+    number_kind = np.float64 if isinstance(total, float) else object
+    matrix = np.full((k, k), elsewhere / total, dtype=number_kind)
     np.fill_diagonal(matrix, on_diagonal / total)
     return stochastic(matrix)
 
@@ -137,7 +137,7 @@ def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, al
             "the weighting of the space must not be negative",
             came=f"{weights[x]} at secret {space.labels[x]}",
             where="tight_constraints",
-            mend="A larger epsilon makes all weights positive.",
+            remedy="A larger epsilon makes all weights positive.",
         )
     return stochastic(frozen(np.asarray(similarity * weights)), outcomes=tuple(space.labels))
 
@@ -214,7 +214,7 @@ def planar_geometric_channel(
         raise Unsupported(
             f"planar noise must reach at most {_FARTHEST} steps",
             came=reach,
-            mend="Take a coarser grid: a step k times as long at k times the epsilon.",
+            remedy="Take a coarser grid: a step k times as long at k times the epsilon.",
         )
     weights = _weights(at.epsilon_float, n, m, reach)
     kinds, places = zip(_offsets(n), _offsets(m), strict=True)

@@ -18,7 +18,7 @@ import numpy as np
 from utmost.documents.codec import check_header, encoded, fields, header, read_json, type_facts
 from utmost.errors import BadTable, Unsupported
 from utmost.exact import Surd
-from utmost.geometry import Haul, Position, Vertices, kernel_blocks
+from utmost.geometry import KernelBlock, Position, Vertices, kernel_blocks
 from utmost.geometry.log_domain import Distances
 from utmost.privacy import PrivacyType
 
@@ -41,15 +41,15 @@ class Search:
     done: float = 0.0
     written: int | None = None
 
-    def after(self, haul: Haul, written: int | None) -> "Search":
+    def after(self, block: KernelBlock, written: int | None) -> "Search":
         """The search once a stretch is done."""
-        found = Counter(np.count_nonzero(haul.supports >= 0, axis=1).tolist())
-        return Search(haul.position, self.sizes + found, haul.done, written)
+        found = Counter(np.count_nonzero(block.supports >= 0, axis=1).tolist())
+        return Search(block.position, self.sizes + found, block.done, written)
 
 
-def kernel_rows(haul: Haul) -> Iterator[list[str]]:
+def kernel_rows(block: KernelBlock) -> Iterator[list[str]]:
     """Each kernel as text: how many vertices it has, and their numbers."""
-    for support in haul.supports.tolist():
+    for support in block.supports.tolist():
         members = [v for v in support if v >= 0]
         yield [str(len(members)), *map(str, members), *[""] * (len(support) - len(members))]
 
@@ -68,7 +68,7 @@ def search(
         ptype: the type.
         state: the JSON file.
         out: the CSV file, if the kernels are to be listed, too.
-        watch: is told after each stretch which share is done.
+        watch: is called after each stretch with the share that is done.
 
     Raises:
         BadTable: for a state of another kind or another type, and a list that does not go with it.
@@ -78,8 +78,8 @@ def search(
     watch(at.done)
     if at.position is None:
         return at
-    for haul in kernel_blocks(ptype, start=None if at.position == Position() else at.position):
-        at = at.after(haul, None if out is None else _appended(out, haul))
+    for block in kernel_blocks(ptype, start=None if at.position == Position() else at.position):
+        at = at.after(block, None if out is None else _appended(out, block))
         _write(ptype, state, at)
         watch(at.done)
     return at
@@ -142,10 +142,10 @@ def _write(ptype: PrivacyType, state: Path, at: Search) -> None:
     os.replace(aside, state)
 
 
-def _appended(out: Path, haul: Haul) -> int:
+def _appended(out: Path, block: KernelBlock) -> int:
     """The kernels of a stretch added to the list, on the disk; the length of the list."""
     with out.open("ab") as file:
-        for row in kernel_rows(haul):
+        for row in kernel_rows(block):
             file.write((",".join(row) + "\n").encode())
         file.flush()
         os.fsync(file.fileno())

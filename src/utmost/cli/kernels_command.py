@@ -31,9 +31,9 @@ _FEW, _SMALL = 5, 6
 
 
 def show_kernels(
-    spelled: str, ptype: PrivacyType, sizes: dict[int, int], written: Sequence[Path], *, whole: bool
+    spelled: str, ptype: PrivacyType, sizes: dict[int, int], written: Sequence[Path], *, listed: bool
 ) -> None:
-    """Print how many kernels there are, by their number of outcomes; ``whole``: and themselves where they are few."""
+    """Print how many kernels there are, by their number of outcomes; ``listed``: and themselves where they are few."""
     total = sum(sizes.values())
     shown = {
         "secrets": f"{ptype.space.size}: {spelled}",
@@ -44,7 +44,7 @@ def show_kernels(
     console = screen()
     console.print(facts(shown))
     console.print(grid(["outcomes", "kernels"], [[str(size), f"{count:,}"] for size, count in sizes.items()]))
-    if not whole or total > _FEW or ptype.space.size > _SMALL:
+    if not listed or total > _FEW or ptype.space.size > _SMALL:
         return
     names = secret_names(ptype.space)
     for k, kernel in enumerate(listed_kernels(ptype)):
@@ -141,7 +141,7 @@ def kernels(
     if count:
         return answer.give(report, lambda: typer.echo(sum(sizes.values())))
     written = [path for path in (plot, out, resume) if path is not None]
-    answer.give(report, lambda: show_kernels(spelled, ptype, sizes, written, whole=not by_size))
+    answer.give(report, lambda: show_kernels(spelled, ptype, sizes, written, listed=not by_size))
 
 
 def _check_one(asked: dict[str, bool]) -> None:
@@ -159,7 +159,7 @@ def _searched(spelled: str, ptype: PrivacyType, resume: Path | None, out: Path |
 
 
 def _rows(ptype: PrivacyType) -> Iterator[list[str]]:
-    rows = (row for haul in kernel_blocks(ptype) for row in kernel_rows(haul))
+    rows = (row for block in kernel_blocks(ptype) for row in kernel_rows(block))
     return tallied(rows, "kernels written")
 
 

@@ -1,4 +1,4 @@
-"""`utmost leakage`: what a channel tells, by any measure."""
+"""`utmost leakage`: what a channel reveals, by any measure."""
 
 from decimal import ROUND_CEILING, Context
 from pathlib import Path

@@ -44,7 +44,7 @@ class Place:
 
     @property
     def is_there(self) -> bool:
-        """Whether there is a ledger already, as far as can be told without opening it: a server may hold one."""
+        """Whether there is a ledger already, as far as can be known without opening it: a server may hold one."""
         return self.path is None or self.path.exists()
 
     @contextmanager
@@ -94,7 +94,7 @@ def check_no_password(text: str) -> None:
         raise OutOfRange(
             "the address must hold no password: others can read a command line",
             where="--ledger",
-            mend="Give it in the environment as PGPASSWORD, in ~/.pgpass, or by a connection service (PGSERVICE).",
+            remedy="Give it in the environment as PGPASSWORD, in ~/.pgpass, or by a connection service (PGSERVICE).",
         )
 
 

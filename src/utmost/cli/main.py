@@ -141,13 +141,13 @@ _CALLS = {"estimate_kernels (--estimate)": "--estimate", "estimate_kernels": "--
 def in_words(error: UtmostError) -> str:
     """What an error says, in the words of the command line; what came is repeated as it was written.
 
-    >>> in_words(OutOfRange("grid must be a power of two", came="0.3", mend='Pass grid="1/1024", say.'))
+    >>> in_words(OutOfRange("grid must be a power of two", came="0.3", remedy='Pass grid="1/1024", say.'))
     '--grid must be a power of two; got 0.3. Pass --grid 1/1024, say.'
     """
     required = _BEGINS.sub(_option, _spoken(_LEVEL.sub(r"\1 = ", error.required)))
     where = None if error.where is None else _OPTIONS.get(error.where, error.where)
-    mend = None if error.mend is None else _spoken(error.mend)
-    told = str(UtmostError(required, came=error.came, where=where, mend=mend))
+    remedy = None if error.remedy is None else _spoken(error.remedy)
+    told = str(UtmostError(required, came=error.came, where=where, remedy=remedy))
     return _FRACTION.sub(lambda found: found[1] if found[2] == "1" else f"{found[1]}/{found[2]}", told)
 
 

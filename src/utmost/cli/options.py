@@ -336,4 +336,4 @@ def protected(yes: bool) -> Iterator[None]:
         try:
             yield
         except LittleProtection as warning:
-            raise OutOfRange(str(warning).rstrip("."), mend="Or pass --yes to go on all the same.") from None
+            raise OutOfRange(str(warning).rstrip("."), remedy="Or pass --yes to go on all the same.") from None

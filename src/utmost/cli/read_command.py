@@ -13,7 +13,7 @@ from utmost.cli import options
 from utmost.cli.screen import facts, number, percent, screen
 from utmost.design import Reading
 from utmost.design import read as reading_of
-from utmost.design.reading import telling_response
+from utmost.design.reading import equivalent_response
 from utmost.documents import statement_files
 from utmost.documents.consumer_files import consumer_of, is_file, prior_file, with_readings
 from utmost.documents.reports import print_json, reading_report
@@ -156,7 +156,7 @@ def _check_request(
 def _noise(
     level: options.AskedLevel, statement: Path | None, table: Path | None, column: str | None
 ) -> Level | DiscreteStaircase:
-    """The level that was given, or the noise that the statement tells; by default the one beside the releases."""
+    """The level that was given, or the noise that the statement names; by default the one beside the releases."""
     beside = None if table is None else statement_files.sidecar_path(table)
     if statement is None and not level.is_given and beside is not None and beside.exists():
         assert table is not None, "it stands beside them"
@@ -207,10 +207,10 @@ def _give(
         return reading_of(reader.noise, consumer(largest), response, reader.confidence)
 
     def nearest(response: int, largest: int) -> int:
-        return telling_response(reader.noise, response, largest)
+        return equivalent_response(reader.noise, response, largest)
 
     if isinstance(n, str) and is_file(reader.prior):
-        raise OutOfRange("a prior from a file is for one n", came=n, where="--n", mend="Give the number.")
+        raise OutOfRange("a prior from a file is for one n", came=n, where="--n", remedy="Give the number.")
     table: Any = with_readings(files.read(source), column, n, one, nearest, clamped=clamped)
     if out is not None:
         write_together({out: lambda file: files.write(table, file, out)})

@@ -1,4 +1,4 @@
-"""`utmost refine`: the verdict in both directions, and the witness of each."""
+"""`utmost refine`: the verdict in both directions, and the proof of each."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ _SHOWN = 12
 
 _SUMMARIES = {
     "refinement": {
-        "equal": "both tell the same: each is the other, post-processed",
+        "equal": "both say the same: each is the other, post-processed",
         "the first is above": "{0} is better for everyone: {1} is {0}, post-processed",
         "the second is above": "{1} is better for everyone: {0} is {1}, post-processed",
         "incomparable": "neither: some consumer prefers {0}, and another one {1}",
@@ -44,16 +44,16 @@ def show_comparison(found: dict[str, Any], written: Path | None) -> None:
         "verdict": _SUMMARIES[found["order"]][found["relation"]].format(*names),
         "order": found["order"] + (", decided exactly" if found["exact"] else ", up to 1e-9"),
         **{f"{below} below {above}": _because(part, above, below) for part, above, below in directions},
-        "checked": "yes, by the witnesses alone" if all(part["verified"] for part, *_ in directions) else "NO",
+        "checked": "yes, by the proofs alone" if all(part["verified"] for part, *_ in directions) else "NO",
         **({"written": str(written)} if written is not None else {}),
     }
     screen().print(facts(shown))
     for part, above, below in directions:
-        _show_witness(part, above, below)
+        _show_proof(part, above, below)
 
 
 def _names(found: dict[str, Any]) -> tuple[str, str]:
-    """The names of the files without their folders, where these tell them apart."""
+    """The names of the files without their folders, where these distinguish them."""
     first, second = Path(found["first"]), Path(found["second"])
     return (first.name, second.name) if first.name != second.name else (str(first), str(second))
 
@@ -86,7 +86,7 @@ def _value(text: str) -> float:
     return float(int(top) / int(below or 1)) if "." not in text else float(text)
 
 
-def _show_witness(part: dict[str, Any], above: str, below: str) -> None:
+def _show_proof(part: dict[str, Any], above: str, below: str) -> None:
     if "remap" in part:
         remap = part["remap"]
         _table(

@@ -44,7 +44,7 @@ def _statement(release: TableRelease, headline: str, out: Path | None) -> Group:
     rows = {
         "released": f"{', '.join(release.columns)} ({release.rows} rows)",
         "public": ", ".join(release.public) or "no other column",
-        "rows": {"declared": "listed beforehand", "observed": "found in the data, and told"}[release.rows_from],
+        "rows": {"declared": "listed beforehand", "observed": "found in the data, and reported"}[release.rows_from],
         "level": f"epsilon = {said['epsilon']} in all, epsilon = {said['per_cell']['epsilon']} for each cell",
         "neighbours": said["neighbours"],
         "noise": _noise(release),

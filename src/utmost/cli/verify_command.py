@@ -34,7 +34,7 @@ def verify(
     public_key: PublicKey = None,
     answer: options.Answer,
 ) -> None:
-    """Check that a statement follows from itself, that the table is the one it tells of, and who signed it.
+    """Check that a statement follows from itself, that the table is the one it is about, and who signed it.
 
     Level, law, parameters, error bar and sentences of the statement are computed again. What nothing can show, such as
     how many cells one individual changes, is listed as taken on trust.

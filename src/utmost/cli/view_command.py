@@ -9,7 +9,7 @@ def view(*, ledger: Place, asked: Question) -> None:
     """Show a release at any level up to the loosest that was answered; it spends nothing and needs no table.
 
     The response is made from those in the ledger, kept there, and the same each time. Views of one release together
-    tell no more than the loosest of them.
+    reveal no more than the loosest of them.
     """
     signer = asked.checked(None)
     with ledger.opened() as opened:

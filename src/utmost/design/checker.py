@@ -269,9 +269,9 @@ def edge_slacks(
     Privacy of the edge e = (x, y) is v_x - alpha^d v_y >= 0 with multiplier [e, 0], and the same with x and y exchanged
     with multiplier [e, 1].
     """
-    world = object if exactly else np.float64
-    prior, loss = (np.asarray(a, dtype=world) for a in (consumer.prior, consumer.loss))
-    mu, cost = np.asarray(dual, dtype=world)[:, None], prior[:, None] * loss
+    number_kind = object if exactly else np.float64
+    prior, loss = (np.asarray(a, dtype=number_kind) for a in (consumer.prior, consumer.loss))
+    mu, cost = np.asarray(dual, dtype=number_kind)[:, None], prior[:, None] * loss
     listed = multipliers if isinstance(multipliers, Multipliers) else _listed(ptype, multipliers)
     factors = _factors(ptype, listed, exactly)
     minus, plus = listed.total(1, cost.shape), listed.total(factors, cost.shape, at_high=True)

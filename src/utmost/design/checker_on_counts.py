@@ -76,7 +76,7 @@ def integer_rows(consumer: Consumer) -> LossRows:
     ([0, 1, 2], 3)
     """
     prior, prior_scale = _integers(consumer.prior)
-    values = _kernel(consumer) if _is_of_difference(consumer) else consumer.loss
+    values = _by_difference(consumer) if _is_of_difference(consumer) else consumer.loss
     loss_scale = lcm(*{Fraction(x).denominator for x in values.flat})
     return _rows(consumer, lambda numbers: _scaled(numbers, loss_scale), prior, prior_scale * loss_scale)
 
@@ -84,11 +84,11 @@ def integer_rows(consumer: Consumer) -> LossRows:
 def _rows(consumer: Consumer, convert: Callable[[Array], Array], prior: Array, denominator: int) -> LossRows:
     n, k = consumer.secrets, consumer.actions
     if _is_of_difference(consumer):
-        kernel = convert(_kernel(consumer))
+        by_difference = convert(_by_difference(consumer))
         return LossRows(
             prior,
-            lambda i: kernel[n - 1 - i : n - 1 - i + k],
-            lambda r: kernel[r : r + n][::-1],
+            lambda i: by_difference[n - 1 - i : n - 1 - i + k],
+            lambda r: by_difference[r : r + n][::-1],
             k,
             denominator,
         )
@@ -108,7 +108,7 @@ def _is_of_difference(consumer: Consumer) -> bool:
     return consumer.rule is not None and consumer.rule.of_difference
 
 
-def _kernel(consumer: Consumer) -> Array:
+def _by_difference(consumer: Consumer) -> Array:
     """l(i, i + d) for d = -(n-1), ..., k-1."""
     assert consumer.rule is not None, "only a named loss is a function of the difference"
     return np.asarray(consumer.rule.rule(0, np.arange(1 - consumer.secrets, consumer.actions)))
@@ -239,8 +239,8 @@ def alpha_bounds(level: Level) -> tuple[Fraction, Fraction]:
         alpha = level.alpha_fraction()
         return alpha, alpha
     if float(level.alpha) < _SMALLEST_ALPHA:
-        mend = "Give the level as a rational alpha: all is then computed exactly."
-        raise Unsupported(f"alpha must be at least {_SMALLEST_ALPHA} in floats", came=str(level), mend=mend)
+        remedy = "Give the level as a rational alpha: all is then computed exactly."
+        raise Unsupported(f"alpha must be at least {_SMALLEST_ALPHA} in floats", came=str(level), remedy=remedy)
     around: Interval = level.alpha_interval(_BITS + math.ceil(1.5 * level.epsilon_float))
     return around.lower, around.upper
 

@@ -82,12 +82,14 @@ def read_constraints(names: Sequence[Constraint | str], space: Space, actions: i
         Unsupported: for an order of secrets that are not counts.
     """
     if isinstance(names, str):
-        raise OutOfRange("constraints must be given as a list", came=names, mend=f"Write [{names!r}].")
+        raise OutOfRange("constraints must be given as a list", came=names, remedy=f"Write [{names!r}].")
     try:
         wanted = {Constraint(name) for name in names}
     except ValueError:
         known = ", ".join(Constraint)
-        raise OutOfRange("a constraint must be one that is known", came=list(names), mend=f"Known: {known}.") from None
+        raise OutOfRange(
+            "a constraint must be one that is known", came=list(names), remedy=f"Known: {known}."
+        ) from None
     if wanted and actions != space.size:
         raise OutOfRange(f"constraints need {space.size} answers, one for each secret", came=actions)
     if wanted & _ON_COUNTS and not isinstance(space.metric, LineMetric):

@@ -1,7 +1,7 @@
 """Counts released with unbounded noise on the integers, as finite channels: the tails are folded exactly.
 
 A staircase law has P(k + D) = b P(k) for k >= 0. So all responses z, z + D, z + 2D, ... with z >= n have proportional
-likelihoods, and no consumer can tell them apart: they become one outcome, as do z, z - D, ... with z <= 0. Geometric
+likelihoods, and no consumer can distinguish them: they become one outcome, as do z, z - D, ... with z <= 0. Geometric
 noise has period 1, and its folded channel is the clamped mechanism G.
 """
 
@@ -69,8 +69,10 @@ def face_value_of_noise(law: Law, consumer: Consumer) -> Any:
     """
     rule = consumer.rule
     if rule is None or not rule.of_difference:
-        mend = "Use face_value_loss with the clamped channel."
-        raise Unsupported("answers outside the counts need a loss that depends on r - i alone", came=rule, mend=mend)
+        remedy = "Use face_value_loss with the clamped channel."
+        raise Unsupported(
+            "answers outside the counts need a loss that depends on r - i alone", came=rule, remedy=remedy
+        )
     if rule == losses.binary and isinstance(law, IntegerLaw):
         return 1 - law.pmf(0)
     loss = rule.rule

@@ -1,7 +1,7 @@
 """Optima of large programs: an interior point of few columns, the other columns priced, and all of it repaired.
 
-A solver in floats proves nothing. What counts is the certificate that is made from its answer: the columns are mended
-to an exactly private channel, the multipliers to a feasible dual, and the checker computes both bounds anew.
+A solver in floats proves nothing. What counts is the certificate that is made from its answer: the columns are
+corrected to an exactly private channel, the multipliers to a feasible dual, and the checker computes both bounds anew.
 """
 
 from dataclasses import dataclass
@@ -79,8 +79,8 @@ def likely_actions(ptype: PrivacyType, consumer: Consumer) -> NDArray[np.intp]:
     prior, loss = _floats(consumer.prior), _floats(consumer.loss)
     taken = set()
     for times in _LIKELY:
-        kernel = np.exp(-times * distances)
-        joint = (kernel / kernel.sum(axis=1)[:, None]).T * prior
+        factors = np.exp(-times * distances)
+        joint = (factors / factors.sum(axis=1)[:, None]).T * prior
         taken |= set((joint @ loss).argmin(axis=1).tolist())
     return np.array(sorted(taken))
 

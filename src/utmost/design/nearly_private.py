@@ -44,7 +44,7 @@ def repair(
     """An exactly private channel next to a nearly private matrix: what a solver or a printed table gives, made safe.
 
     Exact entries are kept as they are; float entries are rounded to multiples of 2^-60, with each row's sum made 1 in
-    its largest entry. What then breaks the promise is mended by mixing in a channel that says nothing.
+    its largest entry. What then breaks the promise is corrected by mixing in a channel that says nothing.
 
     Args:
         ptype: the promise.
@@ -65,7 +65,7 @@ def repair(
     near, names = _near_channel(channel, ptype.space.size, tolerance)
     start = near if is_exact(near) else _rounded(near)
     breaks, largest = _breaks(ptype, start)
-    repaired, share = _mended(start, breaks, largest)
+    repaired, share = _corrected(start, breaks, largest)
     given: Array = np.asarray(np.frompyfunc(Fraction, 1, 1)(near))
     change, rounding = _distance(repaired, given), _distance(start, given)
     if within is not None and change > exact(within, "within"):
@@ -90,8 +90,8 @@ def private_matrix(ptype: PrivacyType, near: Array) -> Array:
     raised = objects(ceil(_GRID * broken / (1 - largest)) for broken in breaks)
     if not raised.any():
         return matrix
-    whole = _GRID + int(raised.sum())
-    units = [[Fraction(int(_GRID * v) + up, whole) for v, up in zip(row, raised, strict=True)] for row in matrix]
+    total = _GRID + int(raised.sum())
+    units = [[Fraction(int(_GRID * v) + up, total) for v, up in zip(row, raised, strict=True)] for row in matrix]
     return np.array(units, dtype=object)
 
 
@@ -118,7 +118,7 @@ def _breaks(ptype: PrivacyType, matrix: Array) -> tuple[list[Fraction], Fraction
     return breaks, largest
 
 
-def _mended(matrix: Array, breaks: list[Fraction], largest: Fraction) -> tuple[Array, Fraction]:
+def _corrected(matrix: Array, breaks: list[Fraction], largest: Fraction) -> tuple[Array, Fraction]:
     """(1 - theta) X + theta times the constant channel, and theta: see `private_matrix`."""
     total = sum(breaks, Fraction(0))
     if total == 0:
@@ -141,7 +141,7 @@ def _near_channel(matrix: Channel | object, rows: int, tolerance: float) -> tupl
         try:
             near, names = as_array(matrix, "channel", ndim=2), (None, None)
         except NotANumber as error:
-            raise NotAChannel(error.required, came=error.came, mend=error.mend) from None
+            raise NotAChannel(error.required, came=error.came, remedy=error.remedy) from None
     if len(near) != rows or 0 in near.shape:
         raise NotAChannel(f"the channel must have {rows} rows, one for each secret", came=f"shape {near.shape}")
     allowed = 0 if is_exact(near) else tolerance
@@ -155,7 +155,7 @@ def _near_channel(matrix: Channel | object, rows: int, tolerance: float) -> tupl
 def _rounded(near: Array) -> Array:
     units = np.rint(np.maximum(near, 0.0) * _GRID).astype(object)
     for x, row in enumerate(units):
-        whole = [int(u) for u in row]
-        whole[int(np.argmax(near[x]))] += _GRID - sum(whole)
-        units[x] = [Fraction(u, _GRID) for u in whole]
+        total = [int(u) for u in row]
+        total[int(np.argmax(near[x]))] += _GRID - sum(total)
+        units[x] = [Fraction(u, _GRID) for u in total]
     return np.asarray(units)

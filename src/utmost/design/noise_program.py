@@ -41,7 +41,7 @@ class NoiseProgram:
 
     Attributes:
         sensitivity: D >= 1.
-        ratio: alpha, a Fraction or a float: the number world of the program.
+        ratio: alpha, a Fraction or a float: the kind of number of the program.
         window: w >= D.
         outputs: T >= 1.
         has_tails: with tails, or open.
@@ -66,8 +66,8 @@ class NoiseProgram:
             costs[k] += beta * discounted(cost, k - window - D, -D, beta, settled)
             costs[-2 - k] += beta * discounted(cost, window - k + D, D, beta, settled)
         exactly = all(isinstance(c, Fraction) for c in costs)
-        world = (lambda x: x) if exactly else float
-        return cls(D, world(ratio), window, outputs, has_tails, tuple(world(c) for c in costs))
+        number_kind = (lambda x: x) if exactly else float
+        return cls(D, number_kind(ratio), window, outputs, has_tails, tuple(number_kind(c) for c in costs))
 
     @property
     def is_exact(self) -> bool:
@@ -144,7 +144,7 @@ class NoiseProgram:
 
 @dataclass(frozen=True, slots=True)
 class LeastNoise:
-    """The optimum of the program with tails: the noise and its worst-case cost, in one number world."""
+    """The optimum of the program with tails: the noise and its worst-case cost, in one kind of number."""
 
     noise: PeriodicNoise
     cost: Any

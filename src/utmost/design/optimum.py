@@ -180,7 +180,7 @@ def _lowered(ptype: PrivacyType, design: GeometricDesign) -> Iterator[Array]:
     """The float dual, lowered by growing multiples of its rounding errors, until one is certainly feasible."""
     mu = np.where(design.dual < _NEGLIGIBLE, 0.0, design.dual)
     near_one = ptype.level.epsilon_float < 1e-2
-    # Where alpha is near 1 lowering costs more than it mends, so none is tried first.
+    # Where alpha is near 1 lowering costs more than it corrects, so none is tried first.
     steps = ([0.0] if near_one or len(mu) < 1_000 else []) + [2.0**-50 * 8**k for k in range(1, 14)]
     return (mu - step * design.error for step in steps)
 

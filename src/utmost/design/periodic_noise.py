@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported
-from utmost.exact import Array, Level, Number, as_array, exact, exact_integer, frozen, is_exact, level, one_world
+from utmost.exact import Array, Level, Number, as_array, exact, exact_integer, frozen, is_exact, level, same_numbers
 from utmost.noise import IntegerLaw
 from utmost.noise.costs import Cost, Moment
 from utmost.noise.polynomials import eulerian
@@ -82,7 +82,7 @@ def _power_series(order: int, ratio: Any) -> Any:
 
 
 def _at(cost: Cost, x: int, ratio: Any) -> Any:
-    """L(x) in the ratio's number world."""
+    """L(x) in the ratio's kind of number."""
     value = cost(x)
     if isinstance(ratio, Fraction) and not isinstance(value, float):
         return Fraction(value)
@@ -139,7 +139,7 @@ class PeriodicNoise:
         domain: Literal["integers", "reals"] = "integers",
         tolerance: float = 1e-9,
     ) -> None:
-        rows, decay = one_world(as_array(pmf, "pmf", ndim=2), as_array(ratio, "ratio", ndim=0))
+        rows, decay = same_numbers(as_array(pmf, "pmf", ndim=2), as_array(ratio, "ratio", ndim=0))
         if rows.size == 0 or not 1 <= exact_integer(period, "period") <= rows.shape[1]:
             raise OutOfRange("period must lie in 1..m for an array of m >= 1 columns", came=(period, rows.shape))
         if not 0 <= decay < 1:
@@ -326,7 +326,7 @@ def mixed(families: Sequence[PeriodicNoise], weights: object | None = None) -> P
     for other in families:
         if _shape(other) != _shape(first):
             raise OutOfRange("families to be mixed must share period, window and tail", came=_shape(other))
-    *rows, shares = one_world(*(family.pmf for family in families), _weights(weights, len(families)))
+    *rows, shares = same_numbers(*(family.pmf for family in families), _weights(weights, len(families)))
     return _like(first, sum(share * pmf for share, pmf in zip(shares, rows, strict=True)))
 
 
@@ -351,7 +351,7 @@ def averaged_translates(
         tolerance: passed to `PeriodicNoise.check_keeps`: 0 unless the family is a float solver's answer.
 
     Returns:
-        A family of one row, in the same number world.
+        A family of one row, in the same kind of number.
 
     Raises:
         PromiseBroken: when the family does not keep the level, so that there is nothing to conclude from.

@@ -18,7 +18,7 @@ from utmost.exact import (
     exact_integer,
     frozen,
     is_exact,
-    one_world,
+    same_numbers,
     to_floats,
 )
 from utmost.leakage import TIE, joint, l_uncertainty, least_actions, scores
@@ -40,7 +40,7 @@ def posterior(channel: Channel, prior: Array, outcome: int) -> Array | None:
         raise OutOfRange(f"the outcome must lie in 0..{channel.shape[1] - 1}", came=outcome)
     prior = as_array(prior, "prior", ndim=1)
     _check_sizes(channel, len(prior))
-    weights, column = one_world(prior, channel.matrix[:, y])
+    weights, column = same_numbers(prior, channel.matrix[:, y])
     joint = weights * column
     total = joint.sum()
     return None if total == 0 else frozen(np.asarray(joint / total))
@@ -93,7 +93,7 @@ def face_value_loss(channel: Channel, consumer: Consumer) -> Any:
         raise OutOfRange(
             f"each of the {channel.shape[1]} outcomes must be an action", came=f"{consumer.actions} actions"
         )
-    prior, loss, matrix = one_world(consumer.prior, consumer.loss, channel.matrix)
+    prior, loss, matrix = same_numbers(consumer.prior, consumer.loss, channel.matrix)
     total = (prior * (matrix * loss[:, : channel.shape[1]]).sum(axis=1)).sum()
     return total if isinstance(total, Fraction) else float(total)
 
@@ -107,7 +107,7 @@ def _check_sizes(channel: Channel, secrets: int) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """What a response tells a consumer.
+    """What a response says to a consumer.
 
     Attributes:
         action: the action with the least posterior loss; the smallest of several.
@@ -131,8 +131,8 @@ class Reading:
 def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidence: Number = "0.95") -> Reading:
     """The answer of least posterior loss to a response with geometric noise, clamped or not, for counts 0..n.
 
-    The posterior of count i is proportional to p_i alpha^|i - z|, where a response z outside 0..n tells what the
-    nearest end tells. Of another law on the integers, a discrete staircase say, the response must not be clamped; its
+    The posterior of count i is proportional to p_i alpha^|i - z|, where a response z outside 0..n says what the
+    nearest end says. Of another law on the integers, a discrete staircase say, the response must not be clamped; its
     posterior is proportional to p_i P(X = z - i), and all of it outside 0..n repeats with the law's period.
 
     Args:
@@ -165,14 +165,14 @@ def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidenc
     return Reading(int(equal[0]), ties, belief, (first, last), _plain(mass), _plain(scores[equal[0]]))
 
 
-def telling_response(noise: Level | IntegerLaw, response: int, n: int) -> int:
-    """The response nearest to 0..n that tells the same: an end for geometric noise, else less than a period outside.
+def equivalent_response(noise: Level | IntegerLaw, response: int, n: int) -> int:
+    """The response nearest to 0..n that says the same: an end for geometric noise, else less than a period outside.
 
     Beyond an end every count is on one side of the response, and one period farther out all likelihoods are alpha times
     as large.
 
     >>> from utmost.noise import DiscreteStaircase
-    >>> telling_response(Level.of_epsilon(1), -7, 3), telling_response(DiscreteStaircase(1, 5), -7, 3)
+    >>> equivalent_response(Level.of_epsilon(1), -7, 3), equivalent_response(DiscreteStaircase(1, 5), -7, 3)
     (0, -2)
     """
     period = noise.profile.period if isinstance(noise, IntegerLaw) else 1
@@ -183,12 +183,12 @@ def telling_response(noise: Level | IntegerLaw, response: int, n: int) -> int:
 
 def _posterior(noise: Level | IntegerLaw, prior: Array, response: int) -> Array:
     n = len(prior) - 1
-    weights, likelihood = one_world(prior, _likelihood(noise, telling_response(noise, response, n), n))
+    weights, likelihood = same_numbers(prior, _likelihood(noise, equivalent_response(noise, response, n), n))
     joint = weights * likelihood
     total = joint.sum()
     if total == 0:
-        mend = "Give the prior exactly, as Fractions or text, and alpha as a rational."
-        raise NotAPrior("the response must be possible under the prior in float64", came=response, mend=mend)
+        remedy = "Give the prior exactly, as Fractions or text, and alpha as a rational."
+        raise NotAPrior("the response must be possible under the prior in float64", came=response, remedy=remedy)
     return frozen(np.asarray(joint / total))
 
 
@@ -201,12 +201,12 @@ def _likelihood(noise: Level | IntegerLaw, response: int, n: int) -> Array:
 
 
 def _plain(number: Any) -> Any:
-    """A number in its world, without NumPy's dress."""
+    """A number of its kind, without NumPy's dress."""
     return number if isinstance(number, Fraction) else float(number)
 
 
 def _product(belief: Array, loss: Array) -> Array:
-    b, l = one_world(belief, loss)
+    b, l = same_numbers(belief, loss)
     return np.asarray(b @ l)
 
 

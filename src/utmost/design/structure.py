@@ -207,7 +207,7 @@ class Derivation:
 
 @checked
 def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Derivation:
-    """The factor Y of X = G Y, in the number world of X and alpha.
+    """The factor Y of X = G Y, in the kind of number of X and alpha.
 
     Args:
         channel: (n+1, m).
@@ -279,7 +279,7 @@ def uniqueness(ptype: PrivacyType, consumer: Consumer) -> Uniqueness:
     Uniqueness(is_unique=True, variables=16, freedom=0, tight=16)
     """
     if not ptype.level.is_rational:
-        raise Unsupported("uniqueness is decided in rationals", came=str(ptype.level), mend='Give alpha="1/2", say.')
+        raise Unsupported("uniqueness is decided in rationals", came=str(ptype.level), remedy='Give alpha="1/2", say.')
     if isinstance(ptype.space.metric, LineMetric):
         design = exact_design(ptype.level, consumer)
         flows = np.array(list(exact_flows(ptype.level, integer_rows(consumer), design.dual)), dtype=object)

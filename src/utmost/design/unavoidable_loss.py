@@ -164,9 +164,9 @@ def gradual_loss(
     if not isinstance(cost, Moment) or cost.order not in (1, 2):
         raise Unsupported("the joint program takes the absolute or the squared cost", came=cost)
     if 8 * periods**2 * D**3 > _MOST_ROWS:
-        mend = "Take a smaller reach, or a coarser unit."
+        remedy = "Take a smaller reach, or a coarser unit."
         raise Unsupported(
-            f"the program may have at most {_MOST_ROWS} rows", came=f"reach {periods}, D = {D}", mend=mend
+            f"the program may have at most {_MOST_ROWS} rows", came=f"reach {periods}, D = {D}", remedy=remedy
         )
     forms = PairForms(D, math.exp(-one.epsilon_float), math.exp(-two.epsilon_float), periods * D)
     rows = _privacy(forms)

@@ -18,9 +18,9 @@ from utmost.capacities.capacity_evidence import (
 from utmost.capacities.implicit_mechanisms import (
     EnvelopeMechanism,
     ImplicitMechanism,
-    KernelMechanism,
     LatticeMechanism,
     ProductMechanism,
+    SimilarityMechanism,
     UniformMechanism,
     factors,
 )
@@ -80,9 +80,9 @@ def _read_capacity(ptype: PrivacyType, facts: Mapping[str, Any]) -> TypeCapacity
 
 def _mechanism(mechanism: Channel | ImplicitMechanism) -> dict[str, Any]:
     match mechanism:
-        case KernelMechanism():
-            kernel = {"sign": mechanism.sign, "has_rest": mechanism.has_rest}
-            return {"form": "kernel", **kernel, "weights": plain(mechanism.weights)}
+        case SimilarityMechanism():
+            similarity = {"sign": mechanism.sign, "has_rest": mechanism.has_rest}
+            return {"form": "similarity", **similarity, "weights": plain(mechanism.weights)}
         case UniformMechanism():
             return {"form": "uniform", "sign": mechanism.sign}
         case ProductMechanism():
@@ -96,10 +96,10 @@ def _mechanism(mechanism: Channel | ImplicitMechanism) -> dict[str, Any]:
 
 def _read_mechanism(ptype: PrivacyType, facts: dict[str, Any]) -> Any:
     match facts["form"]:
-        case "kernel" | "uniform" if facts["sign"] not in (1, -1):
-            raise BadTable("the sign of a kernel must be 1 or -1", came=facts["sign"])
-        case "kernel":
-            return KernelMechanism(ptype, _fractions(facts["weights"]), int(facts["sign"]), bool(facts["has_rest"]))
+        case "similarity" | "uniform" if facts["sign"] not in (1, -1):
+            raise BadTable("the sign of a similarity must be 1 or -1", came=facts["sign"])
+        case "similarity":
+            return SimilarityMechanism(ptype, _fractions(facts["weights"]), int(facts["sign"]), bool(facts["has_rest"]))
         case "uniform":
             return UniformMechanism(ptype, int(facts["sign"]))
         case "lattice":

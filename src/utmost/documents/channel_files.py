@@ -167,9 +167,9 @@ def _channel(cells: _Cells, path: Path) -> Channel:
                 raise NotAChannel("a probability must not be negative", came="one that is", where=place)
         off = abs(sum(row) - 1)
         if off > _ROUNDED:
-            mend = "Rows are secrets and columns outcomes; write thirds as 1/3."
+            remedy = "Rows are secrets and columns outcomes; write thirds as 1/3."
             raise NotAChannel(
-                "every row must sum to 1", came="more" if sum(row) > 1 else "less", where=place, mend=mend
+                "every row must sum to 1", came="more" if sum(row) > 1 else "less", where=place, remedy=remedy
             )
         rounded = rounded or off > 0
     matrix = [[float(p) for p in row] for row in cells.rows] if rounded else cells.rows
@@ -214,8 +214,8 @@ def comparison(first: Channel, second: Channel, order: str) -> dict[str, Any]:
     """
     if order not in ORDERS:
         raise OutOfRange(f"the order must be one of {', '.join(ORDERS)}", came=order, where="--order")
-    told = {"refinement": _by_refinement, "max-case": _by_worst_case, "privacy": _by_privacy}[order]
-    down, up = told(first, second), told(second, first)
+    by_order = {"refinement": _by_refinement, "max-case": _by_worst_case, "privacy": _by_privacy}[order]
+    down, up = by_order(first, second), by_order(second, first)
     return {
         **codec.header("utmost comparison", 1),
         "order": order,
@@ -230,7 +230,7 @@ def _by_refinement(B: Channel, A: Channel) -> dict[str, Any]:
     verdict = refines(better=B, worse=A)
     if verdict.remap is not None:
         return {"holds": True, "verified": verdict.verify(), "remap": document(verdict.remap)}
-    assert verdict.consumer is not None, "a verdict has one of the two witnesses"
+    assert verdict.consumer is not None, "a verdict has one of the two proofs"
     return {"holds": False, "verified": verdict.verify(), "consumer": _consumer(verdict.consumer, B, A)}
 
 
@@ -251,7 +251,7 @@ def _by_worst_case(B: Channel, A: Channel) -> dict[str, Any]:
     verdict = refines(better=B, worse=A, order="max-case")
     if verdict.weights is not None:
         return {"holds": True, "verified": verdict.verify(), "weights": plain(verdict.weights)}
-    assert verdict.separator is not None, "a verdict has one of the two witnesses"
+    assert verdict.separator is not None, "a verdict has one of the two proofs"
     return {
         "holds": False,
         "verified": verdict.verify(),

@@ -86,7 +86,7 @@ def check_header(found: Any, kind: str, newest: int, noun: str, oldest: int | No
     """Check that this is a document of a kind, in a format that is known.
 
     Raises:
-        BadTable: for another kind, and a format that is no whole number from 1 on.
+        BadTable: for another kind, and a format that is no integer from 1 on.
         Unsupported: for a format above ``newest``, or below ``oldest`` (as ``newest`` when left out).
     """
     kept = found.get("kind") if isinstance(found, Mapping) else None
@@ -94,13 +94,13 @@ def check_header(found: Any, kind: str, newest: int, noun: str, oldest: int | No
         raise BadTable(f"{noun} must be of the kind {kind!r}", came="another", where=where or "kind")
     form, place = found.get("format"), f"{where}, 'format'" if where else "format"
     if type(form) is not int or form < 1:
-        raise BadTable(f"{noun} must have a format, a whole number from 1 on", came=type(form).__name__, where=place)
+        raise BadTable(f"{noun} must have a format, an integer from 1 on", came=type(form).__name__, where=place)
     if form > newest:
-        mend = "It was written by a later version of utmost: read it with that."
-        raise Unsupported(f"the format of {noun} must be at most {newest}", came=form, where=place, mend=mend)
+        remedy = "It was written by a later version of utmost: read it with that."
+        raise Unsupported(f"the format of {noun} must be at most {newest}", came=form, where=place, remedy=remedy)
     if form < (newest if oldest is None else oldest):
-        mend = "It was written by an earlier version of utmost: make it anew."
-        raise Unsupported(f"the format of {noun} must be {newest}", came=form, where=place, mend=mend)
+        remedy = "It was written by an earlier version of utmost: make it anew."
+        raise Unsupported(f"the format of {noun} must be {newest}", came=form, where=place, remedy=remedy)
 
 
 def differing(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from utmost.design import Reading
 from utmost.errors import BadTable, NotALoss, NotAPrior, OutOfRange
 from utmost.exact import Array, Level, as_array, to_floats
-from utmost.release import doors
+from utmost.release import adapters
 from utmost.release.columns import integer_column
 from utmost.spaces import Consumer, LineMetric, Loss, Space, losses, priors
 from utmost.spaces.losses import loss_named
@@ -40,7 +40,7 @@ def consumer_of(prior: str, loss: str, space: Space, level: Level) -> Consumer:
         return Consumer(belief, rule)
     except NotALoss as error:
         where = loss if is_file(loss) else None
-        raise NotALoss(error.required, where=where, mend=error.mend) from None
+        raise NotALoss(error.required, where=where, remedy=error.remedy) from None
 
 
 def is_file(text: str) -> bool:
@@ -64,7 +64,7 @@ def prior_file(text: str, size: int | None = None) -> Array:
         weights = as_array(_by_secret(rows, size) if len(rows[0]) == 2 else _in_order(rows, size))
         return priors.from_counts(weights) if text.startswith(WEIGHTS) else _checked(weights)
     except NotAPrior as error:
-        raise NotAPrior(error.required, came=error.came, where=str(path), mend=error.mend) from None
+        raise NotAPrior(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
 
 
 def loss_of(text: str, space: Space) -> Loss | Array:
@@ -124,18 +124,18 @@ def _checked(probabilities: Array) -> Array:
     try:
         return priors.prior(to_floats(probabilities) if 0 < off <= _ROUNDED else probabilities)
     except NotAPrior as error:
-        mend = f"For numbers that are not normalised write {WEIGHTS}FILE." if off else error.mend
+        remedy = f"For numbers that are not normalised write {WEIGHTS}FILE." if off else error.remedy
         came = f"a sum {'above' if total > 1 else 'below'} 1" if off else None
-        raise NotAPrior(error.required, came=came, mend=mend) from None
+        raise NotAPrior(error.required, came=came, remedy=remedy) from None
 
 
 ADDED = ("answer", "low", "high", "expected_loss")
 
 Read = Callable[[int, int], Reading]
-"""From a response and the largest count n to what it tells."""
+"""From a response and the largest count n to what it says."""
 
 Nearest = Callable[[int, int], int]
-"""From a response and the largest count n to the nearest response that tells the same."""
+"""From a response and the largest count n to the nearest response that says the same."""
 
 
 def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Nearest, *, clamped: bool) -> Any:
@@ -143,29 +143,31 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Ne
 
     Args:
         table: of any kind that a release takes.
-        column: whole numbers.
+        column: integers.
         n: the largest count, or the column that has it for each row.
-        read: asked once for each response and n that tell something different.
+        read: asked once for each response and n that say something different.
         nearest: which those are.
         clamped: refuse responses outside 0..n.
 
     Raises:
-        BadTable: for a column that is missing, a name that is taken, and a cell that is no whole number in its range.
+        BadTable: for a column that is missing, a name that is taken, and a cell that is no integer in its range.
     """
-    door = doors.door_of(table)
-    names = door.names(table)
+    adapter = adapters.adapter_of(table)
+    names = adapter.names(table)
     for name in (column, *([n] if isinstance(n, str) else [])):
         if name not in names:
-            raise doors.no_column(name, names)
+            raise adapters.no_column(name, names)
     for name in ADDED:
         if name in names:
-            raise BadTable(f"the table must leave the name {name!r} free", came="a column of it", mend="Rename it.")
+            raise BadTable(f"the table must leave the name {name!r} free", came="a column of it", remedy="Rename it.")
 
     def place(row: int) -> str:
-        return door.place(table, row)
+        return adapter.place(table, row)
 
-    responses = integer_column(door.column(table, column), column, place).tolist()
-    largest = integer_column(door.column(table, n), n, place).tolist() if isinstance(n, str) else [n] * len(responses)
+    responses = integer_column(adapter.column(table, column), column, place).tolist()
+    largest = (
+        integer_column(adapter.column(table, n), n, place).tolist() if isinstance(n, str) else [n] * len(responses)
+    )
     for row, (z, top) in enumerate(zip(responses, largest, strict=True)):
         if top < 0 or (clamped and not 0 <= z <= top):
             raise BadTable(
@@ -173,7 +175,7 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Ne
             )
     rows = list(map(_row_reader(read, nearest), responses, largest))
     laid = {name: _column([row[at] for row in rows]) for at, name in enumerate(ADDED)}
-    return door.with_columns(table, laid, dict.fromkeys(ADDED, column))
+    return adapter.with_columns(table, laid, dict.fromkeys(ADDED, column))
 
 
 def _row_reader(read: Read, nearest: Nearest) -> Callable[[int, int], tuple[int, int, int, float]]:

@@ -25,7 +25,7 @@ def document(found: Any, loss: str | None) -> dict[str, Any]:
         loss: the name of its loss, or None to write the matrix.
 
     Raises:
-        Unsupported: for the optimum of a program with constraints, which no document tells of.
+        Unsupported: for the optimum of a program with constraints, which no document is about.
     """
     if not isinstance(found.certificate, Certificate):
         raise Unsupported("a design without constraints can be written", came=found.method)

@@ -120,7 +120,7 @@ def _from_file(make: Any, text: str) -> Measure:
     try:
         made: Measure = make(as_array(number_rows(Path(text))))
     except NotALoss as error:
-        raise NotALoss(error.required, where=text, mend=error.mend) from None
+        raise NotALoss(error.required, where=text, remedy=error.remedy) from None
     return made
 
 

@@ -25,16 +25,18 @@ def signer_of(path: Path) -> Signer:
         KeyRefused: for a file that others may read, or that holds no such key.
     """
     if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-        mend = f"Run chmod 600 {path}."
+        remedy = f"Run chmod 600 {path}."
         raise KeyRefused(
-            "only its owner may read a signing key", came="a file open to others", where=str(path), mend=mend
+            "only its owner may read a signing key", came="a file open to others", where=str(path), remedy=remedy
         )
     try:
         key = load_pem_private_key(path.read_bytes(), None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         key = None
     if not isinstance(key, Ed25519PrivateKey):
-        raise KeyRefused("a signing key must be an Ed25519 key in PEM, without a password", where=str(path), mend=_MAKE)
+        raise KeyRefused(
+            "a signing key must be an Ed25519 key in PEM, without a password", where=str(path), remedy=_MAKE
+        )
     return key.sign
 
 

@@ -59,7 +59,7 @@ def space_named(text: str) -> Space:
     read = READERS.get(kind.lower())
     if read is None or not rest:
         raise OutOfRange(
-            "a space is written as its kind and its size, such as grid:4x4", came=text, mend=f"Kinds: {_kinds()}."
+            "a space is written as its kind and its size, such as grid:4x4", came=text, remedy=f"Kinds: {_kinds()}."
         )
     return read(rest)
 
@@ -142,7 +142,7 @@ def graph_file(path: Path) -> Space:
     """The graph in a file: two ends and, if wanted, a length in each row, under a header or none.
 
     The first row is a header when its third cell is no number, or when its cells are "from" and "to", "source" and
-    "target", or "u" and "v". Ends that are all whole numbers are read as numbers.
+    "target", or "u" and "v". Ends that are all integers are read as numbers.
 
     Raises:
         BadTable: for rows of another width, or no row.
@@ -165,14 +165,14 @@ def graph_file(path: Path) -> Space:
     try:
         return graph(edges)
     except NotAMetric as error:
-        raise NotAMetric(error.required, came=error.came, where=str(path), mend=error.mend) from None
+        raise NotAMetric(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
 
 
 def _distances_file(path: Path) -> Space:
     try:
         return Space(number_rows(path))
     except NotAMetric as error:
-        raise NotAMetric(error.required, came=error.came, where=str(path), mend=error.mend) from None
+        raise NotAMetric(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
 
 
 def _lattice(metric: Any) -> Callable[[str], Space]:
@@ -193,7 +193,7 @@ SIZED: dict[str, Callable[..., Space]] = {
     "grid": grid,
     "manhattan": lambda rows, cols: grid(rows, cols, "manhattan"),
 }
-"""Spaces that are told by their kind and sizes."""
+"""Spaces that are named by their kind and sizes."""
 
 READERS: dict[str, Callable[[str], Space]] = {
     "line": lambda text: counts(natural(text, "the length of a line", least=1) - 1),
@@ -228,7 +228,7 @@ def _table(space: Space) -> Any:
 
 
 def _plain(d: Any) -> Any:
-    """A distance: a whole number or a float as itself, a rational as text, a surd as its terms."""
+    """A distance: an integer or a float as itself, a rational as text, a surd as its terms."""
     if isinstance(d, Surd):
         return [[radicand, str(coefficient)] for radicand, coefficient in d.terms]
     return str(d) if isinstance(d, Fraction) else d

@@ -16,7 +16,7 @@ from utmost.exact import Level, exact, wrong_kind
 from utmost.ledger.promise import promised
 from utmost.ledger.verification import response_plan
 from utmost.noise import DiscreteStaircase, Geometric
-from utmost.release.doors import door_of
+from utmost.release.adapters import adapter_of
 from utmost.release.plan import Plan, plan_release
 from utmost.release.statements import FORMAT, KIND, cells_digest, level_facts, level_of_text, stated_level, statement
 from utmost.release.table import rows_origin
@@ -33,7 +33,7 @@ _SENTENCES = ("guarantee", "theorem")
 
 
 def stated_plan(said: Mapping[str, Any]) -> Plan:
-    """The plan that a statement tells of, once everything in it that can be computed has been, and was found equal.
+    """The plan that a statement is about, once everything in it that can be computed has been, and was found equal.
 
     Args:
         said: a statement of any format so far. The sentences of format 1 are not compared.
@@ -66,7 +66,7 @@ def stated_plan(said: Mapping[str, Any]) -> Plan:
 
 
 def check_statement(said: Mapping[str, Any], table: Any, *, digested: bool = True) -> Plan:
-    """Check that a statement follows from itself, and tells of this table.
+    """Check that a statement follows from itself, and is about this table.
 
     Args:
         said: the statement.
@@ -88,22 +88,22 @@ def check_statement(said: Mapping[str, Any], table: Any, *, digested: bool = Tru
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """
     plan = stated_plan(said)
-    door = door_of(table)
-    names = door.names(table)
+    adapter = adapter_of(table)
+    names = adapter.names(table)
     radii = [] if "name" in said else [f"{name}_radius" for name in said["released"]]
     wanted = [*said["released"], *radii, *_public(said)]
     if sorted(names) != sorted(wanted):
         raise BadTable("the table must have the columns that were stated", came=", ".join(names), where="released")
-    columns = {name: door.column(table, name) for name in (*said["released"], *radii)}
+    columns = {name: adapter.column(table, name) for name in (*said["released"], *radii)}
     if any(len(column) != said["rows"] for column in columns.values()):
         raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
     for name in radii:
         if any(float(cell) != float(plan.radius) for cell in columns[name]):
             raise BadTable("the radius must be the one stated", came="another one", where=f"column {name!r}")
     if digested and said["table"] != cells_digest(table):
-        mend = "Get both again from where they were published."
+        remedy = "Get both again from where they were published."
         came = "another SHA-256 than the statement's"
-        raise BadTable("the table must be as it was released", came=came, where="table", mend=mend)
+        raise BadTable("the table must be as it was released", came=came, where="table", remedy=remedy)
     return plan
 
 
@@ -113,11 +113,11 @@ def reading_noise(said: Mapping[str, Any], column: str | None = None) -> Level |
     Where it is a level, alpha^|i - z| is what the release z says of count i.
 
     Args:
-        said: the statement of a release of whole numbers.
+        said: the statement of a release of integers.
         column: which must be one of the released ones.
 
     Raises:
-        BadTable: for a statement that does not follow from itself, or tells of other columns.
+        BadTable: for a statement that does not follow from itself, or is about other columns.
         Unsupported: for another noise.
 
     >>> from utmost.release import statement
@@ -133,13 +133,15 @@ def reading_noise(said: Mapping[str, Any], column: str | None = None) -> Level |
             "the statement must be of the column that is read",
             came=", ".join(said["released"]),
             where=f"column {column!r}",
-            mend="Only released columns have noise that can be read.",
+            remedy="Only released columns have noise that can be read.",
         )
     law = plan.law
     if plan.grid is not None or not isinstance(law, Geometric | DiscreteStaircase):
-        mend = 'Releases with domain="integers" have such noise.'
+        remedy = 'Releases with domain="integers" have such noise.'
         came = type(law).__name__
-        raise Unsupported("only geometric noise and discrete staircases can be read", came=came, where="law", mend=mend)
+        raise Unsupported(
+            "only geometric noise and discrete staircases can be read", came=came, where="law", remedy=remedy
+        )
     return law.ratio if isinstance(law, Geometric) else law
 
 
@@ -243,7 +245,10 @@ def _field(said: Mapping[str, Any], field: str, kind: type) -> Any:
 
 
 def _refusal(field: str) -> BadTable:
-    mend = "Ask the curator for the statement as it was published."
+    remedy = "Ask the curator for the statement as it was published."
     return BadTable(
-        "what a statement says must follow from its level, unit and cost", came="something else", where=field, mend=mend
+        "what a statement says must follow from its level, unit and cost",
+        came="something else",
+        where=field,
+        remedy=remedy,
     )

@@ -102,10 +102,10 @@ def read(path: Path | str) -> dict[str, Any]:
 
 
 def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
-    """Check that the file of a released table is the one that the statement tells of.
+    """Check that the file of a released table is the one that the statement is about.
 
     Raises:
-        BadTable: where it is another, and where the statement does not tell.
+        BadTable: where it is another, and where the statement does not say.
     """
     digest = statement.get("table")
     if not isinstance(digest, dict) or digest.get("of") != "file":
@@ -116,7 +116,7 @@ def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
                 "the table must be as it was released",
                 came="another SHA-256 than the statement's",
                 where=str(table),
-                mend="Get both files again from where they were published.",
+                remedy="Get both files again from where they were published.",
             )
 
 

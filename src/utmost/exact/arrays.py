@@ -1,4 +1,4 @@
-"""The two number worlds of arrays: float64, and objects that are all `Fraction`."""
+"""The two kinds of numbers of arrays: float64, and objects that are all `Fraction`."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -14,7 +14,8 @@ from utmost.exact.kinds import MOST_ELEMENTS, size_of, wrong_kind
 from utmost.exact.numbers import exact
 
 Array = NDArray[Any]
-"""A read-only array in one of the two worlds: dtype float64, or dtype object with a `Fraction` in every place."""
+"""A read-only array in one of the two kinds of numbers: dtype float64, or dtype object with a `Fraction` in every
+place."""
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +24,7 @@ _SMALL = tuple(Fraction(k) for k in range(1025))
 
 
 def as_array(values: object, name: str = "array", ndim: int | None = None) -> Array:
-    """A read-only copy of ``values`` in one of the two number worlds.
+    """A read-only copy of ``values`` in one of the two kinds of numbers.
 
     Integers, Fractions, Decimals and text ("1/2") are exact, and so is an array of nothing else. One float makes the
     whole array float64: a number that has been rounded once cannot make an exact result.
@@ -118,17 +119,17 @@ def indices(values: object, size: int, name: str) -> NDArray[Any]:
     if found.size == 0 and found.dtype.kind in "iuf":
         found = found.astype(np.int64)
     if found.dtype.kind not in "iu" or (found.size and (found.min() < 0 or found.max() >= size)):
-        raise OutOfRange(f"{name} must be whole numbers in 0..{size - 1}", came="others")
+        raise OutOfRange(f"{name} must be integers in 0..{size - 1}", came="others")
     return found
 
 
 def is_exact(array: Array) -> bool:
-    """Whether the array is in the exact world."""
+    """Whether the array is in the exact numbers."""
     return bool(array.dtype == object)
 
 
 def to_floats(array: Array) -> NDArray[np.float64]:
-    """The nearest float64 of every entry: the named way out of the exact world, where no direction is promised.
+    """The nearest float64 of every entry: the named way out of the exact numbers, where no direction is promised.
 
     >>> to_floats(as_array(["1/3"])).tolist()
     [0.3333333333333333]
@@ -174,8 +175,9 @@ def rationals(pairs: Iterable[tuple[Any, Any]], shape: int | tuple[int, ...] = -
     return objects(found, shape)
 
 
-def one_world(*arrays: Array) -> tuple[Array, ...]:
-    """The arrays in one world: exact if all of them are, else all float64 (a float cannot become exact again)."""
+def same_numbers(*arrays: Array) -> tuple[Array, ...]:
+    """The arrays as numbers of one kind: exact if all of them are, else all float64 (a float cannot become exact
+    again)."""
     if all(is_exact(array) for array in arrays):
         return arrays
     return tuple(to_floats(array) if is_exact(array) else array for array in arrays)
@@ -213,7 +215,7 @@ def _from_objects(raw: Array, name: str) -> Array:
             numbers[k] = x if isinstance(x, float | np.floating) else exact(x)
         except NotANumber as error:
             position = tuple(int(p) for p in np.unravel_index(k, raw.shape))
-            raise NotANumber(_at(name, position), came=quoted(x), mend=error.mend) from None
+            raise NotANumber(_at(name, position), came=quoted(x), remedy=error.remedy) from None
     return numbers.reshape(raw.shape)
 
 
@@ -228,10 +230,10 @@ def _at(name: str, position: tuple[int, ...]) -> str:
     return f"entry [{place}] of the {name} must be a finite number" if position else f"{name} must be a finite number"
 
 
-def whole(values: Any) -> tuple[Array, int]:
+def as_integers(values: Any) -> tuple[Array, int]:
     """Rationals as integers over one denominator: values = integers / denominator.
 
-    >>> integers, denominator = whole([Fraction(1, 2), Fraction(2, 3)])
+    >>> integers, denominator = as_integers([Fraction(1, 2), Fraction(2, 3)])
     >>> integers.tolist(), denominator
     ([3, 4], 6)
     """

@@ -105,7 +105,7 @@ class Interval:
     def __truediv__(self, other: "Interval | Fraction | int") -> "Interval":
         that = self._lift(other)
         if that.low <= 0 <= that.high:
-            raise OutOfRange("the divisor must not contain zero", came=that, mend="Ask for more bits.")
+            raise OutOfRange("the divisor must not contain zero", came=that, remedy="Ask for more bits.")
         quotients = [(x << self.bits, y) for x in (self.low, self.high) for y in (that.low, that.high)]
         return Interval(min(x // y for x, y in quotients), max(-(-x // y) for x, y in quotients), self.bits)
 

@@ -1,9 +1,9 @@
-"""Arguments are of the kinds that a signature names: one door for every public function.
+"""Arguments are of the kinds that a signature names: one check for every public function.
 
 A number, an array and a table are read by the readers of their own rooms, which say what is wrong with them. What is
 left is an argument of another kind altogether: an int for a space, text for a channel, a number without a length for a
 list. Python would fail somewhere below, with an error about our code. `checked` reads the annotations of a function
-once, and refuses at its door what no annotation names.
+once, and refuses what no annotation names.
 """
 
 import collections.abc
@@ -43,7 +43,7 @@ _LONGEST_PATH = 4096
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, behind a door that refuses arguments of a kind that its annotations do not name.
+    """The function, behind a check that refuses arguments of a kind that its annotations do not name.
 
     A parameter annotated as one of our nouns takes its instances, ``int`` whatever denotes an integer (which the
     function then gets), ``float`` a finite number, ``bool`` a truth value, ``str`` text, a path what can be
@@ -68,7 +68,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     parameters: list[_Parameter] | None = None
 
     @wraps(function)
-    def door(*arguments: P.args, **named: P.kwargs) -> R:
+    def checked_call(*arguments: P.args, **named: P.kwargs) -> R:
         nonlocal parameters
         if parameters is None:  # at the first call, when every name of the annotations is there
             parameters = _parameters(function)
@@ -86,14 +86,14 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         except MemoryError:
             name = function.__name__
             raise Unsupported(
-                "what is asked for must fit the memory", where=name, mend="Ask for a smaller one."
+                "what is asked for must fit the memory", where=name, remedy="Ask for a smaller one."
             ) from None
 
-    return door
+    return checked_call
 
 
 def checked_parts(kind: type[R]) -> type[R]:
-    """The class, behind the same door: a frozen value whose parts are of the kinds that it is declared with.
+    """The class, behind the same checked_call: a frozen value whose parts are of the kinds that it is declared with.
 
     >>> from dataclasses import dataclass
     >>> @checked_parts

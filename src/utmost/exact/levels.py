@@ -72,7 +72,7 @@ class Level:
             NotALevel: where alpha is irrational.
         """
         if self.base is None or self.power.denominator != 1:
-            raise NotALevel("alpha must be rational", came=self, mend='Give the level as alpha="1/2", say.')
+            raise NotALevel("alpha must be rational", came=self, remedy='Give the level as alpha="1/2", say.')
         return self.base**self.power.numerator
 
     @checked
@@ -180,7 +180,7 @@ def _number(value: Number, name: str) -> Fraction:
     try:
         number = exact(value, name)
     except NotANumber as error:
-        raise NotALevel(error.required, came=error.came, mend=error.mend) from None
+        raise NotALevel(error.required, came=error.came, remedy=error.remedy) from None
     if max(abs(number.numerator), number.denominator) >= _TOO_LONG:
         raise NotALevel(f"{name} must be written in at most {_DIGITS} digits", came="more")
     return number

@@ -9,7 +9,7 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.exact.arrays import Array, Floats, frozen, is_exact, one_world
+from utmost.exact.arrays import Array, Floats, frozen, is_exact, same_numbers
 
 # Products of two limbs, added up 8192 times, stay below 2^53: float64 adds them exactly.
 LIMB_BITS = 20
@@ -72,7 +72,7 @@ def matrix_product(left: Array, right: Array) -> Array:
     >>> matrix_product(as_array([["1/2", "1/2"]]), as_array(["1/3", "1/6"])).tolist()
     [Fraction(1, 4)]
     """
-    left, right = one_world(left, right)
+    left, right = same_numbers(left, right)
     if left.ndim != 2 or right.ndim not in (1, 2) or left.shape[1] != right.shape[0]:
         raise OutOfRange("a product needs shapes (n, k) and (k, m)", came=f"{left.shape} and {right.shape}")
     if not is_exact(left):

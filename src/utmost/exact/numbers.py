@@ -99,5 +99,5 @@ def _refusal(value: object, name: str) -> NotANumber:
     return NotANumber(
         f"{name} must be a finite number",
         came=value,
-        mend='Pass an int, a Fraction, a Decimal, a float, or text such as "1/2" or "0.5".',
+        remedy='Pass an int, a Fraction, a Decimal, a float, or text such as "1/2" or "0.5".',
     )

@@ -20,7 +20,7 @@ def places_figure(
     Args:
         maps: titles, each with a share for every place, row by row.
         shape: rows and columns of the grid.
-        marked: the place to draw a ring around.
+        marked: the place to draw a circle around.
         file: where to write. path: its name, for the format.
 
     Raises:

@@ -12,9 +12,10 @@ from utmost.geometry.impossibility import (
     unserved_consumer,
 )
 from utmost.geometry.kernel_search import Kernels, count_kernels, kernel_blocks, kernel_sizes, kernels
-from utmost.geometry.kernel_supports import Haul, Position
+from utmost.geometry.kernel_supports import KernelBlock, Position
 from utmost.geometry.nib_on_the_line import NibOptimum, least_nib_loss
 from utmost.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict, induced_ratios
+from utmost.geometry.refinement_proofs import Verdict, is_remap_between, prefers
 from utmost.geometry.refining import RefinementVerdict, refines
 from utmost.geometry.symmetries import Automorphisms, Orbits, automorphisms, vertex_orbits
 from utmost.geometry.universal_optima import (
@@ -25,14 +26,13 @@ from utmost.geometry.universal_optima import (
     universality,
 )
 from utmost.geometry.vertex_search import Vertices, count_vertices, vertex_blocks, vertex_extensions, vertices
-from utmost.geometry.witnesses import Verdict, is_remap_between, prefers
 
 __all__ = [
     "Automorphisms",
     "Decomposition",
     "EarthMove",
     "ExistenceVerdict",
-    "Haul",
+    "KernelBlock",
     "KernelEstimate",
     "Kernels",
     "LiftedLoss",

@@ -14,11 +14,11 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.errors import NotALoss, Unsupported
-from utmost.exact import Array, as_array, fractions, is_exact, whole
+from utmost.exact import Array, as_array, as_integers, fractions, is_exact
 from utmost.spaces import Loss
 
 Prior = tuple[int, ...]
-"""A prior up to scale, as whole numbers without a common factor."""
+"""A prior up to scale, as integers without a common factor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Complex:
 
     Attributes:
         size: the number n of secrets.
-        planes: normals of all hyperplanes, as whole numbers; the first n are the coordinate planes.
+        planes: normals of all hyperplanes, as integers; the first n are the coordinate planes.
         cells: the cells; they fill the simplex and meet in common faces.
     """
 
@@ -60,7 +60,7 @@ class Complex:
         """
         n = len(columns)
         units = tuple(tuple(int(x == y) for x in range(n)) for y in range(n))
-        actions = sorted({tuple(action) for action in whole(loss)[0].T})
+        actions = sorted({tuple(action) for action in as_integers(loss)[0].T})
         planes = {unit: k for k, unit in enumerate(units)}
         cells = [Cell(units, tuple(((1 << n) - 1) & ~(1 << k) for k in range(n)))]
         for column in _directions(columns):
@@ -102,7 +102,7 @@ def exact_prior(ray: Prior) -> Array:
 
 def _directions(columns: Array) -> list[Prior]:
     """The columns up to scale, each once; zero columns say nothing."""
-    found = {_primitive(whole(column)[0]) for column in columns.T if any(column)}
+    found = {_primitive(as_integers(column)[0]) for column in columns.T if any(column)}
     return sorted(found)
 
 

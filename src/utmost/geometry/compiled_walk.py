@@ -10,7 +10,7 @@ is read off where it exceeds the bound.
 
 A kernel is a set of independent vertices (columns) of which the vector of ones, the target, is a combination with
 positive coefficients. The walk chooses columns in ascending order, so each set is met once; it pivots each chosen
-column into a row, so that a level of the tableau holds all columns, and the target, in terms of the chosen ones. A set
+column into a row, so that a layer of the tableau holds all columns, and the target, in terms of the chosen ones. A set
 of n - 2 columns is completed by pairs all at once. What neither floating point nor prime fields decide is left to the
 caller and exact numbers.
 
@@ -48,14 +48,14 @@ ZERO = np.uint64(0)
 class Walk(NamedTuple):
     """All that the walk knows, so that it can stop anywhere and go on. Level l has l columns chosen.
 
-    ``tableau`` (n-1, n, m+1): level, row, column; the last column is the target, the vector of ones.
+    ``tableau`` (n-1, n, m+1): depth, row, column; the last column is the target, the vector of ones.
     ``error``, ``size`` (n-1, m+1): bounds on the error and the magnitude of a column's entries.
     ``residues`` (n-1, F, n, m+1): the tableau in F fields, rows up to factors. ``primes``, ``inverses`` (F,): below
     2^31, and -1/p modulo 2^32. ``chosen``, ``rows`` (n,): the chosen columns; their pivot rows from rows[2] on, and in
     rows[0], rows[1] the last two unpivoted ones. ``used`` (n,): which rows are pivoted. ``coming`` (n,): the column to
-    try next on each level; ``level`` (1,). ``rays`` (m, n), ``fog`` (m, 2): see `_cast_rays`. ``sizes`` (n+1, n+1):
-    kernels by size and by how many of their columns are among the first ``lead``. ``found``, ``doubt``: kernels and
-    open sets, with ``filled`` (2,) rows in use.
+    try next at each depth; ``depth`` (1,). ``rays`` (m, n), ``ray_error`` (m, 2): see `_cast_rays`. ``sizes`` (n+1,
+    n+1): kernels by size and by how many of their columns are among the first ``lead``. ``found``, ``doubt``: kernels
+    and open sets, with ``filled`` (2,) rows in use.
     """
 
     tableau: NDArray[np.float64]
@@ -68,9 +68,9 @@ class Walk(NamedTuple):
     rows: NDArray[np.int64]
     used: NDArray[np.bool_]
     coming: NDArray[np.int64]
-    level: NDArray[np.int64]
+    depth: NDArray[np.int64]
     rays: NDArray[np.float64]
-    fog: NDArray[np.float64]
+    ray_error: NDArray[np.float64]
     sizes: NDArray[np.int64]
     found: NDArray[np.int16]
     doubt: NDArray[np.int16]
@@ -105,7 +105,7 @@ def largest_row(column: NDArray[np.float64], used: NDArray[np.bool_]) -> int:
 
 @compiled
 def pivot(walk: Walk, k: int, j: int, row: int) -> None:
-    """Level k + 1: column j becomes a unit column; columns after j and the target are brought up to date."""
+    """Depth k + 1: column j becomes a unit column; columns after j and the target are brought up to date."""
     _pivot_floats(walk.tableau[k], walk.tableau[k + 1], walk.error, walk.size, k, j, row)
     for f in range(len(walk.primes)):
         _pivot_residues(walk.residues[k, f], walk.residues[k + 1, f], walk.primes[f], walk.inverses[f], j, row)
@@ -246,9 +246,10 @@ def _cast_rays(walk: Walk, k: int, start: int) -> bool:
     Let s be a column's entry in rows[1] after that row has been cleared of the target by rows[0]. Columns p, q complete
     a kernel of size n exactly when s_p > 0 > s_q and rays[p] + rays[q] > 0 in every entry before the last:
     p / |s_p| + q / |s_q| then stands for a positive multiple of the target, and the entries are the coefficients of
-    the chosen columns in proportion. The last entry is s; fog[., 1] bounds its error, fog[., 0] that of the others.
+    the chosen columns in proportion. The last entry is s; ray_error[., 1] bounds its error, ray_error[., 0] that of the
+    others.
     """
-    tableau, error, size, rays, fog = walk.tableau[k], walk.error[k], walk.size[k], walk.rays, walk.fog
+    tableau, error, size, rays, ray_error = walk.tableau[k], walk.error[k], walk.size[k], walk.rays, walk.ray_error
     n, m = tableau.shape[0], tableau.shape[1] - 1
     one, two = walk.rows[0], walk.rows[1]
     u, off = tableau[one, m], error[m]
@@ -263,20 +264,20 @@ def _cast_rays(walk: Walk, k: int, start: int) -> bool:
         t = tableau[one, j]
         s = tableau[two, j] - w * t
         s_off = error[j] * (1 + abs(w)) + w_off * (abs(t) + error[j]) + 4 * ROUNDING * (abs(s) + abs(w * t))
-        rays[j, n - 1], fog[j, 1] = s, s_off
+        rays[j, n - 1], ray_error[j, 1] = s, s_off
         if abs(s) <= 16 * s_off:
             continue  # of unsure sign, or zero: `_complete` looks at it alone
         # Scaled to |s| = 1, the pair's coefficients are equal and the sum of two rays is the pair: O(n) for each pair.
-        unit = 1 / abs(s)
-        relative = s_off * unit + off / abs(u) + 4 * ROUNDING
-        scaled = t * unit / u
-        scaled_off = 2 * (error[j] * unit / abs(u) + abs(scaled) * relative)
+        inverse = 1 / abs(s)
+        relative = s_off * inverse + off / abs(u) + 4 * ROUNDING
+        scaled = t * inverse / u
+        scaled_off = 2 * (error[j] * inverse / abs(u) + abs(scaled) * relative)
         # The entries of the chosen columns: errors of target and column, each times the magnitude of the other factor.
-        others = size[m] * scaled_off + off * abs(scaled) + 2 * unit * (error[j] + size[j] * relative)
+        others = size[m] * scaled_off + off * abs(scaled) + 2 * inverse * (error[j] + size[j] * relative)
         rays[j, 0] = scaled
-        fog[j, 0] = max(scaled_off, others + 4 * ROUNDING * (size[m] * abs(scaled) + unit * size[j]))
+        ray_error[j, 0] = max(scaled_off, others + 4 * ROUNDING * (size[m] * abs(scaled) + inverse * size[j]))
         for c in range(n - 2):
-            rays[j, c + 1] = tableau[walk.rows[c + 2], m] * scaled - tableau[walk.rows[c + 2], j] * unit
+            rays[j, c + 1] = tableau[walk.rows[c + 2], m] * scaled - tableau[walk.rows[c + 2], j] * inverse
     return True
 
 
@@ -314,7 +315,8 @@ def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
 
 @compiled
 def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
-    """Of two columns whose rays add up to entries that are positive or too small to tell: 0 if one is zero, else 2."""
+    """Of two columns whose rays add up to entries that are positive or too small to decide: 0 if one is zero, else
+    2."""
     # An entry that is zero in all fields is zero, and a kernel has no coefficient 0; one that is not stays open.
     for c in range(k + 1):
         if abs(walk.rays[i, c] + walk.rays[j, c]) <= bound and _entry_is_zero(walk, k, c, i, j):
@@ -367,7 +369,7 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
     # A pair needs s of both signs: sorted by sign, only ups times downs are looked at.
     for j in range(start, m):
         s = walk.rays[j, n - 1]
-        if clear and abs(s) > 16 * walk.fog[j, 1]:
+        if clear and abs(s) > 16 * walk.ray_error[j, 1]:
             if s > 0:
                 ups[n_up] = j
                 n_up += 1
@@ -380,12 +382,12 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
             _record(walk, k + 1, _single_verdict(walk, k, j) if clear else 2)
         else:
             _doubt_all(walk, k, start, j)
-    rays, fog = walk.rays, walk.fog
+    rays, ray_error = walk.rays, walk.ray_error
     for a in range(n_up):
         i = ups[a]
         for b in range(n_down):
             j = downs[b]
-            bound = fog[i, 0] + fog[j, 0]
+            bound = ray_error[i, 0] + ray_error[j, 0]
             # The hot loop: most pairs fail early, many at entry 0, the multiple of the target that they make up.
             lowest = np.inf
             for c in range(n - 1):
@@ -406,7 +408,7 @@ def _doubt_all(walk: Walk, k: int, start: int, j: int) -> None:
     m, n = walk.tableau.shape[2] - 1, walk.tableau.shape[1]
     # Of two columns of open sign the later one records the pair; one that has a sign is not met here by itself.
     for i in range(start, m):
-        has_sign = abs(walk.rays[i, n - 1]) > 16 * walk.fog[i, 1]
+        has_sign = abs(walk.rays[i, n - 1]) > 16 * walk.ray_error[i, 1]
         if i > j or (i < j and has_sign):
             walk.chosen[k], walk.chosen[k + 1] = min(i, j), max(i, j)
             _record(walk, k + 2, 2)
@@ -437,15 +439,15 @@ def go_on(walk: Walk, patience: int) -> bool:
     room_found = len(walk.found) - pairs if walk.keep else 1
     room_doubt = len(walk.doubt) - pairs
     completed = 0
-    while walk.level[0] >= 0:
+    while walk.depth[0] >= 0:
         if walk.filled[0] > room_found or walk.filled[1] > room_doubt or completed >= patience:
             return True
-        k = walk.level[0]
+        k = walk.depth[0]
         j = walk.coming[k]
         walk.coming[k] += 1
         # The first column is the representative of its orbit: kernels that hold another member are its images.
         if j >= m or (k == 0 and j > 0):
-            walk.level[0] = k - 1
+            walk.depth[0] = k - 1
             if k > 0:
                 walk.used[walk.rows[k + 1]] = False
             continue
@@ -462,7 +464,7 @@ def go_on(walk: Walk, patience: int) -> bool:
             _record(walk, k + 1, _spanning_verdict(walk, k + 1))
         elif not _is_hopeless(walk, k + 1, j + 1):
             if k + 1 < n - 2:
-                walk.level[0] = k + 1
+                walk.depth[0] = k + 1
                 walk.coming[k + 1] = j + 1
                 continue
             walk.used[walk.rows[0]] = True

@@ -66,17 +66,17 @@ Exponents = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decomposition:
-    """M = (sum_i weights[i] kernels[i]) witness: kernel i is used with probability weights[i], then post-processed.
+    """M = (sum_i weights[i] kernels[i]) remap: kernel i is used with probability weights[i], then post-processed.
 
     Attributes:
         kernels: channels on the n secrets, all entries rational.
         weights: their probabilities, all positive.
-        witness: a channel from the outcomes of all kernels, side by side, to the outcomes of M.
+        remap: a channel from the outcomes of all kernels, side by side, to the outcomes of M.
     """
 
     kernels: tuple[Channel, ...]
     weights: tuple[Fraction, ...]
-    witness: Channel
+    remap: Channel
 
     @property
     def mixture(self) -> Channel:
@@ -85,12 +85,12 @@ class Decomposition:
         return Channel(np.concatenate(parts, axis=1))
 
     def verify(self, channel: Channel) -> bool:
-        """Whether the weights are a distribution and B @ witness is the channel, in exact arithmetic."""
+        """Whether the weights are a distribution and B @ remap is the channel, in exact arithmetic."""
         total = sum(self.weights, Fraction(0))
         return (
             total == 1
             and min(self.weights) > 0
-            and bool((matrix_product(self.mixture.matrix, self.witness.matrix) == channel.matrix).all())
+            and bool((matrix_product(self.mixture.matrix, self.remap.matrix) == channel.matrix).all())
         )
 
 
@@ -127,14 +127,14 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
             shares.setdefault(vertex, {})[y] = amount
     weights = {vertex: sum(parts.values(), Fraction(0)) for vertex, parts in shares.items()}
     peeled = _peel(weights, {vertex: cone.column(vertex) for vertex in weights})
-    kernels, witness = [], []
+    kernels, remap = [], []
     for used, _ in peeled:
         kernels.append(np.array([[cone.column(v)[x] * used[v] for v in used] for x in range(cone.size)], dtype=object))
-        witness += [[shares[v].get(y, Fraction(0)) / weights[v] for y in range(channel.shape[1])] for v in used]
+        remap += [[shares[v].get(y, Fraction(0)) / weights[v] for y in range(channel.shape[1])] for v in used]
     return Decomposition(
         tuple(Channel(matrix) for matrix in kernels),
         tuple(share for _, share in peeled),
-        Channel(np.array(witness, dtype=object)),
+        Channel(np.array(remap, dtype=object)),
     )
 
 
@@ -145,7 +145,7 @@ class RationalCone:
     Attributes:
         factors: (n, n) Fractions alpha^d(x, y).
         lengths: (n, n) the distances in units.
-        powers: alpha^h for a whole number h of units.
+        powers: alpha^h for an integer h of units.
     """
 
     factors: Array
@@ -159,9 +159,9 @@ class RationalCone:
         powers = LogPowers.of(ptype.level, distances)
         if not powers.is_rational or not channel.is_exact:
             raise Unsupported(
-                "tight columns are told in rational arithmetic only",
+                "tight columns are found in rational arithmetic only",
                 came="float64 entries" if powers.is_rational else f"irrational alpha^d at {ptype.level}",
-                mend='Give the level as alpha="1/2", say, whole distances, and the channel as Fractions.',
+                remedy='Give the level as alpha="1/2", say, whole distances, and the channel as Fractions.',
             )
         cone = cls(powers.fractions(distances.coefficients), distances.coefficients[..., 0], powers)
         if channel.shape[0] != cone.size:

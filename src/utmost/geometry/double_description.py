@@ -7,7 +7,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.geometry.kernel_supports import Number, as_masks, certain_sign, decided, ring_columns
+from utmost.geometry.kernel_supports import Number, as_masks, certain_sign, decided, exact_columns
 from utmost.geometry.vertex_search import Vertices
 
 Masks = NDArray[np.uint64]
@@ -42,7 +42,7 @@ def kernels_by_double_description(vertices: Vertices) -> list[tuple[int, ...]]:
     """
 
     def compute(bits: int) -> list[_Ray]:
-        columns, one = ring_columns(vertices, bits)
+        columns, one = exact_columns(vertices, bits)
         rays = [_Ray((j,), (one,)) for j in range(len(columns))]
         for row in range(1, len(columns[0])):
             gaps = [column[row] - column[0] for column in columns]

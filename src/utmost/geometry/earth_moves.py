@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from utmost.channels import Channel
-from utmost.exact import Array, checked, frozen, one_world
+from utmost.exact import Array, checked, frozen, same_numbers
+from utmost.geometry.refinement_proofs import TOLERANCE
 from utmost.geometry.refining import refines
-from utmost.geometry.witnesses import TOLERANCE
 from utmost.leakage import Hyper, hyper
 from utmost.spaces.priors import prior as check_prior
 
@@ -33,7 +33,7 @@ class EarthMove:
     @checked
     def verify(self, tolerance: float = TOLERANCE) -> bool:
         """Whether the amounts are as stated: exactly where all is exact, else up to the tolerance in every sum."""
-        posteriors, amounts, joint = one_world(self.before.posteriors, self.amounts, self.after.joint)
+        posteriors, amounts, joint = same_numbers(self.before.posteriors, self.amounts, self.after.joint)
         misses = (
             amounts.sum(axis=1) - self.before.weights,
             amounts.sum(axis=0) - self.after.weights,
@@ -75,7 +75,7 @@ def earth_move(
     remap = refines(better=first, worse=second, tolerance=tolerance).remap
     if remap is None:
         return None
-    weights, shares = one_world(before.weights, remap.matrix)
+    weights, shares = same_numbers(before.weights, remap.matrix)
     return EarthMove(before, after, np.asarray(weights[:, None] * shares))
 
 

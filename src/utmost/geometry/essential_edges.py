@@ -18,8 +18,10 @@ def essential_edges(distances: Array) -> Edges:
     """
     through = distances.copy()  # d(x, z) where z may lie between: not at an end
     np.fill_diagonal(through, 2 * distances.max() + 1)
-    detours = (np.min(through[x][:, None] + through, axis=0) for x in range(len(distances)))
-    return [(x, int(y)) for x, detour in enumerate(detours) for y in np.flatnonzero(distances[x] < detour) if x < y]
+    sums = (np.min(through[x][:, None] + through, axis=0) for x in range(len(distances)))
+    return [
+        (x, int(y)) for x, sum_over_z in enumerate(sums) for y in np.flatnonzero(distances[x] < sum_over_z) if x < y
+    ]
 
 
 def blocks(n: int, edges: Edges) -> list[list[int]]:

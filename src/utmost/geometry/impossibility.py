@@ -12,9 +12,9 @@ from utmost.errors import Unsupported
 from utmost.exact import Array, Surd, checked, fractions
 from utmost.geometry.best_action_cells import exact_loss
 from utmost.geometry.kernel_search import kernels
+from utmost.geometry.refinement_proofs import prefers
 from utmost.geometry.refining import refines
 from utmost.geometry.universal_optima import UniversalityVerdict, universality
-from utmost.geometry.witnesses import prefers
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer, lifted_loss
 from utmost.spaces.losses import loss_matrix
@@ -41,7 +41,8 @@ class Unserved:
 
 @checked
 def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved | None:
-    """A prior on two secrets for which a mechanism is not optimal, because it tells these two apart less than allowed.
+    """A prior on two secrets for which a mechanism is not optimal, because it distinguishes these two less than
+    allowed.
 
     On two secrets the type has one best mechanism T, of which all others are refinements (corollary 9). Where the
     restriction of the channel to a pair is not T, the loss is not trivial on the pair, and T extends to the type
@@ -55,7 +56,7 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
         ptype: with rational alpha^d. The search is polynomial: no vertices are listed.
 
     Returns:
-        None where no pair tells: that says nothing.
+        None where no pair decides: that says nothing.
 
     Source: [fernandes2022], theorem 12, corollary 13, and their lemmas 3 and 6.
 
@@ -210,7 +211,7 @@ def trivial_action(loss: object) -> int | None:
     """An action that is the best one whatever the secret, or None: then the loss is not trivial.
 
     To a trivial loss no information is worth anything: its uncertainty is linear in the prior, and the mechanism that
-    tells nothing is optimal. For no other loss is it.
+    reveals nothing is optimal. For no other loss is it.
 
     Args:
         loss: (n, k), exact.

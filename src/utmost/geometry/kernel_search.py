@@ -14,7 +14,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Array, checked, frozen, natural
 from utmost.geometry.decomposition import solve_columns
 from utmost.geometry.double_description import kernels_by_double_description
-from utmost.geometry.kernel_supports import Haul, Position, check_searchable
+from utmost.geometry.kernel_supports import KernelBlock, Position, check_searchable
 from utmost.geometry.symmetries import Orbits, column_permutations, support_orbits
 from utmost.geometry.vertex_search import Vertices, vertex_blocks
 from utmost.privacy import PrivacyType
@@ -96,11 +96,11 @@ def kernels(ptype: PrivacyType) -> Kernels:
 
 
 @checked
-def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: Position | None = None) -> Iterator[Haul]:
+def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: Position | None = None) -> Iterator[KernelBlock]:
     """The kernels of a type stretch by stretch, with progress, to be gone on with after an interruption.
 
-    Each `Haul` holds some kernels as rows of vertex numbers (as in `Kernels.supports`), the share of the work that is
-    done, and the position from which ``kernel_blocks(ptype, start=position)`` finds the rest. Memory is
+    Each `KernelBlock` holds some kernels as rows of vertex numbers (as in `Kernels.supports`), the share of the work
+    that is done, and the position from which ``kernel_blocks(ptype, start=position)`` finds the rest. Memory is
     bounded by ``rows``.
 
     Raises:
@@ -108,10 +108,10 @@ def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: Position | Non
 
     >>> from utmost.spaces import discrete
     >>> ptype = PrivacyType(discrete(4), alpha="1/2")
-    >>> sum(len(haul.supports) for haul in kernel_blocks(ptype))
+    >>> sum(len(block.supports) for block in kernel_blocks(ptype))
     41
     """
-    return _hauls(_searchable(ptype), natural(rows, "rows", 1, _MOST_ROWS), start)
+    return _blocks(_searchable(ptype), natural(rows, "rows", 1, _MOST_ROWS), start)
 
 
 @checked
@@ -120,7 +120,7 @@ def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], None] = lambda don
 
     Args:
         ptype: the type.
-        watch: is told, every second or so, which share of the search is done, between 0 and 1.
+        watch: is called, every second or so, with the share of the search that is done, between 0 and 1.
 
     >>> from utmost.spaces import hamming
     >>> kernel_sizes(PrivacyType(hamming(2), alpha="1/2"))
@@ -168,7 +168,7 @@ def _searchable(ptype: PrivacyType) -> Vertices:
     return Vertices(frozen(exponents), blocks[0].distances, blocks[0].powers)
 
 
-def _hauls(listed: Vertices, rows: int = 1 << 16, start: Position | None = None) -> Iterator[Haul]:
+def _blocks(listed: Vertices, rows: int = 1 << 16, start: Position | None = None) -> Iterator[KernelBlock]:
     if _can_walk(listed):
         from utmost.geometry.kernel_walk import walk_kernels
 
@@ -176,16 +176,16 @@ def _hauls(listed: Vertices, rows: int = 1 << 16, start: Position | None = None)
         return
     if start is not None:
         raise Unsupported(
-            "only the compiled search can go on from a position", mend='Install the extra "utmost[geometry]".'
+            "only the compiled search can go on from a position", remedy='Install the extra "utmost[geometry]".'
         )
-    yield Haul(_all_at_once(listed), None, 1.0)
+    yield KernelBlock(_all_at_once(listed), None, 1.0)
 
 
 def _supports(listed: Vertices) -> NDArray[np.int32]:
     """All kernels; small types do not wait for numba to compile."""
     if _is_small(listed):
         return _all_at_once(listed)
-    return np.concatenate([haul.supports for haul in _hauls(listed)])
+    return np.concatenate([block.supports for block in _blocks(listed)])
 
 
 def _all_at_once(listed: Vertices) -> NDArray[np.int32]:
@@ -201,7 +201,7 @@ def _is_small(listed: Vertices) -> bool:
 
 
 def _can_walk(listed: Vertices) -> bool:
-    """Whether the compiled search is installed and floating point can tell the entries of a vertex apart."""
+    """Whether the compiled search is installed and floating point can distinguish the entries of a vertex."""
     if listed.distances.size < 3 or float(listed.weights.min()) < _SMALLEST_WEIGHT:
         return False
     try:

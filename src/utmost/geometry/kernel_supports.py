@@ -76,15 +76,15 @@ def certain_sign(x: Number) -> int:
 
 
 @lru_cache(maxsize=4)
-def ring_columns(vertices: Vertices, bits: int) -> tuple[list[list[Number]], Number]:
-    """The vertices as columns of ring numbers, each up to a positive factor, and the number one.
+def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[Number]], Number]:
+    """The vertices as columns of exact numbers, each up to a positive factor, and the number one.
 
     Args:
         vertices: N of them.
         bits: the precision of intervals, where alpha to some distance is irrational.
     """
     if vertices.is_exact:
-        return [_whole(column) for column in vertices.weights.T], 1
+        return [_integral(column) for column in vertices.weights.T], 1
     columns = [
         [_real(vertices.powers, tuple(exponent), bits) for exponent in vertex] for vertex in vertices.exponents.tolist()
     ]
@@ -105,7 +105,7 @@ def is_kernel_support(vertices: Vertices, support: Iterable[int]) -> bool:
     chosen = list(support)
 
     def compute(bits: int) -> bool:
-        columns, one = ring_columns(vertices, bits)
+        columns, one = exact_columns(vertices, bits)
         return is_kernel_set([columns[v] for v in chosen], one)
 
     return decided(compute)
@@ -133,7 +133,7 @@ def is_kernel_set(columns: list[list[Number]], one: Number) -> bool:
     return not outside and all(certain_sign(table[c][c]) * certain_sign(table[c][k]) > 0 for c in range(k))
 
 
-def _whole(column: Any) -> list[Number]:
+def _integral(column: Any) -> list[Number]:
     scale = lcm(*(x.denominator for x in column))
     return [int(x * scale) for x in column]
 
@@ -171,7 +171,7 @@ class Position:
 
     Attributes:
         orbit: the number of the orbit of vertices at work.
-        coming: the column to try next on each level, numbered as in that orbit's walk.
+        coming: the column to try next at each depth, numbered as in that orbit's walk.
     """
 
     orbit: int = 0
@@ -179,7 +179,7 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Haul:
+class KernelBlock:
     """What a stretch of the walk has found.
 
     Attributes:
@@ -203,5 +203,5 @@ def check_searchable(vertices: int) -> None:
         raise Unsupported(
             f"a search for kernels takes at most {_MOST_VERTICES} vertices",
             came=f"{vertices} or more",
-            mend="Use estimate_kernels (--estimate).",
+            remedy="Use estimate_kernels (--estimate).",
         )

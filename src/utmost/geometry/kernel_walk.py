@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from utmost.errors import OutOfRange
 from utmost.exact import Array, frozen
 from utmost.geometry.compiled_walk import ROUNDING, Walk, complete, go_on, largest_row, pivot
-from utmost.geometry.kernel_supports import Haul, Position, check_searchable, is_kernel_support
+from utmost.geometry.kernel_supports import KernelBlock, Position, check_searchable, is_kernel_support
 from utmost.geometry.symmetries import Indices, column_permutations, moved_supports, orbits_under
 from utmost.geometry.vertex_search import Vertices
 
@@ -39,10 +39,10 @@ class WalkTables:
     """The system sum_j lambda_j v_j = 1 with its first row taken from the others: rows v(0), v(x) - v(0).
 
     The differences are divided by 1 - alpha, so that levels near alpha = 1 lose no digits; the target becomes
-    (1, 0, ..., 0). For rational alpha there are as many primes as it takes to tell zero for certain: every number that
-    is tested is a minor of the vertices scaled to integers, and a minor below Hadamard's bound that vanishes modulo
-    all the primes is zero. For irrational alpha there are two primes, and a nonzero number passes for zero with a
-    chance below 2^-60, and only if it is also below the rounding error.
+    (1, 0, ..., 0). For rational alpha there are as many primes as it takes to decide zero for certain: every number
+    that is tested is a minor of the vertices scaled to integers, and a minor below Hadamard's bound that vanishes
+    modulo all the primes is zero. For irrational alpha there are two primes, and a nonzero number passes for zero with
+    a chance below 2^-60, and only if it is also below the rounding error.
 
     Attributes:
         floats: (n, N), right to 4 units of 2^-52.
@@ -90,9 +90,9 @@ class WalkTables:
             rows=np.zeros(n + 1, dtype=np.int64),
             used=np.zeros(n, dtype=np.bool_),
             coming=np.zeros(n, dtype=np.int64),
-            level=np.zeros(1, dtype=np.int64),
+            depth=np.zeros(1, dtype=np.int64),
             rays=np.zeros((m, n)),
-            fog=np.zeros((m, 2)),
+            ray_error=np.zeros((m, 2)),
             sizes=np.zeros((n + 1, n + 1), dtype=np.int64),
             found=np.zeros((rows + pairs if rows else 0, n), dtype=np.int16),
             doubt=np.zeros((rows + pairs, n), dtype=np.int16),
@@ -166,7 +166,7 @@ class PairCompletions:
 _PAIRS_BEFORE_A_PAUSE = 1 << 28
 
 
-def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None = None) -> Iterator[Haul]:
+def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None = None) -> Iterator[KernelBlock]:
     """All kernels of a type with n >= 3 secrets, stretch by stretch.
 
     Each kernel is looked for in the first orbit of vertices that it meets, and there only through the orbit's
@@ -198,7 +198,7 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None
             local = np.concatenate([walk.found[: walk.filled[0]], _settled(vertices, task, walk)])
             walk.filled[:] = 0
             position = _position(walk, task, tasks, unfinished=unfinished)
-            yield Haul(frozen(task.images(local)), position, _share(tasks, vertices.distances.size, position))
+            yield KernelBlock(frozen(task.images(local)), position, _share(tasks, vertices.distances.size, position))
 
 
 def count_by_walk(vertices: Vertices, watch: Callable[[float], None] = lambda done: None) -> NDArray[np.int64]:
@@ -208,7 +208,7 @@ def count_by_walk(vertices: Vertices, watch: Callable[[float], None] = lambda do
 
     Args:
         vertices: all vertices of the type, at least three.
-        watch: is told, every second or so, which share of all sets is done.
+        watch: is called, every second or so, with the share of all sets that is done.
     """
     tables, tasks = WalkTables.of(vertices), _tasks(vertices)
     sizes = np.zeros(vertices.distances.size + 1, dtype=np.int64)
@@ -257,7 +257,7 @@ def _patience(task: _Task) -> int:
 
 def _position(walk: Walk, task: _Task, tasks: list[_Task], *, unfinished: bool) -> Position | None:
     if unfinished:
-        return Position(task.number, tuple(int(j) for j in walk.coming[: walk.level[0] + 1]))
+        return Position(task.number, tuple(int(j) for j in walk.coming[: walk.depth[0] + 1]))
     return Position(task.number + 1) if task.number + 1 < len(tasks) else None
 
 
@@ -297,7 +297,7 @@ def _walk(tables: WalkTables, task: _Task, coming: tuple[int, ...], rows: int) -
     """The walk of one orbit, brought to where it goes on."""
     walk = tables.walk(task.columns, task.lead, rows)
     walk.coming[: len(coming)] = coming
-    walk.level[0] = len(coming) - 1
+    walk.depth[0] = len(coming) - 1
     for k, after in enumerate(coming[:-1]):
         j = after - 1
         row = largest_row(walk.tableau[k, :, j], walk.used)

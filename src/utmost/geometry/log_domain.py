@@ -22,7 +22,7 @@ class Distances:
     equal exactly when their coefficients are.
 
     Attributes:
-        coefficients: (n, n, K) whole numbers, int64 or Python integers where those are too short.
+        coefficients: (n, n, K) integers, int64 or Python integers where those are too short.
         roots: K distinct square-free integers, ascending.
         unit: a positive rational.
     """

@@ -2,8 +2,8 @@
 
 The post-processing of one channel that comes nearest to another, in floats: min ||B P - A|| over all remaps P.
 
-With R = B P - A at the nearest P, the loss R tells the two apart: sum_y min_w (B' R)[y, w] - <A, R> = ||R||^2 is by how
-much a consumer with this loss (and uniform prior, and up to scale) prefers A. So one program gives both witnesses.
+With R = B P - A at the nearest P, the loss R distinguishes the two: sum_y min_w (B' R)[y, w] - <A, R> = ||R||^2 is by
+how much a consumer with this loss (and uniform prior, and up to scale) prefers A. So one program gives both proofs.
 """
 
 import math
@@ -41,7 +41,7 @@ class MergedPair:
 
     @classmethod
     def of(cls, B: Array, A: Array) -> "MergedPair":
-        """The pair of two matrices with as many rows, in one number world."""
+        """The pair of two matrices with as many rows, in one kind of number."""
         near = to_floats(B), to_floats(A)
         groups, parts = _groups(B, near[0]), _groups(A, near[1])
         rows = np.zeros(B.shape[1], dtype=np.intp)
@@ -57,7 +57,7 @@ class MergedPair:
 
 
 def _groups(matrix: Array, near: Floats) -> list[list[int]]:
-    """Proportional columns; exact ones are compared only where floats do not tell all of them apart."""
+    """Proportional columns; exact ones are compared only where floats do not distinguish all of them."""
     if not is_exact(matrix):
         return merged_columns(matrix, _SAME)[1]
     groups = merged_columns(near, _SURELY_APART)[1]
@@ -166,8 +166,8 @@ _MOST = 3 * 10**7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Clue:
-    """A remap that may be (near) one, or a joint loss that may tell A from every remap of B; the other is None.
+class RemapCandidate:
+    """A remap that may be (near) one, or a joint loss that may refute every remap of B; the other is None.
 
     Attributes:
         remap: (m, k), rows summing to about 1; positive, if it can be.
@@ -178,8 +178,8 @@ class Clue:
     loss: Floats | None
 
 
-def clues(B: Floats, A: Floats) -> Iterator[Clue]:
-    """Clues, the cheap ones first, and those at last that an interior point method finds.
+def remap_candidates(B: Floats, A: Floats) -> Iterator[RemapCandidate]:
+    """Candidates, the cheap ones first, and those at last that an interior point method finds.
 
     Args:
         B: (n, m), no zero columns. A: (n, k).
@@ -188,7 +188,7 @@ def clues(B: Floats, A: Floats) -> Iterator[Clue]:
     at = _affine(B, A, back, np.full((B.shape[1], A.shape[1]), 1 / A.shape[1]))
     missed = B @ at - A
     if abs(missed).max() > 1e-9:
-        yield Clue(None, missed)
+        yield RemapCandidate(None, missed)
     if rank == B.shape[1]:
         yield from _of_the_only(at, back)
         return
@@ -214,53 +214,53 @@ def _affine(B: Floats, A: Floats, back: Floats, at: Floats) -> Floats:
     return np.asarray(at + (1 - at.sum(axis=1, keepdims=True)) / at.shape[1])
 
 
-def _of_the_only(at: Floats, back: Floats) -> Iterator[Clue]:
+def _of_the_only(at: Floats, back: Floats) -> Iterator[RemapCandidate]:
     """With independent columns one matrix has B P = A; where it is negative, in row y and column w, loss e_y B^-1."""
     lengths = abs(back).sum(axis=1, keepdims=True)
     y, w = np.unravel_index(int((at / lengths).argmin()), at.shape)
     if at[y, w] < 0:
         loss = np.zeros((back.shape[1], at.shape[1]))
         loss[:, w] = back[y]
-        yield Clue(None, loss)
-    yield Clue(at, None)
+        yield RemapCandidate(None, loss)
+    yield RemapCandidate(at, None)
 
 
-def _projected(B: Floats, A: Floats, back: Floats, at: Floats) -> Iterator[Clue]:
+def _projected(B: Floats, A: Floats, back: Floats, at: Floats) -> Iterator[RemapCandidate]:
     """Projections in turn on {B P = A} and on {P >= a little}: where the remaps have an interior, one in it."""
     k = A.shape[1]
     for deep in _DEEP:
         for turn in range(_ROUNDS):
             if at.min() > _INTERIOR:
-                yield Clue(at, None)
+                yield RemapCandidate(at, None)
                 return
             lifted = np.maximum(at, deep / k)
             if turn % 50 == 0:
                 clipped = np.maximum(at, 0)
-                found = _telling(B, A, clipped / clipped.sum(axis=1, keepdims=True))
+                found = _refuting(B, A, clipped / clipped.sum(axis=1, keepdims=True))
                 if found is not None:
                     yield found
             at = _affine(B, A, back, at + 1.5 * (lifted - at))
-    yield Clue(at, None)
+    yield RemapCandidate(at, None)
 
 
-def _interior(B: Floats, A: Floats, back: Floats) -> Iterator[Clue]:
+def _interior(B: Floats, A: Floats, back: Floats) -> Iterator[RemapCandidate]:
     last = None
     for turn, nearest in enumerate(nearest_remaps(B, A)):
-        found = _telling(B, A, nearest)
+        found = _refuting(B, A, nearest)
         if found is not None:
             yield found
         last = _affine(B, A, back, nearest)
         if turn and last.min() > _INTERIOR:
             break
     if last is not None:
-        yield Clue(last, None)
+        yield RemapCandidate(last, None)
 
 
-def _telling(B: Floats, A: Floats, remap: Floats) -> Clue | None:
-    """What is missed by a remap, as a loss, where it tells the two apart."""
+def _refuting(B: Floats, A: Floats, remap: Floats) -> RemapCandidate | None:
+    """What is missed by a remap, as a loss, where it distinguishes the two."""
     missed = B @ remap - A
     margin = (B.T @ missed).min(axis=1).sum() - (A * missed).sum()
-    return Clue(None, missed) if margin > 1e-3 * (missed**2).sum() > 1e-22 else None
+    return RemapCandidate(None, missed) if margin > 1e-3 * (missed**2).sum() > 1e-22 else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from utmost.channels import Channel
-from utmost.exact import Array, as_array, frozen, is_exact, objects, one_world
-from utmost.geometry.witnesses import Verdict, as_rationals
+from utmost.exact import Array, as_array, frozen, is_exact, objects, same_numbers
+from utmost.geometry.refinement_proofs import Verdict, as_rationals
 from utmost.leakage.channel_capacity import as_channel
 from utmost.programs import LinearProgram, solve_exactly
 
@@ -84,7 +84,7 @@ class MaxCaseVerdict(Verdict):
             weights = as_rationals(self.weights)
             fair = (weights >= 0).all() and (abs(weights.sum(axis=0) - 1) <= least).all()
             return bool(fair and (abs(before.dot(weights) - after) <= least).all())
-        assert self.separator is not None, "a verdict has one of the two witnesses"
+        assert self.separator is not None, "a verdict has one of the two proofs"
         heights = self.separator.dot(before)
         return bool(self.separator.dot(after[:, self.outcome]) - heights.max() > least * abs(self.separator).sum())
 
@@ -103,7 +103,7 @@ def max_case_verdict(better: Channel, worse: Channel, tolerance: float) -> MaxCa
     Source: [chatzikokolakis2021]; [fernandes2022], observation b) after
     equation (7). Cost: one linear program for each outcome of the worse channel.
     """
-    known, wanted = one_world(_posteriors(better), _posteriors(worse))
+    known, wanted = same_numbers(_posteriors(better), _posteriors(worse))
     allowed = 0.0 if is_exact(known) and is_exact(wanted) else tolerance
     weights = []
     points = as_rationals(known)
@@ -128,7 +128,7 @@ class PrivacyOrderVerdict(Verdict):
 
     Attributes:
         loose, strict: the ratios exp(d) of the metrics d that better and worse induce, (n, n), maybe infinite.
-        pair: secrets that the worse channel tells apart more than the better one does, or None.
+        pair: secrets that the worse channel distinguishes more than the better one does, or None.
     """
 
     loose: Array

@@ -8,8 +8,8 @@ from utmost.errors import OutOfRange
 from utmost.exact import Array, checked, frozen
 from utmost.geometry.nearest_remaps import MergedPair
 from utmost.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict, max_case_verdict, privacy_order_verdict
+from utmost.geometry.refinement_proofs import TOLERANCE, Verdict, is_remap_between, prefers, same_secrets
 from utmost.geometry.remaps import exact_remap, near_remap, preferring_consumer
-from utmost.geometry.witnesses import TOLERANCE, Verdict, is_remap_between, prefers, same_secrets
 from utmost.spaces import Consumer
 
 Order = Literal["refinement", "max-case", "privacy"]
@@ -17,7 +17,7 @@ Order = Literal["refinement", "max-case", "privacy"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RefinementVerdict(Verdict):
-    """Whether the worse channel is a refinement of the better one. One of the two witnesses is there.
+    """Whether the worse channel is a refinement of the better one. One of the two proofs is there.
 
     Attributes:
         remap: the channel P with better @ P == worse, or None.
@@ -31,7 +31,7 @@ class RefinementVerdict(Verdict):
         return self.remap is not None
 
     def verify(self) -> bool:
-        """Whether the witness proves the verdict, by one matrix product or two expected losses."""
+        """Whether the proof proves the verdict, by one matrix product or two expected losses."""
         if self.remap is not None:
             return is_remap_between(self.better, self.remap, self.worse, self.tolerance)
         return self.consumer is not None and prefers(self.consumer, self.worse, self.better, self.tolerance)
@@ -66,7 +66,7 @@ def refines(
     - "max-case": is every posterior of the worse channel a mixture of posteriors of the better one? It has ``weights``,
       or an ``outcome`` and a ``separator`` (see `MaxCaseVerdict`). Refinement implies it.
     - "privacy": does the worse channel keep every metric promise that the better one keeps? Or a ``pair`` of secrets
-      that it tells apart more (see `PrivacyOrderVerdict`). The max-case order implies it.
+      that it distinguishes more (see `PrivacyOrderVerdict`). The max-case order implies it.
 
     Rational channels are decided exactly, and P is rational. Where one of the two has float64 entries, both are read
     as floats, which are rounded numbers: P is then any remap that brings the better one within the tolerance of the
@@ -87,7 +87,7 @@ def refines(
 
     Source: [fernandes2022], section II-B, after Theorem "Coriaceous" of quantitative information flow;
     [chatzikokolakis2021] for the other orders. Cost: with independent columns of better one linear system; otherwise
-    floats find a remap or a loss, and one exact system mends it.
+    floats find a remap or a loss, and one exact system corrects it.
 
     >>> from utmost.channels import geometric_channel, randomized_response
     >>> loose, strict = geometric_channel(2, alpha="1/4"), geometric_channel(2, alpha="1/2")
@@ -112,19 +112,19 @@ def _refinement_verdict(first: Channel, second: Channel, tolerance: float) -> Re
     if not (first.is_exact and second.is_exact):
         first, second = first.to_floats(), second.to_floats()
     pair = MergedPair.of(first.matrix, second.matrix)
-    told: list[Consumer] = []
+    found: list[Consumer] = []
 
-    def is_told(loss: Array) -> bool:
+    def refutes(loss: Array) -> bool:
         consumer = preferring_consumer(loss, pair.near, second, first, tolerance)
-        told.extend([] if consumer is None else [consumer])
+        found.extend([] if consumer is None else [consumer])
         return consumer is not None
 
     def is_near(remap: Array) -> bool:
         return is_remap_between(first, Channel(pair.unmerged(remap)), second, tolerance)
 
-    decided = exact_remap(pair, is_told) if first.is_exact else near_remap(pair, is_near, is_told)
+    decided = exact_remap(pair, refutes) if first.is_exact else near_remap(pair, is_near, refutes)
     if decided is None:
-        return RefinementVerdict(first, second, tolerance, None, told[0])
+        return RefinementVerdict(first, second, tolerance, None, found[0])
     remap = stochastic(frozen(pair.unmerged(decided)), first.outcomes, second.outcomes)
     return RefinementVerdict(first, second, tolerance, remap, None)
 

@@ -9,8 +9,8 @@ from utmost.channels import Channel
 from utmost.errors import SolverFailed
 from utmost.exact import Array, Floats, as_array, independent, is_exact, matrix_product, solve_lifted, to_floats
 from utmost.exact.matrix_products import denominators
-from utmost.geometry.nearest_remaps import MergedPair, clues, nearest_remap_exactly
-from utmost.geometry.witnesses import as_rationals, prefers
+from utmost.geometry.nearest_remaps import MergedPair, nearest_remap_exactly, remap_candidates
+from utmost.geometry.refinement_proofs import as_rationals, prefers
 from utmost.spaces import Consumer, priors
 
 _BITS = (1, 3, 6, 10, 16, 24, 36, 50)
@@ -70,34 +70,34 @@ def one_column(entries: list[Fraction], column: int, width: int) -> Array:
 Check = Callable[[Array], bool]
 
 
-def near_remap(pair: MergedPair, is_near: Check, is_told: Check) -> Array | None:
-    """A row-stochastic P that is near enough; None once a loss has been told that rules all of them out.
+def near_remap(pair: MergedPair, is_near: Check, refutes: Check) -> Array | None:
+    """A row-stochastic P that is near enough; None once a loss has been found that rules all of them out.
 
     Args:
         pair: float64 channels.
         is_near: whether a remap (m', k') of the merged pair is near enough.
-        is_told: is shown losses until one is accepted.
+        refutes: is shown losses until one is accepted.
 
     Raises:
         SolverFailed: where the nearest remap is as far off as the tolerance, within the rounding of floats.
     """
-    for clue in clues(*pair.near):
-        if clue.loss is not None and is_told(clue.loss):
+    for candidate in remap_candidates(*pair.near):
+        if candidate.loss is not None and refutes(candidate.loss):
             return None
-        if clue.remap is not None:
-            remap = _stochastic(clue.remap)
+        if candidate.remap is not None:
+            remap = _stochastic(candidate.remap)
             if is_near(remap):
                 return remap
     found = nearest_remap_exactly(as_rationals(pair.coarse), as_rationals(pair.fine))
     remap = _stochastic(to_floats(found.remap))
     if is_near(remap):
         return remap
-    if is_told(found.loss):
+    if refutes(found.loss):
         return None
     raise SolverFailed(
         "a refinement of floats must be decided by more than their rounding",
         came=f"a nearest remap {float(found.distance):.3g} off",
-        mend="Give another tolerance, or rational channels.",
+        remedy="Give another tolerance, or rational channels.",
     )
 
 
@@ -107,15 +107,15 @@ def _stochastic(near: Array) -> Array:
     return np.asarray(clipped / clipped.sum(axis=1, keepdims=True))
 
 
-Told = Callable[[Array], bool]
+Refutes = Callable[[Array], bool]
 """Whether a joint loss, float or exact, leads to a consumer that was checked."""
 
 _ROUNDED_BITS = 44
 _SIMPLE = (1, 60, 10**4, 10**7)
 
 
-def exact_remap(pair: MergedPair, is_told: Told) -> Array | None:
-    """The remap P >= 0 with B P = A and rows that sum to 1; None once a loss has been told that rules it out.
+def exact_remap(pair: MergedPair, refutes: Refutes) -> Array | None:
+    """The remap P >= 0 with B P = A and rows that sum to 1; None once a loss has been found that rules it out.
 
     Independent columns leave one candidate, which a linear system gives. Otherwise floats lead to an interior
     P, and the exact correction, through as many independent columns as there are, is too small to matter. Where no
@@ -123,27 +123,27 @@ def exact_remap(pair: MergedPair, is_told: Told) -> Array | None:
 
     Args:
         pair: B and A, exact.
-        is_told: is shown losses until one is accepted.
+        refutes: is shown losses until one is accepted.
     """
     B, A = pair.coarse, pair.fine
     rows, columns = independent(B)
     only = len(columns) == B.shape[1]
     last = None
-    for clue in clues(*pair.near):
-        if clue.loss is not None and is_told(clue.loss):
+    for candidate in remap_candidates(*pair.near):
+        if candidate.loss is not None and refutes(candidate.loss):
             return None
-        if clue.remap is not None and not only:
-            last = clue.remap
-            found = _mended(B, A, pair.near[0], clue.remap, rows, columns)
+        if candidate.remap is not None and not only:
+            last = candidate.remap
+            found = _corrected(B, A, pair.near[0], candidate.remap, rows, columns)
             if found is not None:
                 return found
     if only:
-        return _only_remap(B, A, rows, is_told)
+        return _only_remap(B, A, rows, refutes)
     simple = None if last is None else _simple(B, A, last)
-    return _by_program(B, A, is_told) if simple is None else simple
+    return _by_program(B, A, refutes) if simple is None else simple
 
 
-def _only_remap(B: Array, A: Array, rows: list[int], is_told: Told) -> Array | None:
+def _only_remap(B: Array, A: Array, rows: list[int], refutes: Refutes) -> Array | None:
     """P = B^-1 A on independent rows: refuted by a row of B outside their span of A, or by a negative entry."""
     P = solve_lifted(B[rows], A[rows])
     rest = [x for x in range(len(B)) if x not in set(rows)]
@@ -151,13 +151,13 @@ def _only_remap(B: Array, A: Array, rows: list[int], is_told: Told) -> Array | N
     for i, w in np.argwhere(off != 0)[:1].tolist():
         loss = _weights(B, rows, -B[rest[i]])
         loss[rest[i]] = Fraction(1)
-        _tell(one_column(list(loss * (1 if off[i, w] > 0 else -1)), w, A.shape[1]), is_told)
+        _refute(one_column(list(loss * (1 if off[i, w] > 0 else -1)), w, A.shape[1]), refutes)
         return None
     if (P >= 0).all():
         return P
     y, w = np.unravel_index(int(P.argmin()), P.shape)
     loss = _weights(B, rows, as_array([int(j == y) for j in range(B.shape[1])]))
-    _tell(one_column(list(loss), int(w), A.shape[1]), is_told)
+    _refute(one_column(list(loss), int(w), A.shape[1]), refutes)
     return None
 
 
@@ -168,7 +168,7 @@ def _weights(B: Array, rows: list[int], target: Array) -> Array:
     return weights
 
 
-def _mended(B: Array, A: Array, rough: Array, near: Array, rows: list[int], columns: list[int]) -> Array | None:
+def _corrected(B: Array, A: Array, rough: Array, near: Array, rows: list[int], columns: list[int]) -> Array | None:
     """A remap next to a positive float one: what it misses is made up for by the independent columns."""
     if near.min() <= 0:
         return None
@@ -219,15 +219,15 @@ def _simple(B: Array, A: Array, near: Array) -> Array | None:
     return None
 
 
-def _by_program(B: Array, A: Array, is_told: Told) -> Array | None:
+def _by_program(B: Array, A: Array, refutes: Refutes) -> Array | None:
     found = nearest_remap_exactly(B, A)
     if found.distance == 0:
         return found.remap
-    _tell(found.loss, is_told)
+    _refute(found.loss, refutes)
     return None
 
 
-def _tell(loss: Array, is_told: Told) -> None:
-    """Tell a loss that was derived exactly, and must lead to a consumer."""
-    if not is_told(loss):
-        raise SolverFailed("a loss of an exact dual must tell the channels apart", where="refinement")
+def _refute(loss: Array, refutes: Refutes) -> None:
+    """Check a loss that was derived exactly, and must lead to a consumer."""
+    if not refutes(loss):
+        raise SolverFailed("a loss of an exact dual must distinguish the channels", where="refinement")

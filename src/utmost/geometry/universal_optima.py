@@ -8,7 +8,7 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
-from utmost.exact import Array, checked, frozen, whole
+from utmost.exact import Array, as_integers, checked, frozen
 from utmost.geometry.best_action_cells import (
     Complex,
     Conflict,
@@ -23,7 +23,7 @@ from utmost.geometry.decomposition import RationalCone
 from utmost.geometry.log_domain import Distances, LogPowers
 from utmost.geometry.vertex_search import Vertices, vertices
 from utmost.privacy import PrivacyType
-from utmost.programs.whole_numbers import Solution, WholeTableau
+from utmost.programs.integer_tableau import IntegerTableau, Solution
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +87,7 @@ class LeastLoss:
     loss: Array
     scaled: Array
     scales: tuple[int, ...]
-    start: WholeTableau
+    start: IntegerTableau
 
     @classmethod
     def of(cls, ptype: PrivacyType, loss: object) -> "LeastLoss":
@@ -101,17 +101,17 @@ class LeastLoss:
             raise Unsupported(
                 "universal optimality is decided in rational arithmetic only",
                 came=f"irrational alpha^d at {ptype.level}",
-                mend='Give the level as alpha="1/2", say, and a space with whole distances.',
+                remedy='Give the level as alpha="1/2", say, and a space with whole distances.',
             )
         return cls._of_vertices(listed, exact_loss(loss, ptype.space.size))
 
     @classmethod
     def _of_vertices(cls, listed: Vertices, loss: Array) -> "LeastLoss":
         columns = listed.weights
-        pairs = [whole(column) for column in columns.T]
+        pairs = [as_integers(column) for column in columns.T]
         scaled = np.array([integers for integers, _ in pairs], dtype=object).T
         right = np.full(len(columns), 1, dtype=object)
-        return cls(columns, loss, scaled, tuple(scale for _, scale in pairs), WholeTableau.feasible(scaled, right))
+        return cls(columns, loss, scaled, tuple(scale for _, scale in pairs), IntegerTableau.feasible(scaled, right))
 
     def prices(self, prior: Array) -> Array:
         """min_w sum_x pi_x v(x) l(x, w) for every vertex v; (N,) Fractions."""
@@ -125,7 +125,7 @@ class LeastLoss:
         """The best bundle for each prior, and the dual that proves it; each search starts where the last one ended."""
         at = self.start
         for prior in priors:
-            costs, denominator = whole(self.scaled_prices(prior))
+            costs, denominator = as_integers(self.scaled_prices(prior))
             found, at = at.minimise(costs)
             bundle = tuple(x * scale for x, scale in zip(found.x, self.scales, strict=True))
             dual = tuple(z / denominator for z in found.dual)
@@ -246,7 +246,7 @@ def _master(
     rows, right, factors = [], [], []
     for k, (prior, value) in enumerate(known.items()):
         slacks = [Fraction(int(j == k)) for j in range(len(known))]
-        row, denominator = whole([*least.scaled_prices(prior), Fraction(-1), *slacks, value])
+        row, denominator = as_integers([*least.scaled_prices(prior), Fraction(-1), *slacks, value])
         rows.append(row[:-1])
         right.append(row[-1])
         factors.append(denominator)
@@ -254,7 +254,7 @@ def _master(
     matrix = np.concatenate([top, np.array(rows, dtype=object)])
     cost = np.zeros(matrix.shape[1], dtype=object)
     cost[count] = 1
-    start = WholeTableau.feasible(matrix, np.array([1] * n + right, dtype=object))
+    start = IntegerTableau.feasible(matrix, np.array([1] * n + right, dtype=object))
     found, _ = start.minimise(cost)
     bundle = tuple(x * scale for x, scale in zip(found.x[:count], least.scales, strict=True))
     weights = {prior: -z * f for prior, z, f in zip(known, found.dual[n:], factors, strict=True)}
@@ -265,9 +265,9 @@ def _master(
 def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
     """A mechanism and a loss, not trivial and monotone in every metric, such that it is universally optimal for it.
 
-    The two closest secrets x, z are told apart as well as their distance allows; every other secret behaves as z does.
-    On {x, z} this is the one kernel of the type there, so it is optimal for every loss that regards only x and z. The
-    loss has the actions x and z and l(w, s) = [w != s]: up to a function of the secret it regards only x and z.
+    The two closest secrets x, z are distinguished as well as their distance allows; every other secret behaves as z
+    does. On {x, z} this is the one kernel of the type there, so it is optimal for every loss that regards only x and z.
+    The loss has the actions x and z and l(w, s) = [w != s]: up to a function of the secret it regards only x and z.
 
     Raises:
         OutOfRange: for fewer than two secrets. Unsupported: where alpha to the least distance is irrational.

@@ -227,7 +227,7 @@ class Vertices:
     A sequence of posteriors: ``vertices[k]`` is the k-th one as an (n,) array that sums to 1.
 
     Attributes:
-        exponents: (N, n, K) whole numbers: h(x) = unit * sum_k exponents[., x, k] sqrt(roots[k]).
+        exponents: (N, n, K) integers: h(x) = unit * sum_k exponents[., x, k] sqrt(roots[k]).
         distances: the distances of the space, exactly.
         powers: alpha to those exponents.
     """

@@ -1,4 +1,4 @@
-"""Noise at several levels at once: kernels between levels, joint laws, the process, and which laws allow it."""
+"""Noise at several levels at once: transitions between levels, joint laws, the process, and which laws allow it."""
 
 from utmost.gradual.laplace_steps import (
     LaplaceBridge,
@@ -13,7 +13,7 @@ from utmost.gradual.lossless import (
     LargerCharacteristic,
     Losslessness,
     NegativeMass,
-    Witness,
+    Obstacle,
     losslessness,
 )
 from utmost.gradual.process import (
@@ -45,12 +45,12 @@ __all__ = [
     "LargerCharacteristic",
     "Losslessness",
     "NegativeMass",
+    "Obstacle",
     "Path",
     "Pieces",
     "Quantity",
     "Relaxing",
     "Tightening",
-    "Witness",
     "correlation",
     "expected_change",
     "expected_jumps",

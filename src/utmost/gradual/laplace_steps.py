@@ -1,4 +1,5 @@
-"""The tighten, relax and bridge kernels of Laplace noise on the reals: atoms, densities, distribution functions."""
+"""The tightening, relaxing and bridging laws of Laplace noise on the reals: atoms, densities, distribution
+functions."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -231,7 +232,7 @@ def laplace_expected_jumps(strict: Level, loose: Level) -> float:
     2.1972245773362196
     """
     if loose < strict:
-        raise OutOfRange(f"the first level must not be looser than {loose}", came=strict, mend="Swap the levels.")
+        raise OutOfRange(f"the first level must not be looser than {loose}", came=strict, remedy="Swap the levels.")
     return float(2 * np.log(float(_ratio(loose, strict))))
 
 

@@ -196,7 +196,7 @@ class BoundedSupport:
     """Why not: V_1 is bounded and V_2 is not."""
 
 
-Witness = NegativeMass | LargerCharacteristic | BoundedSupport
+Obstacle = NegativeMass | LargerCharacteristic | BoundedSupport
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,11 +235,11 @@ class Losslessness:
 
     Attributes:
         difference: the law of W, where there is one.
-        witness: why there is none, otherwise.
+        obstacle: why there is none, otherwise.
     """
 
     difference: Difference | None
-    witness: Witness | None
+    obstacle: Obstacle | None
 
     def __bool__(self) -> bool:
         return self.difference is not None
@@ -253,7 +253,7 @@ def losslessness(strict: Any, loose: Any) -> Losslessness:
             {integer: probability} of finite support.
 
     Returns:
-        A verdict with the law of W (Fractions where all is rational), or with a witness. Both are certified, by
+        A verdict with the law of W (Fractions where all is rational), or with an obstacle. Both are certified, by
         interval arithmetic where numbers are irrational.
 
     Raises:
@@ -266,7 +266,7 @@ def losslessness(strict: Any, loose: Any) -> Losslessness:
     >>> bool(verdict), verdict.difference.pmf(0), verdict.difference.pmf(1)
     (True, Fraction(13, 27), Fraction(7, 54))
     >>> verdict = losslessness(DiscreteStaircase(1, 3), DiscreteStaircase("3/2", 3))
-    >>> bool(verdict), verdict.witness
+    >>> bool(verdict), verdict.obstacle
     (False, NegativeMass(at=2, mass=-0.0639...))
     """
     one, two = series(strict), series(loose)
@@ -301,7 +301,7 @@ def _decision(one: Series, two: Series) -> Losslessness:
     if rough is not None:
         return rough
     raise Unsupported(
-        "the two laws are too near the boundary of what can be decided", mend="Move one of the levels a little."
+        "the two laws are too near the boundary of what can be decided", remedy="Move one of the levels a little."
     )
 
 
@@ -309,8 +309,8 @@ def _spread_out(verdict: Losslessness, stride: int) -> Losslessness:
     """The verdict on functions of z^stride from the verdict on functions of z."""
     if verdict.difference is not None:
         return Losslessness(replace(verdict.difference, stride=stride), None)
-    if isinstance(verdict.witness, NegativeMass):
-        return Losslessness(None, NegativeMass(verdict.witness.at * stride, verdict.witness.mass))
+    if isinstance(verdict.obstacle, NegativeMass):
+        return Losslessness(None, NegativeMass(verdict.obstacle.at * stride, verdict.obstacle.mass))
     return verdict
 
 

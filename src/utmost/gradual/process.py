@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from utmost.errors import OutOfRange
 from utmost.exact import Interval, Level, checked, natural, nearest
-from utmost.gradual.quantities import Quantity, World, plain
+from utmost.gradual.quantities import NumberKind, Quantity, plain
 from utmost.gradual.steps import Tightening
 
 _MOST_POINTS = 10**7
@@ -33,7 +33,7 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     Sorted so that l_1 is the strictest, with l_{m+1} = infinity and V_infinity = 0,
 
     .. math:: P(v_1, \dots, v_m) = \prod_i P(W_i = v_i - v_{i+1}),
-        \quad W_i \text{ the tighten kernel } l_{i+1} \to l_i.
+        \quad W_i \text{ the tightening law } l_{i+1} \to l_i.
 
     Args:
         noise: one integer, or one array of integers, per level; they broadcast.
@@ -53,9 +53,9 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     """
     if not len(levels) or len(noise) != len(levels):
         raise OutOfRange("one noise is needed for each of one or more levels", came=f"{len(noise)} and {len(levels)}")
-    world, read = World.of(levels, *noise)
+    kind, read = NumberKind.of(levels, *noise)
     order = sorted(range(len(levels)), key=lambda i: levels[i])
-    values: list[Any] = [*(read[i].astype(object) if world.exact else read[i] for i in order), 0]
+    values: list[Any] = [*(read[i].astype(object) if kind.exact else read[i] for i in order), 0]
     looser: list[Level | None] = [*(levels[i] for i in order[1:]), None]
     mass: Any = 1
     for i, place in enumerate(order):
@@ -77,7 +77,7 @@ def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     """
     reach = natural(reach, "reach")
     if (2 * reach + 1) ** min(len(levels), 64) > _MOST_POINTS:
-        raise OutOfRange(f"the law may have at most {_MOST_POINTS} points", came="more", mend="Take a smaller reach.")
+        raise OutOfRange(f"the law may have at most {_MOST_POINTS} points", came="more", remedy="Take a smaller reach.")
     is_rational = all(one.is_rational for one in levels)
     axis = np.arange(-reach, reach + 1).astype(object if is_rational else np.int64)
     noise = np.meshgrid(*[axis] * len(levels), indexing="ij")
@@ -91,7 +91,7 @@ def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
 def correlation(one: Level, other: Level) -> float:
     r"""Pearson's correlation of the noise at two levels, sqrt(a_2/a_1) (1-a_1)/(1-a_2) for alphas a_1 >= a_2.
 
-    Its square is the stay probability of the tighten kernel. For small epsilons it tends to epsilon_1/epsilon_2, the
+    Its square is the stay probability of the tightening law. For small epsilons it tends to epsilon_1/epsilon_2, the
     correlation of Laplace noise.
 
     >>> from utmost.exact import level
@@ -153,7 +153,7 @@ def jump_count_pmf(n: ArrayLike, strict: Level, loose: Level | None = None) -> A
     >>> float(jump_count_pmf(0, level(alpha="1/2")))
     0.25
     """
-    _, (counts,) = World.of((), n)
+    _, (counts,) = NumberKind.of((), n)
     mean = expected_jumps(strict, loose)
     none = [k < 0 or k > 1 << 1000 for k in map(int, np.ravel(counts))]  # lgamma of more is beyond a float
     terms = [
@@ -171,9 +171,9 @@ def jump_pmf(j: ArrayLike, level: Level) -> Any:
     >>> jump_pmf(-1, level(alpha="1/2")), jump_pmf([0, 1, 2], level(alpha="1/2")).tolist()
     (Fraction(1, 4), [0.0, 0.25, 0.125])
     """
-    world, (sizes,) = World.of((level,), j)
-    half = world.number(Quantity(lambda a: (1 - a) / 2, (level,)))
-    return plain(world.where(sizes != 0, half) * world.powers(level, np.maximum(np.abs(sizes), 1) - 1))
+    kind, (sizes,) = NumberKind.of((level,), j)
+    half = kind.number(Quantity(lambda a: (1 - a) / 2, (level,)))
+    return plain(kind.where(sizes != 0, half) * kind.powers(level, np.maximum(np.abs(sizes), 1) - 1))
 
 
 @checked
@@ -197,15 +197,15 @@ def forward_intensities(x: ArrayLike, level: Level) -> tuple[Any, Any, Any]:
     Inward, to 0, s, ..., s(m-1) with equal chances: m = |x|. Across 0, to -s(1 + Geom(alpha^2)), and outward, to
     s(m + 1 + Geom(alpha^2)): alpha^2/(1 - alpha^2) each.
     """
-    world, (noise,) = World.of((level,), x)
+    kind, (noise,) = NumberKind.of((level,), x)
     size = np.abs(noise)
-    flat = plain(world.number(Quantity(lambda a: a * a / (1 - a * a), (level,))) + 0 * size)
+    flat = plain(kind.number(Quantity(lambda a: a * a / (1 - a * a), (level,))) + 0 * size)
     return plain(size), flat, flat
 
 
 def _stricter(strict: Level, loose: Level | None) -> Level:
     if loose is not None and loose < strict:
-        raise OutOfRange(f"the first level must not be looser than {loose}", came=strict, mend="Swap the levels.")
+        raise OutOfRange(f"the first level must not be looser than {loose}", came=strict, remedy="Swap the levels.")
     return strict
 
 
@@ -247,12 +247,12 @@ class Path:
 
         Raises:
             OutOfRange: for a level stricter than ``start``, and for one so near a jump that the jump's cell does not
-                tell on which side it is (chance below 2^-200 for a path drawn by `utmost.sampling`).
+                decide on which side it is (chance below 2^-200 for a path drawn by `utmost.sampling`).
         """
         if level is None:
             return 0
         if level < self.start:
-            raise OutOfRange(f"the path begins at {self.start}", came=level, mend="Tighten the noise instead.")
+            raise OutOfRange(f"the path begins at {self.start}", came=level, remedy="Tighten the noise instead.")
         return sum(jump.size for jump in self.jumps if self._is_above(jump, level))
 
     @property
@@ -269,7 +269,7 @@ class Path:
             return False
         if jump.clock.high <= reach.low:
             return True
-        raise OutOfRange("the level must not coincide with a jump of the path", came=level, mend="Move it a little.")
+        raise OutOfRange("the level must not coincide with a jump of the path", came=level, remedy="Move it a little.")
 
     def _epsilon(self, jump: Jump) -> float:
         return self.start.epsilon_float - math.log(max(nearest(jump.clock), 2.0**-1022)) / abs(jump.size)

@@ -1,6 +1,6 @@
 """Rational functions of alphas, in fractions or floats: exact where the alphas are rational, else enclosed.
 
-**The number world of an answer: fractions or floats, chosen as `utmost.noise` chooses it.**
+**The number kind of an answer: fractions or floats, chosen as `utmost.noise` chooses it.**
 
 A single integer asks for an exact answer, an object array for an object array of fractions, every other array for
 float64; a fraction is possible where every alpha is rational.
@@ -85,7 +85,7 @@ class Quantity:
             bits *= 2
 
     def _enclosed(self, bits: int) -> Interval | None:
-        """The formula on intervals, or None where a divisor is not yet told from zero."""
+        """The formula on intervals, or None where a divisor is not yet distinguished from zero."""
         alphas = [Interval.of(0, bits) if one is None else one.alpha_interval(bits) for one in self.levels]
         try:
             enclosure: Interval = Interval.of(0, bits) + self.formula(*alphas)
@@ -95,20 +95,21 @@ class Quantity:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class NumberKind:
     """Fractions where ``exact``, else floats.
 
     >>> from utmost.exact import level
     >>> half = level(alpha="1/2")
-    >>> World(True).powers(half, np.array([0, 2])).tolist(), World(False).powers(half, np.array([0, 2])).tolist()
-    ([Fraction(1, 1), Fraction(1, 4)], [1.0, 0.25])
+    >>> [NumberKind(exact).powers(half, np.array([0, 2])).tolist() for exact in (True, False)]
+    [[Fraction(1, 1), Fraction(1, 4)], [1.0, 0.25]]
     """
 
     exact: bool
 
     @classmethod
-    def of(cls, levels: Sequence[Level | None], *points: ArrayLike) -> tuple["World", list[NDArray[Any]]]:
-        """The world that these points ask for at these levels, and the points as integer arrays that broadcast.
+    def of(cls, levels: Sequence[Level | None], *points: ArrayLike) -> tuple["NumberKind", list[NDArray[Any]]]:
+        """The kind of number that these points ask for at these levels, and the points as integer arrays that
+        broadcast.
 
         Raises:
             NotANumber: where a point is no integer.
@@ -116,14 +117,14 @@ class World:
         """
         read = [Points.of(point) for point in points]
         for one, point in zip(read, points, strict=True):
-            if not one.whole.all():
+            if not one.integral.all():
                 raise NotANumber("the noise must be made of integers", came=point)
         exact = all(one.exact for one in read)
         rational = all(level is None or level.is_rational for level in levels)
         if exact and not rational and not all(one.scalar for one in read):
             raise Unsupported(
                 "exact probabilities need a rational alpha",
-                mend='Give the level as alpha="1/2", say, or pass a numeric array.',
+                remedy='Give the level as alpha="1/2", say, or pass a numeric array.',
             )
         return cls(exact and rational), list(np.broadcast_arrays(*(one.floors for one in read)))
 

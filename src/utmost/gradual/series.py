@@ -11,7 +11,7 @@ two laws can only be divided by each other where these cancel. For a table of fi
 **Dividing one law by another, with proof: the inverse of a Laurent polynomial on the unit circle, certified.**
 
 A guess c for 1/N is certified by its residue e = N c - 1: where the weighted norm eta = sum |e_i| s^|i| is below 1, N
-has no zero in the ring 1/s <= |z| <= s, and the true inverse differs from c by at most |c|_s eta / (1 - eta) in the
+has no zero in the annulus 1/s <= |z| <= s, and the true inverse differs from c by at most |c|_s eta / (1 - eta) in the
 same norm (Neumann's series; the weighted norm is submultiplicative).
 """
 

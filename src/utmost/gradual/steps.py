@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from utmost.errors import OutOfRange
 from utmost.exact import Interval, Level
-from utmost.gradual.quantities import Quantity, World, plain
+from utmost.gradual.quantities import NumberKind, Quantity, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Tightening:
             raise OutOfRange(
                 f"to tighten, the new level must not be looser than {self.loose}",
                 came=self.strict,
-                mend="Swap the levels, or relax instead.",
+                remedy="Swap the levels, or relax instead.",
             )
 
     @property
@@ -63,24 +63,24 @@ class Tightening:
 
     def pmf(self, k: ArrayLike) -> Any:
         """P(W = k) for integers k: fractions for rational alphas where asked for, else floats."""
-        world, (steps,) = World.of((self.loose, self.strict), k)
+        kind, (steps,) = NumberKind.of((self.loose, self.strict), k)
         spread = Quantity(lambda b, a: changing(b, a) * (1 - a) / (1 + a), (self.loose, self.strict))
-        smooth = world.number(spread) * world.powers(self.strict, np.abs(steps))
-        return plain(smooth + world.where(steps == 0, world.number(self.stay)))
+        smooth = kind.number(spread) * kind.powers(self.strict, np.abs(steps))
+        return plain(smooth + kind.where(steps == 0, kind.number(self.stay)))
 
     def ccdf(self, k: ArrayLike) -> Any:
         """P(W > k), for integers k."""
-        world, (steps,) = World.of((self.loose, self.strict), k)
-        return plain(self._above(world, steps))
+        kind, (steps,) = NumberKind.of((self.loose, self.strict), k)
+        return plain(self._above(kind, steps))
 
     def cdf(self, k: ArrayLike) -> Any:
         """P(W <= k), for integers k."""
-        world, (steps,) = World.of((self.loose, self.strict), k)
-        return plain(self._above(world, -1 - steps))
+        kind, (steps,) = NumberKind.of((self.loose, self.strict), k)
+        return plain(self._above(kind, -1 - steps))
 
-    def _above(self, world: World, steps: Any) -> Any:
-        tail = world.number(Quantity(lambda b, a: changing(b, a) / (1 + a), (self.loose, self.strict)))
-        above = tail * world.powers(self.strict, np.where(steps >= 0, steps + 1, -steps))
+    def _above(self, kind: NumberKind, steps: Any) -> Any:
+        tail = kind.number(Quantity(lambda b, a: changing(b, a) / (1 + a), (self.loose, self.strict)))
+        above = tail * kind.powers(self.strict, np.where(steps >= 0, steps + 1, -steps))
         return np.where(steps >= 0, above, 1 - above)
 
     @property
@@ -108,7 +108,7 @@ def changing(b: Any, a: Any) -> Any:
 class Bridge:
     r"""The law of K = V_at - V_loose given W = V_strict - V_loose, which are independent of V_loose.
 
-    With a > m > b the alphas of strict, at and loose, and W', W'' the tighten kernels loose -> at and at -> strict,
+    With a > m > b the alphas of strict, at and loose, and W', W'' the tightening laws loose -> at and at -> strict,
     P(K = k | W = w) = P(W' = k) P(W'' = w - k) / P(W = w). For w != 0 it is a mixture that does not look at w until the
     last moment; with s the sign of w, J ~ Geom(am) and G ~ Geom(m/a):
 
@@ -122,7 +122,7 @@ class Bridge:
     where rest = a (1-mb)(m-b)(1-am) / (m (1-m^2)(1-ab)(a-b)). At w = 0 (with s = +1) the mixture is preceded by
     K = 0 with probability w_0/(w_0 + t), for w_0 the atom of W at 0 and t = (1-w_0)(1-a)/(1+a).
 
-    With ``loose`` None (epsilon = infinity, no noise) this is the relax kernel: K = V_at and W = V_strict.
+    With ``loose`` None (epsilon = infinity, no noise) this is the relaxing law: K = V_at and W = V_strict.
 
     Args:
         strict, at, loose: levels per unit, strictly increasing in epsilon; ``loose`` may be None.
@@ -184,14 +184,14 @@ class Bridge:
 
     def pmf(self, k: ArrayLike, w: ArrayLike) -> Any:
         """P(K = k | W = w), for integers that broadcast: fractions for rational alphas where asked for, else floats."""
-        world, (end, given) = World.of((self.strict, self.at, self.loose), k, w)
+        kind, (end, given) = NumberKind.of((self.strict, self.at, self.loose), k, w)
         ahead, size = end * np.where(given < 0, -1, 1), np.abs(given)
         inward = np.clip(ahead, 0, size)
         smooth = self._quantity(lambda a, m, b: _rest(a, m, b) * (a - m) / a)
-        density = world.powers(self.fall, inward) * world.powers(self.rise, np.abs(ahead - inward))
-        density = world.number(smooth) * density + world.where(ahead == 0, world.number(self.home))
-        density = density + world.where(ahead == size, world.number(self.stay)) * world.powers(self.fall, size)
-        idle = world.where(size == 0, world.number(self.idle))
+        density = kind.powers(self.fall, inward) * kind.powers(self.rise, np.abs(ahead - inward))
+        density = kind.number(smooth) * density + kind.where(ahead == 0, kind.number(self.home))
+        density = density + kind.where(ahead == size, kind.number(self.stay)) * kind.powers(self.fall, size)
+        idle = kind.where(size == 0, kind.number(self.idle))
         return plain((1 - idle) * density + idle * (ahead == 0))
 
     def _quantity(self, formula: Callable[[Any, Any, Any], Any]) -> Quantity:
@@ -207,7 +207,7 @@ def _rest(a: Any, m: Any, b: Any) -> Any:
 
 
 def _share(b: Any, m: Any) -> Any:
-    """b/m, without dividing where b is 0: an m of e^-10000 would need as many digits to be told from 0."""
+    """b/m, without dividing where b is 0: an m of e^-10000 would need as many digits to be distinguished from 0."""
     is_zero = b.low == b.high == 0 if isinstance(b, Interval) else b == 0
     return b if is_zero else b / m
 
@@ -218,7 +218,7 @@ def _idle(a: Any, m: Any, b: Any) -> Any:
 
 
 class Pieces(NamedTuple):
-    """Probabilities of the four pieces of the relax kernel: Fractions or floats, or arrays of them."""
+    """Probabilities of the four pieces of the relaxing law: Fractions or floats, or arrays of them."""
 
     stay: Any
     across: Any
@@ -228,7 +228,7 @@ class Pieces(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Relaxing:
-    r"""The law of V_loose given V_strict = x, for V_strict = V_loose + W with the tighten kernel's independent W.
+    r"""The law of V_loose given V_strict = x, for V_strict = V_loose + W with the tightening law's independent W.
 
     With a = strict's alpha, b = loose's alpha (b < a), m the size and s the sign of x (sign +1 at 0), rho = b/a,
     d = a(1-b^2):
@@ -266,45 +266,45 @@ class Relaxing:
             raise OutOfRange(
                 f"to relax, the new level must be looser than {self.strict}",
                 came=self.loose,
-                mend="Swap the levels, or tighten instead.",
+                remedy="Swap the levels, or tighten instead.",
             )
 
     def pieces(self, x: ArrayLike) -> Pieces:
         """Probabilities of the four pieces given V_strict = x, for integers x."""
-        world, (given,) = self._world(x)
-        return Pieces(*map(plain, self._pieces(world, np.abs(given))))
+        kind, (given,) = self._number_kind(x)
+        return Pieces(*map(plain, self._pieces(kind, np.abs(given))))
 
     def pmf(self, y: ArrayLike, x: ArrayLike) -> Any:
         """P(V_loose = y | V_strict = x), for integers that broadcast: fractions for rational alphas where asked for."""
-        world, (end, given) = self._world(y, x)
+        kind, (end, given) = self._number_kind(y, x)
         ahead, size = end * np.where(given < 0, -1, 1), np.abs(given)
         inward = np.clip(ahead, 0, size)
         smooth = self._quantity(lambda a, b: (1 - a * b) * (a - b) / (a * (1 - b * b)))
-        density = world.powers(self._fall, inward) * world.powers(self._rise, np.abs(ahead - inward))
-        return plain(world.number(smooth) * density + world.where(end == given, self._pieces(world, size).stay))
+        density = kind.powers(self._fall, inward) * kind.powers(self._rise, np.abs(ahead - inward))
+        return plain(kind.number(smooth) * density + kind.where(end == given, self._pieces(kind, size).stay))
 
     def keep(self, x: ArrayLike) -> Any:
         """P(V_loose = x | V_strict = x) = rho^m (1 - 2ab + b^2)/(1 - b^2): the response stays as it is."""
-        world, (given,) = self._world(x)
-        kept = world.number(self._quantity(lambda a, b: (1 - 2 * a * b + b * b) / (1 - b * b)))
-        return plain(kept * world.powers(self._fall, np.abs(given)))
+        kind, (given,) = self._number_kind(x)
+        kept = kind.number(self._quantity(lambda a, b: (1 - 2 * a * b + b * b) / (1 - b * b)))
+        return plain(kept * kind.powers(self._fall, np.abs(given)))
 
     def mean(self, x: ArrayLike) -> Any:
         """E[V_loose | V_strict = x]; about a tenth of a millisecond for each x."""
-        world, (given,) = self._world(x)
-        means = [_sign(x) * world.number(self._quantity(partial(_mean, abs(x)))) for x in np.ravel(given).tolist()]
-        return plain(np.array(means, dtype=object if world.exact else float).reshape(given.shape))
+        kind, (given,) = self._number_kind(x)
+        means = [_sign(x) * kind.number(self._quantity(partial(_mean, abs(x)))) for x in np.ravel(given).tolist()]
+        return plain(np.array(means, dtype=object if kind.exact else float).reshape(given.shape))
 
-    def _pieces(self, world: World, size: Any) -> Pieces:
-        kept = world.powers(self._fall, size)
-        stay = world.number(self._quantity(lambda a, b: b * (1 - a * a) / (a * (1 - b * b))))
-        across = world.number(self._quantity(lambda a, b: b * (a - b) / (1 - b * b)))
-        inward = world.number(self._quantity(lambda a, b: (1 - a * b) / (1 - b * b)))
-        outward = world.number(self._quantity(lambda a, b: (a - b) / (a * (1 - b * b))))
+    def _pieces(self, kind: NumberKind, size: Any) -> Pieces:
+        kept = kind.powers(self._fall, size)
+        stay = kind.number(self._quantity(lambda a, b: b * (1 - a * a) / (a * (1 - b * b))))
+        across = kind.number(self._quantity(lambda a, b: b * (a - b) / (1 - b * b)))
+        inward = kind.number(self._quantity(lambda a, b: (1 - a * b) / (1 - b * b)))
+        outward = kind.number(self._quantity(lambda a, b: (a - b) / (a * (1 - b * b))))
         return Pieces(stay * kept, across + 0 * kept, inward * (1 - kept), outward * kept)
 
-    def _world(self, *points: ArrayLike) -> tuple[World, list[Any]]:
-        return World.of((self.strict, self.loose), *points)
+    def _number_kind(self, *points: ArrayLike) -> tuple[NumberKind, list[Any]]:
+        return NumberKind.of((self.strict, self.loose), *points)
 
     @property
     def _fall(self) -> Quantity:

@@ -102,5 +102,5 @@ def as_channel(channel: Channel | object) -> Channel:
 
 
 def total(values: Array) -> Any:
-    """The sum of an array: a Fraction in the exact world, else the float nearest to the sum of the floats."""
+    """The sum of an array: a Fraction in the exact numbers, else the float nearest to the sum of the floats."""
     return sum(values, Fraction(0)) if is_exact(values) else fsum(values.tolist())

@@ -7,7 +7,7 @@ import numpy as np
 
 from utmost.channels import Channel, merged_columns, stochastic
 from utmost.errors import NotAPrior, OutOfRange
-from utmost.exact import Array, as_array, checked, frozen, is_exact, one_world
+from utmost.exact import Array, as_array, checked, frozen, is_exact, same_numbers
 from utmost.leakage.channel_capacity import as_channel
 from utmost.spaces import Consumer
 from utmost.spaces.priors import prior as check_prior
@@ -129,7 +129,7 @@ def joint(channel: Channel | object, prior: object) -> Array:
     C, belief = as_channel(channel), as_prior(prior)
     if C.shape[0] != len(belief):
         raise OutOfRange(f"the channel must have {len(belief)} rows, one for each secret of the prior", came=C.shape[0])
-    weights, matrix = one_world(belief, C.matrix)
+    weights, matrix = same_numbers(belief, C.matrix)
     return frozen(np.asarray(weights[:, None] * matrix))
 
 
@@ -152,7 +152,7 @@ def hyper_of(posteriors: object, weights: object) -> Hyper:
     columns = np.array([check_prior(column) for column in as_array(posteriors, "posteriors", ndim=2).T])
     if len(columns) != len(outer):
         raise NotAPrior(f"there must be {len(outer)} posteriors, one for each weight", came=len(columns))
-    inner, outer = one_world(columns.T if is_exact(columns) else columns.T.astype(np.float64), outer)
+    inner, outer = same_numbers(columns.T if is_exact(columns) else columns.T.astype(np.float64), outer)
     merged, _ = merged_columns(np.asarray(inner * outer), 0 if is_exact(inner) else 1e-12)
     totals = np.asarray(merged.sum(axis=0))
     return Hyper(np.asarray(merged / totals), totals)

@@ -11,7 +11,7 @@ import numpy as np
 
 from utmost.channels import Remap
 from utmost.errors import NotALoss, NotANumber, OutOfRange, Unsupported
-from utmost.exact import Array, as_array, check_array, checked, is_exact, matrix_product, one_world, to_floats
+from utmost.exact import Array, as_array, check_array, checked, is_exact, matrix_product, same_numbers, to_floats
 from utmost.leakage.channel_capacity import (
     Attained,
     Capacity,
@@ -114,7 +114,9 @@ def columns_of(channel: object, prior: object = None) -> Array:
         prior = prior.prior
     if prior is None:
         raise Unsupported(
-            "a leakage is of a channel and a prior, or of a hyper", came="no prior", mend="Write hyper(C, prior), say."
+            "a leakage is of a channel and a prior, or of a hyper",
+            came="no prior",
+            remedy="Write hyper(C, prior), say.",
         )
     return joint(as_channel(channel), prior)
 
@@ -133,7 +135,7 @@ def scores(payments: Array, joint: Array) -> Array:
     """
     check_array(payments, "payments", 2)
     check_array(joint, "joint distribution", 2)
-    pay, J = one_world(payments, joint)
+    pay, J = same_numbers(payments, joint)
     return matrix_product(pay.T, J)
 
 
@@ -349,7 +351,7 @@ def _gain_matrix(gain: object) -> Array:
     try:
         matrix = as_array(gain, "gain", ndim=2)
     except NotANumber as error:
-        raise NotALoss(error.required, came=error.came, mend=error.mend) from None
+        raise NotALoss(error.required, came=error.came, remedy=error.remedy) from None
     if matrix.size == 0:
         raise NotALoss("a gain needs at least one secret and one action", came=f"shape {matrix.shape}")
     return matrix
@@ -357,7 +359,7 @@ def _gain_matrix(gain: object) -> Array:
 
 def _same_value(values: list[Hashable]) -> Array:
     if not all(isinstance(value, Hashable) for value in values):
-        raise NotALoss("a property must have a value that can be told from others: a number or text, say")
+        raise NotALoss("a property must have a value that can be distinguished from others: a number or text, say")
     kinds = list(dict.fromkeys(values))
     return as_array(np.array([[int(value == kind) for kind in kinds] for value in values], dtype=np.int64))
 

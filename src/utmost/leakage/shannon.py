@@ -76,10 +76,10 @@ def bounds_at(rows: Array, prior: Array) -> ShannonBounds:
         rows: (n, m), float64.
         prior: (n,), float64; any prior proves something.
     """
-    each, told = _divergences(rows, prior), _information(rows, prior)
+    each, information = _divergences(rows, prior), _information(rows, prior)
     # Each term is good to some units in the last place of p log p, and sums to as many as there are terms.
-    error = 2.0**-50 * (8 + rows.shape[1] + len(rows)) * max(1.0, told)
-    return ShannonBounds(frozen(prior.copy()), max(0.0, told - error), float(each.max()) + error)
+    error = 2.0**-50 * (8 + rows.shape[1] + len(rows)) * max(1.0, information)
+    return ShannonBounds(frozen(prior.copy()), max(0.0, information - error), float(each.max()) + error)
 
 
 def _narrower(one: ShannonBounds, other: ShannonBounds) -> ShannonBounds:
@@ -121,19 +121,19 @@ def _polished(rows: Floats, prior: Floats) -> Floats:
 
 
 def _stepped(rows: Floats, p: Floats) -> Floats | None:
-    """p after the part of a Newton step that stays in the simplex and tells more; None where no part does."""
+    """p after the part of a Newton step that stays in the simplex and gains information; None where no part does."""
     used = np.flatnonzero(p > 0)
     step = np.zeros(len(p))
     step[used] = _newton(rows[used], p[used])
     falling = used[step[used] < 0]
     limits = -p[falling] / step[falling]
-    part, told = min(1.0, limits.min(initial=1.0)), _information(rows, p)
+    part, information = min(1.0, limits.min(initial=1.0)), _information(rows, p)
     for _ in range(12):
         moved: Floats = np.maximum(p + part * step, 0.0)
         if limits.size and part == limits.min():
             moved[falling[np.argmin(limits)]] = 0.0
         moved /= moved.sum()
-        if _information(rows, moved) > told:
+        if _information(rows, moved) > information:
             return moved
         part /= 2
     return None

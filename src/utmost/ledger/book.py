@@ -15,7 +15,7 @@ from utmost.ledger.witness import RollbackLoss, Witness, kept, rollback_loss, st
 T = TypeVar("T")
 
 _MEND = "Find out what was lost, then call resume (utmost ledger resume)."
-_MEND_OPEN = "Pass create=True (utmost release --create) to make a new one, or mend the name."
+_REMEDY_OPEN = "Pass create=True (utmost release --create) to make a new one, or correct the name."
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ class Book:
 
         Args:
             said: whether what is looked up will be said to somebody: then the witness must hold it as settled first,
-                also where the process that wrote it died before it could tell.
+                also where the process that wrote it died before it could answer.
 
         Raises:
             Quarantined: for something that would be said, from another history than that of the witness.
@@ -220,7 +220,7 @@ class Book:
         return self.read(self._why) and self.write(lambda page: page.reason, quarantined=True)
 
     def loss(self, page: Page) -> RollbackLoss | None:
-        """What the witness knows and the ledger does not; None where there is no witness to tell."""
+        """What the witness knows and the ledger does not; None where there is no witness."""
         if self.witness is None:
             return None
         seen = self.witness.rows()
@@ -244,7 +244,7 @@ class Book:
                 "the ledger must hold what it held when it was opened",
                 came="an earlier or another state",
                 where=self.store.place,
-                mend="Open it again; its witness tells what was lost.",
+                remedy="Open it again; its witness says what was lost.",
             )
         new = rows.events(seen.number)
         last = check_chain(self.key, seen.number, seen.mac, new)
@@ -319,7 +319,7 @@ class Book:
             return False
 
     def _quarantined(self, reason: str) -> Quarantined:
-        return Quarantined("the ledger must not be in quarantine", came=reason, where=self.store.place, mend=_MEND)
+        return Quarantined("the ledger must not be in quarantine", came=reason, where=self.store.place, remedy=_MEND)
 
 
 def open_book(
@@ -343,7 +343,7 @@ def open_book(
     version = store.transact(lambda rows: rows.version(), write=False)
     is_behind = bool(missing_steps(version))
     if version == 0 and made is None:
-        raise LedgerUnavailable("there must be a ledger", came="none", where=store.place, mend=_MEND_OPEN)
+        raise LedgerUnavailable("there must be a ledger", came="none", where=store.place, remedy=_REMEDY_OPEN)
     book = Book(store, key(version == 0), None)
     if is_behind:
         store.transact(lambda rows: _brought_up(rows, book, made), write=True)
@@ -366,7 +366,7 @@ def _brought_up(rows: Rows, book: Book, made: Mapping[str, Any] | None) -> None:
 
 
 def _check_key(rows: Rows, key: Key) -> None:
-    """A wrong key is told from a damaged ledger by the fingerprint in the first event."""
+    """A wrong key is distinguished from a damaged ledger by the fingerprint in the first event."""
     first = rows.body(1)
     if first is None:
         raise LedgerDamaged("a ledger must have a first event", where="event 1")

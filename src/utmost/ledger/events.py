@@ -57,7 +57,7 @@ Facts = Mapping[str, Any]
 
 
 def _second(facts: Facts) -> Facts:
-    """Format 2 tells of a witness, of seals, bounds and snapping, and keeps a digest of the values."""
+    """Format 2 is about a witness, of seals, bounds and snapping, and keeps a digest of the values."""
     if "identity" in facts:
         facts = {**facts, "witness": None}
     if "root" not in facts:
@@ -123,7 +123,7 @@ def read_event(number: int, body: bytes, upgrades: Mapping[int, Callable[[Facts]
             "an event must be of a kind that this version knows",
             came=f"{kind!r} of format {form!r}",
             where=where,
-            mend="The ledger was written by a later version of utmost: open it with that.",
+            remedy="The ledger was written by a later version of utmost: open it with that.",
         )
     try:
         for older in range(form, last):

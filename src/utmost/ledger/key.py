@@ -30,9 +30,9 @@ def make_file(path: Path) -> None:
     except FileExistsError:
         return
     except OSError as error:
-        mend = "Nothing was spent; make the same call again once the cause is mended."
+        remedy = "Nothing was spent; make the same call again once the cause is removed."
         raise LedgerUnavailable(
-            "the ledger's files must be writable", came=error.strerror, where=str(path), mend=mend
+            "the ledger's files must be writable", came=error.strerror, where=str(path), remedy=remedy
         ) from None
     try:
         owner_only(file)
@@ -60,7 +60,7 @@ def sync_directory(path: Path) -> None:
 KEY_BYTES = 32
 KEY_VARIABLE, FILE_VARIABLE = "UTMOST_LEDGER_KEY", "UTMOST_LEDGER_KEY_FILE"
 
-# Where access is not told by mode bits, the directory's own protection must do.
+# Where access is not settled by mode bits, the directory's own protection must do.
 _HAS_MODES = os.name == "posix"
 
 
@@ -89,14 +89,14 @@ class Key:
 
     @property
     def fingerprint(self) -> str:
-        """A public name of the key, by which a wrong one is told from a damaged ledger."""
+        """A public name of the key, by which a wrong one is distinguished from a damaged ledger."""
         return self.derived("fingerprint")[:8].hex()
 
     def __repr__(self) -> str:
         return "Key(...)"
 
     def __reduce__(self) -> NoReturn:
-        raise Unsupported("a key must not be copied", where="Key", mend="Open the ledger where it is used.")
+        raise Unsupported("a key must not be copied", where="Key", remedy="Open the ledger where it is used.")
 
 
 Given = Key | Path | KeyRefused | None
@@ -144,8 +144,8 @@ def found_key(given: Given, beside: Path | None, *, fresh: bool) -> Key:
     if isinstance(found, KeyRefused):
         raise found
     if found is None:
-        mend = f"Pass key=, or set {KEY_VARIABLE} or {FILE_VARIABLE}."
-        raise KeyRefused("a ledger in a database server needs a key", came="none", where="key", mend=mend)
+        remedy = f"Pass key=, or set {KEY_VARIABLE} or {FILE_VARIABLE}."
+        raise KeyRefused("a ledger in a database server needs a key", came="none", where="key", remedy=remedy)
     return found
 
 
@@ -186,19 +186,19 @@ def _of_file(path: Path) -> Key | KeyRefused:
     try:
         mode = path.stat().st_mode
         if _HAS_MODES and mode & 0o077:
-            came, mend = f"mode {mode & 0o777:o}", f"Run: chmod 600 {path}"
-            return KeyRefused("the key file must be its owner's alone", came=came, where=str(path), mend=mend)
+            came, remedy = f"mode {mode & 0o777:o}", f"Run: chmod 600 {path}"
+            return KeyRefused("the key file must be its owner's alone", came=came, where=str(path), remedy=remedy)
         return _key_of_text(path.read_text(encoding="ascii").strip(), str(path))
     except (OSError, UnicodeDecodeError) as error:
-        mend = "Put the ledger's key file back: without its key a ledger cannot be used."
-        return KeyRefused("the key file must be there", came=type(error).__name__, where=str(path), mend=mend)
+        remedy = "Put the ledger's key file back: without its key a ledger cannot be used."
+        return KeyRefused("the key file must be there", came=type(error).__name__, where=str(path), remedy=remedy)
 
 
 def _key_of_text(text: str, where: str) -> Key | KeyRefused:
     try:
         return _key_of(bytes.fromhex(text), where)
     except ValueError:
-        return KeyRefused("a key must be hexadecimal", where=where, mend=f"{2 * KEY_BYTES} digits or more.")
+        return KeyRefused("a key must be hexadecimal", where=where, remedy=f"{2 * KEY_BYTES} digits or more.")
 
 
 def _key_of(secret: bytes, where: str) -> Key | KeyRefused:

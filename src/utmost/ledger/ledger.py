@@ -42,7 +42,7 @@ from utmost.ledger.verification import (
     resumed,
     verified_with_witness,
 )
-from utmost.release.doors import table_of
+from utmost.release.adapters import table_of
 from utmost.release.plan import warn_of_rows
 from utmost.release.table import declared, rows_origin
 from utmost.release.unit import Unit, read_unit
@@ -109,7 +109,7 @@ class Ledger:
                 (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``; else, for SQLite, the file of the same name with ``.key``
                 behind it, which is made with mode 0600 when the ledger is made.
             witness: the path of the witness file. If left out, for SQLite, the file of the same name with ``.witness``
-                behind it, which tells when the ledger's file alone is put back; for PostgreSQL, a file beside the key
+                behind it, which shows when the ledger's file alone is put back; for PostgreSQL, a file beside the key
                 file. Keep it where the store cannot reach it. False, for a new ledger, for none: it stays so.
             sealed: for a new ledger, whether responses are encrypted, each level under its own key.
             derived: for a new ledger, whether noise is derived from the key, so that a ledger that is put back to an
@@ -169,7 +169,7 @@ class Ledger:
                 goes by the order of the rows alone.
             epsilon, alpha: what the whole release may spend, one of the two.
             largest: a bound on the size of any true value there could be, known without looking at the data. It
-                settles how many bytes a cell takes on disk, since a length must not hang on the values. If left out,
+                settles how many bytes a cell takes on disk, since a length must not depend on the values. If left out,
                 2^1278 steps for up to 409 cells and 2^126 from 4096 cells on, at 160 to 16 bytes.
             half_step: for odd sensitivities above 1, half-step staircase noise, which is less than geometric noise up
                 to a level of 2.5 a cell and as lossless to relax.
@@ -384,7 +384,7 @@ class Ledger:
     def verify(self) -> Verification:
         """Recompute everything: the database's own check, the chain, all digests and seals, levels and budgets.
 
-        The witness's own chain is checked, too. A rollback is no damage: `status` tells of it.
+        The witness's own chain is checked, too. A rollback is no damage: `status` is about it.
 
         Raises:
             LedgerDamaged: naming the first thing that is not as it was written.
@@ -494,7 +494,7 @@ class Ledger:
         return f"Ledger({self._book.store.place!r})"
 
     def __reduce__(self) -> NoReturn:
-        raise Unsupported("a ledger must not be copied", where="Ledger", mend="Open it again where it is needed.")
+        raise Unsupported("a ledger must not be copied", where="Ledger", remedy="Open it again where it is needed.")
 
     def _look(self, ask: Callable[[State], T]) -> T:
         return self._book.read(lambda page: ask(page.state))

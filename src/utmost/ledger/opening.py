@@ -19,7 +19,7 @@ from utmost.ledger.store import Part, Rows, Store
 from utmost.ledger.vault import BLOCK, handed_seal
 from utmost.ledger.verification import verified
 from utmost.ledger.witness import Witness
-from utmost.release.doors import table_of
+from utmost.release.adapters import table_of
 from utmost.sampling.integers import joined
 from utmost.sampling.random_bits import entropy
 
@@ -92,8 +92,10 @@ def store_at(place: Place, timeout: float) -> Store:
     if place.startswith("sqlite:///"):
         return _file(Path(place.removeprefix("sqlite:///")), timeout)
     if "://" in place:
-        mend = 'Pass a path, "sqlite:///path" or "postgresql://...".'
-        raise OutOfRange("a ledger lives in SQLite or PostgreSQL", came=place.partition("://")[0] + "://", mend=mend)
+        remedy = 'Pass a path, "sqlite:///path" or "postgresql://...".'
+        raise OutOfRange(
+            "a ledger lives in SQLite or PostgreSQL", came=place.partition("://")[0] + "://", remedy=remedy
+        )
     return _file(Path(place), timeout)
 
 
@@ -107,8 +109,8 @@ def _postgres(address: str, timeout: float) -> Store:
     try:
         import psycopg  # noqa: F401
     except ImportError:
-        mend = 'Run: pip install "utmost[postgres]"'
-        raise Unsupported("a ledger in PostgreSQL needs psycopg", came="none", where="ledger", mend=mend) from None
+        remedy = 'Run: pip install "utmost[postgres]"'
+        raise Unsupported("a ledger in PostgreSQL needs psycopg", came="none", where="ledger", remedy=remedy) from None
     from utmost.ledger.postgres_store import PostgresStore
 
     return PostgresStore(address, timeout)
@@ -123,22 +125,22 @@ def watching_at(
         OutOfRange: for what is no path; and, when it is asked for a ledger that keeps a witness, for none.
     """
     if witness not in (None, False) and not (isinstance(witness, str | Path) and str(witness)):
-        raise OutOfRange("a witness must be the path of a file", came=witness, mend="Pass False for none.")
+        raise OutOfRange("a witness must be the path of a file", came=witness, remedy="Pass False for none.")
 
     def found(state: State) -> Witness | None:
         if isinstance(witness, str | Path):
             return Witness(Path(witness), timeout)
         if witness is False or state.has_witness is False:
             if state.has_witness and witness is False:
-                mend = "Pass witness=PATH, or leave it out. If it is lost: pass a new path, and call resume."
-                raise OutOfRange("this ledger keeps a witness", came="witness=False", where="witness", mend=mend)
+                remedy = "Pass witness=PATH, or leave it out. If it is lost: pass a new path, and call resume."
+                raise OutOfRange("this ledger keeps a witness", came="witness=False", where="witness", remedy=remedy)
             return None
         if beside is not None:
             return Witness(_with(beside, ".witness"), timeout)
         path = None if key_file is None else _with(key_file, f".{state.identity[:8]}.witness")
         if path is None and state.has_witness:
-            mend = "Pass witness=PATH, a file on this machine; or witness=False, for a new ledger, to keep none."
-            raise OutOfRange("a ledger in a database server keeps its witness here", came="no path", mend=mend)
+            remedy = "Pass witness=PATH, a file on this machine; or witness=False, for a new ledger, to keep none."
+            raise OutOfRange("a ledger in a database server keeps its witness here", came="no path", remedy=remedy)
         # A ledger of the first format on a server had a witness only where one was named.
         return None if path is None or (state.has_witness is None and not path.exists()) else Witness(path, timeout)
 
@@ -159,7 +161,7 @@ def backed_up(book: Book, path: Path) -> None:
         OutOfRange: where the file is there.
     """
     if path.exists():
-        raise OutOfRange("a backup must be a new file", came=str(path), where="backup", mend="Give another name.")
+        raise OutOfRange("a backup must be a new file", came=str(path), where="backup", remedy="Give another name.")
     draft = path.with_name(f"{path.name}.part")
     draft.unlink(missing_ok=True)
     store = SqliteStore(draft, 60.0)
@@ -263,7 +265,7 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Any:
         "the key must open a level of the release, as it was published",
         came=f"{len(release.levels)} levels that it does not open",
         where=repr(name),
-        mend="The key is of another level, version or ledger, or the file is not as the ledger wrote it.",
+        remedy="The key is of another level, version or ledger, or the file is not as the ledger wrote it.",
     )
 
 

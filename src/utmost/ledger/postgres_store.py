@@ -149,7 +149,7 @@ class PostgresStore:
         """The rows of an empty schema, or of tables as a ledger makes them."""
         odd = _odd(rows)
         if odd:
-            raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, mend=MEND_CHANGED)
+            raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
         return rows
 
     @staticmethod
@@ -211,8 +211,8 @@ class PostgresStore:
         came = type(error).__name__
         if isinstance(error, psycopg.errors.DataCorrupted | psycopg.errors.UndefinedTable | psycopg.ProgrammingError):
             return LedgerDamaged("the database must hold the ledger's tables", came=came, where=self.place)
-        mend = "Nothing was spent; make the same call again once the cause is mended."
-        return LedgerUnavailable("the server must be reachable, with room", came=came, where=self.place, mend=mend)
+        remedy = "Nothing was spent; make the same call again once the cause is removed."
+        return LedgerUnavailable("the server must be reachable, with room", came=came, where=self.place, remedy=remedy)
 
 
 def _odd(rows: Rows) -> list[str]:

@@ -69,7 +69,7 @@ class Promise:
         """The bytes that each cell of a response takes on disk: a function of public facts alone.
 
         A value within `largest_steps`, and noise within the 1 - 2^-512 quantile of the level, fit. Noise beyond makes
-        the words of its block longer (so that its law is exact all the same); that is all a length can ever tell.
+        the words of its block longer (so that its law is exact all the same); that is all a length can ever reveal.
 
         >>> from utmost.exact import level
         >>> small = promised(sensitivity=1, cells=1, largest=10**6)
@@ -151,6 +151,6 @@ def promised(
         raise OutOfRange(
             f"largest must be positive and below 2^{_LARGEST_BITS}",
             came=largest,
-            mend="Give the largest size of any true value.",
+            remedy="Give the largest size of any true value.",
         )
     return Promise(protected, half_step, width, lattice, bound)

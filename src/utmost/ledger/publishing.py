@@ -87,8 +87,8 @@ def already_published(page: Page, asked: Asked, progress: Progress | None) -> Re
     if wanted == len(versions) + 1:
         return None
     if not 1 <= wanted <= len(versions):
-        mend = f"Its next version is {len(versions) + 1}."
-        raise OutOfRange("versions must follow one another", came=wanted, where=repr(asked.name), mend=mend)
+        remedy = f"Its next version is {len(versions) + 1}."
+        raise OutOfRange("versions must follow one another", came=wanted, where=repr(asked.name), remedy=remedy)
     release = state.releases[asked.name, wanted]
     _check_same(page, asked, release, len(versions))
     return stored_response(page, release, asked.level, progress)
@@ -215,8 +215,8 @@ def tightened(
     """
     found = page.state.release(name, version)
     if found.spent < level:
-        mend = f"It is stored up to {found.spent}: call relax with the table."
-        raise NeedsTable("a level beyond the loosest needs the values", came=level, where=repr(name), mend=mend)
+        remedy = f"It is stored up to {found.spent}: call relax with the table."
+        raise NeedsTable("a level beyond the loosest needs the values", came=level, where=repr(name), remedy=remedy)
     return found, answer_more(page, found, level, None, randomness, progress)
 
 
@@ -260,7 +260,7 @@ def answer_more(
                 "a release that lost responses in a rollback must stay as it is",
                 came=level,
                 where=f"{release.name!r}, version {release.version}",
-                mend="Publish the data as a new version.",
+                remedy="Publish the data as a new version.",
             )
         check_budget(page.state, release.dataset, spending_after(page.state, release.dataset, release, level))
     drawn, facts = new_response(page, Item.of(page, release), level, values, randomness, progress)
@@ -277,12 +277,12 @@ def check_values(page: Page, release: Published, now: bytes, source: Source) -> 
     Raises:
         DataChanged: where they are not.
     """
-    mend = f"Publish changed data as a new version: version={len(page.state.versions(release.name)) + 1}."
+    remedy = f"Publish changed data as a new version: version={len(page.state.versions(release.name)) + 1}."
     where = f"{release.name!r}, version {release.version}"
     committed = Item.of(page, release).committed
     if committed != now and _are_reordered(page, release, source):
-        mend = "They are the same in another order: bring the rows in the order in which they were published."
-    check_unchanged(committed, now, source, release.rows, where, mend)
+        remedy = "They are the same in another order: bring the rows in the order in which they were published."
+    check_unchanged(committed, now, source, release.rows, where, remedy)
 
 
 def warn_of_names(key: Key, release: Published, source: Source) -> None:
@@ -323,7 +323,7 @@ def check_named(state: State, dataset: str) -> None:
             f"a release must spend the budget that was set, and no release names {', '.join(map(repr, waiting))} yet",
             came=f"dataset {dataset!r}, which has no limit",
             where="dataset",
-            mend=f"Pass dataset={waiting[0]!r}; or set a limit on {dataset!r} too, or pass independent=True.",
+            remedy=f"Pass dataset={waiting[0]!r}; or set a limit on {dataset!r} too, or pass independent=True.",
         )
 
 
@@ -378,7 +378,7 @@ def check_budget(state: State, dataset: str, after: Spending) -> None:
             f"the dataset's releases must stay within {limit}",
             came=f"a sum of epsilon = {after.epsilon}",
             where=f"dataset {dataset!r}",
-            mend=f"What is left is epsilon = {state.spending(dataset).left(limit)}.",
+            remedy=f"What is left is epsilon = {state.spending(dataset).left(limit)}.",
         )
 
 
@@ -392,14 +392,14 @@ def written(promise: Promise, response: Response) -> dict[str, NDArray[Any]]:
 
 def _check_same(page: Page, asked: Asked, release: Published, versions: int) -> None:
     where = f"{release.name!r}, version {release.version}"
-    mend = f"Call relax or view, or publish a new version: version={versions + 1}."
+    remedy = f"Call relax or view, or publish a new version: version={versions + 1}."
     mine = asked.columns, asked.promise, asked.dataset, asked.id_column
     if mine != (release.columns, release.promise, release.dataset, release.id_column):
-        raise AlreadyPublished("a release must keep its columns, promise and dataset", where=where, mend=mend)
+        raise AlreadyPublished("a release must keep its columns, promise and dataset", where=where, remedy=remedy)
     check_values(page, release, commitment(page.key, release.name, release.version, asked.source), asked.source)
     if asked.level not in release.responses:
         came = f"{level_text(asked.level)} beside {', '.join(map(level_text, release.levels))}"
-        raise AlreadyPublished("a release is published once", came=came, where=where, mend=mend)
+        raise AlreadyPublished("a release is published once", came=came, where=where, remedy=remedy)
 
 
 def _check_dataset(state: State, asked: Asked, version: int) -> None:
@@ -407,7 +407,10 @@ def _check_dataset(state: State, asked: Asked, version: int) -> None:
     if version > 1 and state.releases[asked.name, 1].dataset != asked.dataset:
         dataset = state.releases[asked.name, 1].dataset
         raise OutOfRange(
-            "a release must stay in its dataset", came=asked.dataset, where=repr(asked.name), mend=f"It is {dataset!r}."
+            "a release must stay in its dataset",
+            came=asked.dataset,
+            where=repr(asked.name),
+            remedy=f"It is {dataset!r}.",
         )
     for other in state.of_dataset(asked.dataset):
         mine, theirs = asked.promise.unit.neighbours, other.promise.unit.neighbours
@@ -416,7 +419,7 @@ def _check_dataset(state: State, asked: Asked, version: int) -> None:
                 f"all releases of dataset {asked.dataset!r} must have neighbours={theirs!r}",
                 came=mine,
                 where=repr(asked.name),
-                mend="Levels add up only for one relation.",
+                remedy="Levels add up only for one relation.",
             )
 
 
@@ -434,7 +437,7 @@ def _check_apart(page: Page, asked: Asked, likeness: Likeness) -> None:
                     came=f"column {mine[digest]!r}, which holds the values of {column!r} in {other.name!r}, version "
                     f"{other.version}, of dataset {other.dataset!r}",
                     where=f"{asked.name!r}, dataset {asked.dataset!r}",
-                    mend=f"Pass dataset={other.dataset!r}; or independent=True, if these are other individuals' data.",
+                    remedy=f"Pass dataset={other.dataset!r}; or independent=True, for other individuals' data.",
                 )
 
 

@@ -70,7 +70,7 @@ class DrawnNoise:
         return self.lattice.place(count, self.randomness)
 
     def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """Drawn from the geometric law, or from the relax kernel."""
+        """Drawn from the geometric law, or from the relaxing law."""
         return self.step.drawn(self.lattice, below, None, count, self.randomness, self.method)
 
     def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
@@ -117,7 +117,7 @@ class DerivedNoise:
             raise Unsupported(
                 "the stored noise must be the noise that the key gives",
                 where="derived noise",
-                mend="Relax with the version of utmost that published, or publish a new version.",
+                remedy="Relax with the version of utmost that published, or publish a new version.",
             )
 
 

@@ -58,7 +58,7 @@ class Answer:
                 yield self._from_values(place, values[column][start : start + BLOCK], strict)
 
     def _from_values(self, at: tuple[str, int, int], true: Integers, strict: Integers | None) -> Integers:
-        """The noise at the strict level is response - value; it tells its place in the uniform block, too."""
+        """The noise at the strict level is response - value; it gives away its place in the uniform block, too."""
         if strict is None:
             place, below = self.noise.place(*at), None
         else:

@@ -6,7 +6,7 @@
 
 K_commit is derived from the ledger's key, the release's name and its version, so that without the key nobody can test a
 guess at a value, nor see that two versions have values in common. With the key one can: a digest covers few rows so
-that a curator whose table has changed is told where. Row order is committed to with the values.
+that a curator whose table has changed learns where. Row order is committed to with the values.
 
 Keyed digests of what is published, by which the same data are known again under another name.
 
@@ -16,8 +16,8 @@ For a column with the steps n_1 ... n_r on the grid 2^-k, the digest is
 
 so the order of the rows, the names of release and column, and whether counts were released as integers or as reals make
 no difference. K is one key for the whole ledger, hence equal columns have equal digests, and a file with these digests
-would tell that two tables agree. So an event keeps them **sealed**, under a key derived from the ledger's and a random
-nonce, and in a length that hangs on the number of columns alone: without the key they are noise.
+would reveal that two tables agree. So an event keeps them **sealed**, under a key derived from the ledger's and a
+random nonce, and in a length that depends on the number of columns alone: without the key they are noise.
 
 A column of which all cells are equal says little about whose data it is, and is passed over.
 """
@@ -38,8 +38,8 @@ from utmost.exact import objects
 from utmost.ledger.key import Key
 from utmost.ledger.promise import Promise
 from utmost.ledger.vault import packed
+from utmost.release.adapters import TableAdapter, adapter_of
 from utmost.release.columns import check_distinct, integer_column, real_column
-from utmost.release.doors import Door, door_of
 from utmost.release.table import check_no_copy, check_size, chosen_columns
 from utmost.sampling.integers import Integers
 from utmost.sampling.random_bits import entropy
@@ -50,7 +50,7 @@ class Source:
     """True values; they live as long as one call.
 
     Attributes:
-        table: as it came, through ``door``.
+        table: as it came, through ``adapter``.
         columns: name to values in steps of the lattice, shape (rows,).
         identifiers: the text of each row's identifier, or None.
         rows: how many there are.
@@ -58,7 +58,7 @@ class Source:
     """
 
     table: Any
-    door: Door
+    adapter: TableAdapter
     columns: Mapping[str, Integers]
     identifiers: NDArray[np.object_] | None
     rows: int
@@ -67,7 +67,7 @@ class Source:
     @property
     def kind(self) -> str:
         """What kind of table it is, so that a view can be of the same."""
-        return self.door.kind(self.table, list(self.columns))
+        return self.adapter.kind(self.table, list(self.columns))
 
     def texts(self) -> Mapping[str, list[str]]:
         """The columns beside the released ones whose cells are all text: what a reader takes for the rows' names.
@@ -77,9 +77,9 @@ class Source:
         found: dict[str, list[str]] = {}
         if self.identifiers is not None:
             return found
-        for name in self.door.names(self.table):
+        for name in self.adapter.names(self.table):
             if name not in self.columns:
-                column = self.door.column(self.table, name)
+                column = self.adapter.column(self.table, name)
                 cells = column.tolist() if isinstance(column, np.ndarray) else list(column)
                 if cells and all(isinstance(cell, str) for cell in cells):
                     found[str(name)] = cells
@@ -99,15 +99,15 @@ class Source:
                 raise BadTable(
                     f"no value may be larger than {bound}",
                     came="one that is",
-                    where=f"{self.door.place(self.table, row)}, column {name!r}",
-                    mend="Declare largest=, a public bound on the size of any value there could be.",
+                    where=f"{self.adapter.place(self.table, row)}, column {name!r}",
+                    remedy="Declare largest=, a public bound on the size of any value there could be.",
                 )
 
     def with_released(self, released: Mapping[str, NDArray[Any]]) -> Any:
         """The table that came, with released values in place of the true ones, and no column that is not public."""
-        names = self.door.names(self.table)
+        names = self.adapter.names(self.table)
         unsaid = [name for name in names if name not in self.columns and name not in self.public]
-        return self.door.with_columns(self.door.without(self.table, unsaid), released, {})
+        return self.adapter.with_columns(self.adapter.without(self.table, unsaid), released, {})
 
 
 def read_source(
@@ -121,23 +121,23 @@ def read_source(
     Raises:
         BadTable: for a column that is missing or a cell that cannot be released, with its row and column.
     """
-    door = door_of(table)
-    chosen = chosen_columns(columns, tuple(door.names(table)), id_column)
+    adapter = adapter_of(table)
+    chosen = chosen_columns(columns, tuple(adapter.names(table)), id_column)
 
     def place(row: int) -> str:
-        return door.place(table, row)
+        return adapter.place(table, row)
 
     identifiers = None
     if id_column is not None:
-        identifiers = _identifiers(door, table, id_column, place)
+        identifiers = _identifiers(adapter, table, id_column, place)
     read = integer_column if promise.grid is None else real_column
     lattice = promise.lattice
-    values = {name: lattice.steps(lattice.read(read(door.column(table, name), name, place))) for name in chosen}
+    values = {name: lattice.steps(lattice.read(read(adapter.column(table, name), name, place))) for name in chosen}
     rows = {name: column.size for name, column in values.items()}
     if len(set(rows.values())) > 1:
         raise BadTable("all columns must have the same number of rows", came=str(rows))
-    kept = tuple(name for name in door.names(table) if name in public)
-    return Source(table, door, values, identifiers, rows[chosen[0]], kept)
+    kept = tuple(name for name in adapter.names(table) if name in public)
+    return Source(table, adapter, values, identifiers, rows[chosen[0]], kept)
 
 
 def check_source(source: Source, promise: Promise) -> None:
@@ -147,14 +147,14 @@ def check_source(source: Source, promise: Promise) -> None:
         BadTable, OutOfRange: for a table without rows, too many cells, and a public column that repeats a released one.
     """
     check_size(promise.unit, source.rows, len(source.columns))
-    column = source.door.column
+    column = source.adapter.column
     for name in source.public:
         copied = column(source.table, name)
         check_no_copy(name, copied, {released: column(source.table, released) for released in source.columns})
 
 
-def _identifiers(door: Door, table: Any, name: str, place: Callable[[int], str]) -> NDArray[np.object_]:
-    column = door.column(table, name)
+def _identifiers(adapter: TableAdapter, table: Any, name: str, place: Callable[[int], str]) -> NDArray[np.object_]:
+    column = adapter.column(table, name)
     check_distinct(column, name, place)
     keys = column.tolist() if isinstance(column, np.ndarray) else list(column)
     return objects(str(key) for key in keys)
@@ -177,14 +177,16 @@ def commitment(key: Key, name: str, version: int, source: Source) -> bytes:
     )
 
 
-def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, where: str, mend: str) -> None:
+def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, where: str, remedy: str) -> None:
     """Check that two commitments to a release agree.
 
     Raises:
         DataChanged: naming the first columns and rows that differ, and no value.
     """
     if source.rows != rows:
-        raise DataChanged(f"the table must have the {rows} rows published", came=source.rows, where=where, mend=mend)
+        raise DataChanged(
+            f"the table must have the {rows} rows published", came=source.rows, where=where, remedy=remedy
+        )
     if hmac.compare_digest(committed, now):
         return
     step, names = _run(rows), [*source.columns, "identifiers"]
@@ -193,11 +195,11 @@ def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, whe
     first, last = run * step + 1, min((run + 1) * step, rows)
     span = f"row {first}" if first == last else f"rows {first} to {last}"
     came = f"others in column {names[column]!r}, {span}"
-    raise DataChanged("the values must be those that were published", came=came, where=where, mend=mend)
+    raise DataChanged("the values must be those that were published", came=came, where=where, remedy=remedy)
 
 
 def _packed_runs(column: Integers) -> list[bytes]:
-    """The runs of a column as bytes that hang on the values alone."""
+    """The runs of a column as bytes that depend on the values alone."""
     step = _run(column.size)
     return [packed(column[start : start + step]) for start in range(0, column.size, step)]
 

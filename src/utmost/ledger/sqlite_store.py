@@ -86,7 +86,7 @@ class SqliteStore:
         def checked(connection: sqlite3.Connection) -> T:
             odd = _odd(connection) if _schema(connection) else []
             if odd:
-                raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, mend=MEND_CHANGED)
+                raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
             return work(_rows(connection))
 
         return in_transaction(self._path, checked, self._timeout, write=True)
@@ -168,6 +168,8 @@ def _translated(error: sqlite3.Error, place: str) -> LedgerError:
     """SQLite's error as one of ours. Python's own messages hold no content of the ledger."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _UNAVAILABLE:
-        mend = "Nothing was spent; make the same call again once the cause is mended."
-        return LedgerUnavailable("the ledger's file must be writable in time", came=str(error), where=place, mend=mend)
+        remedy = "Nothing was spent; make the same call again once the cause is removed."
+        return LedgerUnavailable(
+            "the ledger's file must be writable in time", came=str(error), where=place, remedy=remedy
+        )
     return LedgerDamaged("the file must be a sound SQLite database", came=str(error), where=place)

@@ -139,8 +139,8 @@ class State:
         if found is None:
             known = sorted({known for known, _ in self.releases})
             came = f"{name!r}" if version is None else f"{name!r}, version {version}"
-            mend = f"The releases are: {', '.join(known)}." if known else "Publish it first."
-            raise UnknownRelease("a release must have been published", came=came, mend=mend)
+            remedy = f"The releases are: {', '.join(known)}." if known else "Publish it first."
+            raise UnknownRelease("a release must have been published", came=came, remedy=remedy)
         return found
 
     def of_dataset(self, dataset: str) -> list[Published]:

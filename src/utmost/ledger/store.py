@@ -42,7 +42,7 @@ def missing_steps(version: int, steps: tuple[tuple[str, ...], ...] = STEPS) -> l
             f"the ledger's tables must be of version {len(steps)} or older",
             came=version,
             where="ledger",
-            mend="Open it with the version of utmost that wrote it, or a later one.",
+            remedy="Open it with the version of utmost that wrote it, or a later one.",
         )
     statements = [statement for step in steps[version:] for statement in step]
     return statements + ([f"UPDATE utmost_schema SET version = {len(steps)}"] if statements else [])
@@ -117,7 +117,7 @@ class Rows:
         tables = self._tables()
         if "utmost_schema" not in tables:
             return 0  # where there are other tables of a ledger, making them fails
-        return _whole(_one(self._run("SELECT version FROM utmost_schema", ()).fetchall(), "utmost_schema")[0])
+        return _integral(_one(self._run("SELECT version FROM utmost_schema", ()).fetchall(), "utmost_schema")[0])
 
     def migrate(self, version: int) -> None:
         """Bring the tables from this version up to date."""
@@ -130,12 +130,12 @@ class Rows:
         if not found:
             return None
         number, seal = _one(found, "utmost_head")
-        return _whole(number), _bytes(seal)
+        return _integral(number), _bytes(seal)
 
     def events(self, after: int = 0) -> list[Row]:
         """The events with larger numbers, in order."""
         rows = self._run("SELECT number, body, mac FROM utmost_events WHERE number > ? ORDER BY number", (after,))
-        return [(_whole(number), _bytes(body), _bytes(mac)) for number, body, mac in rows.fetchall()]
+        return [(_integral(number), _bytes(body), _bytes(mac)) for number, body, mac in rows.fetchall()]
 
     def body(self, number: int) -> bytes | None:
         """The body of one event; None where there is no such event."""
@@ -171,7 +171,7 @@ class Rows:
                 "the store must hold what was just written",
                 came="something else",
                 where=wrong,
-                mend="Nothing was said. Somebody changed the database: run verify, and see the runbook.",
+                remedy="Nothing was said. Somebody changed the database: run verify, and see the runbook.",
             )
 
     def part(self, event: int, part: int) -> bytes | None:
@@ -181,7 +181,7 @@ class Rows:
     def parts(self) -> Iterator[tuple[int, int]]:
         """The places of all parts, in order."""
         rows = self._run("SELECT event, part FROM utmost_parts ORDER BY event, part", ())
-        return ((_whole(event), _whole(part)) for event, part in rows.fetchall())
+        return ((_integral(event), _integral(part)) for event, part in rows.fetchall())
 
     def _found(self, query: str, *values: int) -> bytes | None:
         found = self._run(query, values).fetchone()
@@ -194,9 +194,9 @@ def _one(found: list[Any], table: str) -> Any:
     return found[0]
 
 
-def _whole(value: Any) -> int:
+def _integral(value: Any) -> int:
     if type(value) is not int:
-        raise LedgerDamaged("a number must be a whole number", came=type(value).__name__, where="ledger")
+        raise LedgerDamaged("a number must be an integer", came=type(value).__name__, where="ledger")
     return value
 
 

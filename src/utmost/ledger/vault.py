@@ -1,8 +1,8 @@
 """How responses are kept: in words of a settled width, block by block, each level under a key of its own if sealed.
 
-**What is stored has a length that tells nothing.** A block is written in words of a width that is a function of public
-facts, see `utmost.ledger.promise.Promise.word`, whatever the integers in it. The least width would tell how far
-they spread, and a seal hides no length.
+**What is stored has a length that reveals nothing.** A block is written in words of a width that is a function of
+public facts, see `utmost.ledger.promise.Promise.word`, whatever the integers in it. The least width would reveal how
+far they spread, and a seal hides no length.
 """
 
 import hmac
@@ -110,7 +110,7 @@ def _block(count: int, width: int, least: int, words: bytes) -> bytes:
 
 
 def _words(integers: Integers, least: int, width: int) -> bytes:
-    """The integers above the least; those of 64 bits in wider words without a detour through Python's."""
+    """The integers above the least; those of 64 bits in wider words never as Python's."""
     if width <= 8 or integers.dtype == object:
         return _offsets(integers, least, width)
     low = integers.astype(np.int64)
@@ -258,7 +258,7 @@ def handed_seal(handed: bytes, identity: str, about: About, level: Level, form: 
         raise KeyRefused(
             "the key of a level of format 1 must come with the facts about it",
             where=repr(about.name),
-            mend="Ask the ledger's curator for level_key again.",
+            remedy="Ask the ledger's curator for level_key again.",
         )
     if form != 1 and len(handed) != KEY_BYTES:
         raise KeyRefused(f"the key of a level must be {KEY_BYTES} bytes", where=repr(about.name))

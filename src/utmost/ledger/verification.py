@@ -223,7 +223,7 @@ def check_receipt(book: Book, line: str) -> None:
         if page.rows.mac(int(number)) == bytes.fromhex(mac):
             return True
         if page.state.quarantine is None:
-            page.append("quarantined", {"reason": f"a receipt tells of {number} events that it does not hold"})
+            page.append("quarantined", {"reason": f"a receipt is about {number} events that it does not hold"})
         return False
 
     if not book.write(work, quarantined=True):
@@ -245,7 +245,7 @@ def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | Non
         known = book.loss(page)
         if known is None and missing is None:
             raise OutOfRange(
-                "somebody must know what is missing", came="no witness", where="resume", mend=_MEND_MISSING
+                "somebody must know what is missing", came="no witness", where="resume", remedy=_MEND_MISSING
             )
         for dataset, limit in ({} if known is None else known.limits).items():
             page.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
@@ -255,7 +255,7 @@ def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | Non
 
 
 def _facts(reason: str, state: State, known: RollbackLoss | None, said: Mapping[str, Level]) -> dict[str, object]:
-    """Where no witness tells which releases lost something, all are closed; derived noise can only repeat itself."""
+    """Where no witness says which releases lost something, all are closed; derived noise can only repeat itself."""
     missing = {} if known is None else {dataset: list(levels) for dataset, levels in known.missing.items()}
     for dataset, one in said.items():
         missing.setdefault(dataset, []).append(one)

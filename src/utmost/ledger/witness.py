@@ -2,10 +2,11 @@
 
 A witness: a copy of the events, kept elsewhere, that fixes each event before the ledger's store ever sees it.
 
-A ledger's own seal cannot tell an old ledger from the present one: the old one was sealed, too. So the witness is told
-first. It holds the events one after another, one of each number, and of the last ones whether they are *settled*:
+A ledger's own seal cannot distinguish an old ledger from the present one: the old one was sealed, too. So the witness
+hears it first. It holds the events one after another, one of each number, and of the last ones whether they are
+*settled*:
 
-    pending   drawn, and kept here with its responses; nobody has been told, and the store may hold it or not
+    pending   drawn, and kept here with its responses; nobody has been answered, and the store may hold it or not
     settled   the store has reported that it holds it; from then on it may be said
 
 A ledger that lacks a settled event, or has another in its place, was rolled back, restored, or kept by a store that
@@ -51,7 +52,7 @@ _TABLES = (
 )
 _EXISTS = "SELECT name FROM sqlite_master WHERE name = ?"
 
-KEPT = "No answer was given. What was drawn is kept and counts: the same call, once the cause is mended, gives it."
+KEPT = "No answer was given. What was drawn is kept and counts: the same call, once the cause is removed, gives it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,8 @@ class Witness:
         """Hold events that are about to be given to the store, if the last one held is the one that they follow.
 
         Raises:
-            LedgerUnavailable: where they could not be written; its mend says whether they may have been, all the same.
+            LedgerUnavailable: where they could not be written; its remedy says whether they may have been, all the
+                same.
             Quarantined: where another event is held in their place: the store let two write at once.
         """
         reached = False
@@ -137,7 +139,7 @@ class Witness:
         """The store holds these events: they may be said.
 
         They are pending here; or the first of them is settled, so that they are seen to follow it; or there are none
-        here at all. What is pending under their numbers, or after others in its place, is dropped: nobody was told.
+        here at all. What is pending under their numbers, or after others in its place, is dropped: nobody was answered.
 
         Raises:
             Quarantined: where they are not of the history that is held here.
@@ -181,7 +183,7 @@ class Witness:
             "the ledger and its witness must have one history",
             came="another event in the witness",
             where=str(self.path),
-            mend="Nothing was said. Open the ledger again; its status tells more.",
+            remedy="Nothing was said. Open the ledger again; its status says more.",
         )
 
     def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -203,8 +205,8 @@ _EVENTS = ("utmost_witness", "utmost_pending")
 
 
 def kept(error: LedgerUnavailable) -> LedgerUnavailable:
-    """The same error, where the witness holds what was drawn and nobody has been told."""
-    return LedgerUnavailable(error.required, came=error.came, where=error.where, mend=KEPT)
+    """The same error, where the witness holds what was drawn and nobody has been answered."""
+    return LedgerUnavailable(error.required, came=error.came, where=error.where, remedy=KEPT)
 
 
 def state_of(key: Key, rows: list[Row]) -> State:

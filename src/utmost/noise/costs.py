@@ -23,7 +23,7 @@ Cost = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Moment:
-    """The cost L(x) = |x|^order, in the number world of x; made by `moment`.
+    """The cost L(x) = |x|^order, in the kind of number of x; made by `moment`.
 
     >>> squared(-3), absolute(Fraction(-1, 2)), moment(3)(2.0)
     (9, Fraction(1, 2), 8.0)
@@ -139,7 +139,7 @@ def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
     if isinstance(cost, Moment):
         return ReadCost(cost, integers, vectorised=True)
     if not callable(cost):
-        raise NotALoss("a cost must be a function of the error", came=cost, mend="Pass costs.absolute, say.")
+        raise NotALoss("a cost must be a function of the error", came=cost, remedy="Pass costs.absolute, say.")
     sizes = _sizes(scale, integers)
     with np.errstate(all="ignore"):
         values = np.array([_one(cost, int(x) if integers else x) for x in sizes])

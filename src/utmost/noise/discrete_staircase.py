@@ -103,11 +103,11 @@ def _enclosed(folded: Folded, D: int) -> Enclosure:
 def _searched(folded: Folded, D: int, bracket: Enclosure) -> int:
     """The optimal step inside a bracket, by sums of M that are extended from the bracket's lower end."""
     before = folded.total(0, bracket.low)
-    whole = before + folded.total(bracket.low, bracket.high) + folded.total(bracket.high, D)
+    total = before + folded.total(bracket.low, bracket.high) + folded.total(bracket.high, D)
 
     def excess(r: int) -> float:
-        here = before + folded.total(bracket.low, r, folded.powers.b * whole)
-        value = Profile(folded.powers.level, D, r).folded_cost(here, whole - here, folded.at_zero)
+        here = before + folded.total(bracket.low, r, folded.powers.b * total)
+        value = Profile(folded.powers.level, D, r).folded_cost(here, total - here, folded.at_zero)
         return float(folded(np.array([r]))[0]) / value - 1 if value > 0 else 0.0
 
     return int(find_crossing(excess, bracket, _trial))
@@ -189,7 +189,7 @@ class DiscreteStaircase(IntegerLaw):
         """The staircase of step (D + 1)/2, D odd: a uniform block plus D times a geometric; lossless to relax."""
         D = positive_integer(sensitivity, "sensitivity", "DiscreteStaircase.half_step")
         if D % 2 == 0:
-            raise OutOfRange("the half-step staircase needs an odd sensitivity", came=D, mend=f"Pass {D + 1}.")
+            raise OutOfRange("the half-step staircase needs an odd sensitivity", came=D, remedy=f"Pass {D + 1}.")
         return cls(epsilon, D, step=(D + 1) // 2, alpha=alpha)
 
     @property

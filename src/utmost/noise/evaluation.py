@@ -1,4 +1,4 @@
-"""The points at which a law is evaluated, and the number world in which the answer is wanted.
+"""The points at which a law is evaluated, and the kind of number in which the answer is wanted.
 
 An int or a Fraction asks for an exact answer, a float for a float, a numeric array (or a list of numbers) for a float64
 array, an object array for an object array of fractions.
@@ -25,17 +25,17 @@ class Points:
 
     Attributes:
         floors: the floors, an array of int64, or of Python ints where int64 would not hold them.
-        whole: which points are integers, an array of booleans of the same shape.
+        integral: which points are integers, an array of booleans of the same shape.
         exact: whether the answer is wanted in fractions.
         scalar: whether one number was asked for.
 
     >>> points = Points.of([1.5, -2.0])
-    >>> points.floors, points.whole, points.exact
+    >>> points.floors, points.integral, points.exact
     (array([ 1, -2]), array([False,  True]), False)
     """
 
     floors: Any
-    whole: NDArray[np.bool_]
+    integral: NDArray[np.bool_]
     exact: bool
     scalar: bool
 
@@ -57,17 +57,17 @@ class Points:
 
     @classmethod
     def _rational(cls, array: NDArray[Any], *, exact: bool, scalar: bool) -> "Points":
-        floors, whole = np.empty(array.shape, dtype=object), np.empty(array.shape, dtype=bool)
+        floors, integral = np.empty(array.shape, dtype=object), np.empty(array.shape, dtype=bool)
         for place, value in np.ndenumerate(array):
             if not isinstance(value, Rational) or isinstance(value, bool):
-                raise NotANumber("points must be integers or fractions", came=value, mend="Pass a float64 array.")
-            floors[place], whole[place] = int(value.numerator) // int(value.denominator), value.denominator == 1
-        return cls(floors, whole, exact=exact, scalar=scalar)
+                raise NotANumber("points must be integers or fractions", came=value, remedy="Pass a float64 array.")
+            floors[place], integral[place] = int(value.numerator) // int(value.denominator), value.denominator == 1
+        return cls(floors, integral, exact=exact, scalar=scalar)
 
     def answer(
         self, formula: Callable[[Any], Any], exact: Callable[[int], Fraction] | None, *, elsewhere: Any = None
     ) -> Any:
-        """The formula at the floors, in the world that was asked for.
+        """The formula at the floors, as the kind of number that was asked for.
 
         Args:
             formula: floats from an array of integers.
@@ -81,15 +81,15 @@ class Points:
         if self.exact and not self.scalar:
             raise Unsupported(
                 "exact probabilities need a rational alpha",
-                mend='Give the level as alpha="1/2", say, or pass a numeric array.',
+                remedy='Give the level as alpha="1/2", say, or pass a numeric array.',
             )
         numbers = np.asarray(formula(_narrow(self.floors)), dtype=np.float64)
         if elsewhere is not None:
-            numbers = np.where(self.whole, numbers, elsewhere)
+            numbers = np.where(self.integral, numbers, elsewhere)
         return float(numbers) if self.scalar else numbers
 
     def _pairs(self) -> list[tuple[int, bool]]:
-        return list(zip(self.floors.ravel().tolist(), self.whole.ravel().tolist(), strict=True))
+        return list(zip(self.floors.ravel().tolist(), self.integral.ravel().tolist(), strict=True))
 
 
 def finite_numbers(x: Any) -> tuple[NDArray[Any], bool]:
@@ -102,7 +102,7 @@ def finite_numbers(x: Any) -> tuple[NDArray[Any], bool]:
     if array.size == 0 and isinstance(x, list | tuple):
         array = array.astype(np.float64)
     if array.dtype.kind not in "iuf":
-        raise NotANumber("points must be numbers", came=x, mend="Pass numbers, or a numeric array.")
+        raise NotANumber("points must be numbers", came=x, remedy="Pass numbers, or a numeric array.")
     if array.dtype.kind == "f":
         array = array.astype(np.float64)
         if not np.isfinite(array).all():

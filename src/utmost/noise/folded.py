@@ -99,7 +99,7 @@ def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> in
         raise Unsupported(
             f"a cost given as a function needs an epsilon of at least {_LEAST_EPSILON} for each period of the law",
             came=epsilon,
-            mend="Count in larger units, or use a moment of integer order.",
+            remedy="Count in larger units, or use a moment of integer order.",
         )
     k = np.unique(np.ceil(_DEPTHS / epsilon).astype(np.int64))
     weights = powers.power(k)
@@ -114,7 +114,7 @@ def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> in
         raise Unsupported(
             "the expected cost must be finite, and settled before exp(-epsilon k) underflows",
             came="a cost that grows about as fast as the law falls",
-            mend="Use a cost that grows more slowly.",
+            remedy="Use a cost that grows more slowly.",
         )
     beyond = np.append(np.cumsum(parts[::-1])[::-1], 0.0)
     return int(k[np.argmax(beyond <= 1e-17 * least)])

@@ -23,7 +23,8 @@ _GUARD = 64
 class IntegerLaw(Law):
     """A law on the integers whose probabilities are a staircase `Profile`.
 
-    Number worlds of pmf, cdf and ccdf: an int (or a Fraction) is answered exactly, with a Fraction, where alpha of the
+    Kinds of numbers of pmf, cdf and ccdf: an int (or a Fraction) is answered exactly, with a Fraction, where alpha of
+        the
     profile is rational, else with a float; a float with a float; a numeric array or list with a float64 array; an
     object array with an object array of Fractions. Floats are right to a few units in the last place, in both tails.
     """

@@ -52,7 +52,7 @@ def optimal_noise(
         return Staircase(epsilon, sensitivity, cost, alpha=alpha)
     if domain != "integers":
         raise OutOfRange('domain must be "integers" or "reals"', came=domain, where="optimal_noise")
-    if _whole(sensitivity, "optimal_noise") == 1:
+    if _integral(sensitivity, "optimal_noise") == 1:
         read_cost(cost, 1.0, integers=True)
         return Geometric(epsilon, alpha=alpha)
     return DiscreteStaircase(epsilon, sensitivity, cost, alpha=alpha)
@@ -85,7 +85,7 @@ def relaxable_noise(
             Laplace(epsilon, sensitivity, alpha=alpha),
         ]
     elif domain == "integers":
-        width = _whole(sensitivity, "relaxable_noise")
+        width = _integral(sensitivity, "relaxable_noise")
         candidates = [Geometric(epsilon, width, alpha=alpha)]
         if width > 1:
             candidates.append(DiscreteStaircase.half_step(epsilon, width | 1, alpha=alpha))
@@ -115,20 +115,22 @@ def gain(law: Law, over: Law | Literal["laplace", "geometric"] = "laplace", cost
     chosen = cost if cost is not None else getattr(law, "cost", absolute)
     least = law.expected_cost(chosen)
     if least <= 0:
-        raise OutOfRange("the expected cost must be positive", came=least, where="gain", mend="Take a smaller epsilon.")
+        raise OutOfRange(
+            "the expected cost must be positive", came=least, where="gain", remedy="Take a smaller epsilon."
+        )
     found = nearest(Fraction(other.expected_cost(chosen)) / Fraction(least))
     if found == math.inf:
         raise OutOfRange("the gain must be at most the largest float", came="more", where="gain")
     return found
 
 
-def _whole(sensitivity: Number, where: str) -> int:
+def _integral(sensitivity: Number, where: str) -> int:
     """A sensitivity on the integers; one with a fraction belongs to a query on the reals."""
     try:
         return positive_integer(sensitivity, "sensitivity", where)
     except NotANumber as error:
-        mend = 'Where the query takes real values, say so: domain="reals".'
-        raise NotANumber(error.required, came=error.came, where=where, mend=mend) from None
+        remedy = 'Where the query takes real values, say so: domain="reals".'
+        raise NotANumber(error.required, came=error.came, where=where, remedy=remedy) from None
 
 
 def _other(law: Law, over: Law | str) -> Law:

@@ -53,7 +53,7 @@ def eulerian(order: int) -> tuple[int, ...]:
 
 
 def geometric_moment(order: int, powers: Any) -> Any:
-    r"""E G^order for a geometric variable, P(G = k) = (1 - b) b^k, in the number world of ``powers``.
+    r"""E G^order for a geometric variable, P(G = k) = (1 - b) b^k, in the kind of number of ``powers``.
 
     >>> from utmost.exact import level
     >>> from utmost.noise.powers import ExactPowers

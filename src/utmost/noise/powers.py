@@ -1,4 +1,4 @@
-"""Powers of alpha in three number worlds: rationals, certified intervals, floats.
+"""Powers of alpha in three kinds of numbers: rationals, certified intervals, floats.
 
 **Floats of twice the precision: a value as the sum of two floats, high + low, for products and differences.**
 
@@ -6,9 +6,9 @@ The error-free sum and product are Knuth's and Dekker's; NumPy has no fused mult
 
 **Powers of alpha.**
 
-A law writes each formula once, in terms of b = alpha, 1 - b and b^k, and asks the world for these three. Floats get
-1 - b from expm1 and b^k from a product kept to twice the working precision, so that b^k is right to the last bits even
-where it is 1e-300.
+A law writes each formula once, in terms of b = alpha, 1 - b and b^k, and asks the kind of number for these three.
+Floats get 1 - b from expm1 and b^k from a product kept to twice the working precision, so that b^k is right to the last
+bits even where it is 1e-300.
 """
 
 import math
@@ -137,7 +137,7 @@ class ExactPowers:
             raise Unsupported(
                 f"an exact probability may take at most {_LARGEST_EXACT} bits",
                 came=f"about {size}",
-                mend="Pass a float, or ask for logpmf.",
+                remedy="Pass a float, or ask for logpmf.",
             )
         return self.b**k
 

@@ -1,4 +1,4 @@
-"""The staircase on the integers and on the reals, each formula once for every number world.
+"""The staircase on the integers and on the reals, each formula once for every kind of number.
 
 **The staircase on the integers, each formula once for fractions, intervals and floats.**
 

@@ -93,7 +93,7 @@ class _Adaptive:
             raise Unsupported(
                 f"the cost must be summable to one part in {1 / _SETTLED:.0e}",
                 came=f"a relative doubt of {self.error / max(self._size(), 1e-300):.1e}",
-                mend="Use a cost with fewer jumps.",
+                remedy="Use a cost with fewer jumps.",
             )
         return Enclosed(np.asarray(self.total), max(self.error, 0.0))
 
@@ -102,7 +102,7 @@ class _Adaptive:
             value, doubt, halves = self.rule(block)
         if not np.isfinite(value).all():
             raise Unsupported(
-                "the expected cost must be finite and within the floats", mend="Use a cost that grows more slowly."
+                "the expected cost must be finite and within the floats", remedy="Use a cost that grows more slowly."
             )
         self.total, self.error, self.count = self.total + value, self.error + doubt, self.count + 1
         if halves and doubt > 0:

@@ -121,7 +121,8 @@ def _squared_gamma(level: Level) -> float:
 
 
 def _moment_bracket(level: Level, order: int) -> tuple[Fraction, Fraction]:
-    """A bracket of relative width 2^-60 around the optimal gamma for |x|^order; from 0 where floats do not tell it."""
+    """A bracket of relative width 2^-60 around the optimal gamma for |x|^order; from 0 where floats do not determine
+    it."""
     low, high = Fraction(0), Fraction(1, 2)
     while high - low > low / (1 << 60) and high > _LEAST_FLOAT:
         middle = (low + high) / 2 if low else high / 16
@@ -156,11 +157,11 @@ def _searched(folded: Folded, bracket: Enclosure) -> float:
     """The optimal gamma inside a bracket, by integrals of M that are extended from the bracket's lower end."""
     b = folded.powers.b
     before = folded.integral(0.0, bracket.low)
-    whole = before + folded.integral(bracket.low, bracket.high) + folded.integral(bracket.high, 1.0)
+    total = before + folded.integral(bracket.low, bracket.high) + folded.integral(bracket.high, 1.0)
 
     def excess(g: float) -> float:
-        here = before + folded.integral(bracket.low, g, b * whole)
-        value = (here * folded.powers.complement + b * whole) / (g + b * (1 - g))
+        here = before + folded.integral(bracket.low, g, b * total)
+        value = (here * folded.powers.complement + b * total) / (g + b * (1 - g))
         return float(folded(np.array([g * folded.period]))[0]) / value - 1 if value > 0 else 0.0
 
     return float(find_crossing(excess, bracket, _trial))
@@ -228,7 +229,7 @@ class Staircase(RealLaw):
                 "the first step must be wide enough for floats",
                 came=f"{self.level} and gamma={chosen}",
                 where="Staircase",
-                mend="Take an epsilon below about 1400, or a DiscreteStaircase on a grid.",
+                remedy="Take an epsilon below about 1400, or a DiscreteStaircase on a grid.",
             )
 
     @classmethod

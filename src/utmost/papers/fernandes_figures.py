@@ -123,7 +123,7 @@ def kernel_along(ptype: PrivacyType, path: tuple[int, ...]) -> Channel:
 
 
 def uniform_mixture(columns: list[Array]) -> Channel:
-    """The channel whose columns are multiples of these, as many as secrets can be told by: rows sum to 1."""
+    """The channel whose columns are multiples of these, as many as secrets can be distinguished by: rows sum to 1."""
     from utmost.geometry.decomposition import solve_columns
 
     amounts = solve_columns([list(v) for v in columns], [Fraction(1)] * len(columns[0]))

@@ -211,7 +211,7 @@ def _lifting() -> Comparison:
 
 
 def _section_6_b() -> Iterator[Comparison]:
-    """K_A and K_B, which tell one secret from the rest."""
+    """K_A and K_B, which distinguish one secret from the rest."""
     three = _one_apart(3)
     printed = "1/4 2/5\n1/4 2/5\n1/2 1/5\n4/9 5/9"
     yield equal("Section VI-B", "the hyper of K_A, n = 3", printed, hyper_text(three))
@@ -232,7 +232,7 @@ def _section_6_b() -> Iterator[Comparison]:
 
 
 def _one_apart(n: int, lone: int | None = None) -> Channel:
-    """The channel that tells secret ``lone`` (the last) from the others, as well as alpha = 1/2 allows."""
+    """The channel that distinguishes secret ``lone`` (the last) from the others, as well as alpha = 1/2 allows."""
     x = n - 1 if lone is None else lone
     rows = [[F(2, 3), F(1, 3)] if s == x else [F(1, 3), F(2, 3)] for s in range(n)]
     return Channel(np.array(rows, dtype=object))

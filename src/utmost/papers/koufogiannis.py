@@ -52,8 +52,8 @@ def proposition_7() -> Iterator[Comparison]:
         printed,
         "it holds for equal sums of e^(eps s); in general it keeps 2 eps, and tends to that with more outcomes",
     )
-    mended = exponential_mechanism([[0, 1, 1], [1, 0, 0]], alpha="1/2")
-    kept = smallest_epsilon(mended, discrete(2)).value <= level(alpha=F(1, 2)).epsilon_float
+    repaired = exponential_mechanism([[0, 1, 1], [1, 0, 0]], alpha="1/2")
+    kept = smallest_epsilon(repaired, discrete(2)).value <= level(alpha=F(1, 2)).epsilon_float
     yield extended("Proposition 7", "with half of eps the level is kept", "yes", "yes" if kept else "no")
 
 
@@ -213,13 +213,13 @@ def theorems_11_and_12() -> Iterator[Comparison]:
     yield equal(
         "Theorem 12", "three responses lose the largest level", F(4), ratio, shown=("eps3", f"a factor {ratio}")
     )
-    printed, mended = (rounded(_slope_39(divisor, factor), 6) for divisor, factor in (("l_4", "l"), ("l^2", "l'")))
+    printed, repaired = (rounded(_slope_39(divisor, factor), 6) for divisor, factor in (("l_4", "l"), ("l^2", "l'")))
     yield corrected(
         "(39)",
         "abs(h_x + h_y + h_z)/h for eps 1, 2, 3",
         f"with l / l_(eps2^2): {printed}",
         "3",
-        mended,
+        repaired,
         "read l' / (l_eps2)^2; then it is eps3",
     )
 
@@ -309,7 +309,7 @@ def _every_order_agrees(noise: tuple[int, ...]) -> bool:
 
 
 def _asked(order: tuple[int, ...], noise: tuple[int, ...], levels: list[Level]) -> Fraction:
-    """The probability of the noise when the levels are asked for in this order: one kernel a request."""
+    """The probability of the noise when the levels are asked for in this order: one transition a request."""
     mass = F(1)
     answered: list[int] = []
     for at in order:
@@ -323,7 +323,7 @@ def _asked(order: tuple[int, ...], noise: tuple[int, ...], levels: list[Level]) 
         elif strict is None:
             mass *= Tightening(levels[at], levels[loose]).pmf(noise[at] - noise[loose])
         else:
-            kernel = Bridge(levels[strict], levels[at], levels[loose])
-            mass *= kernel.pmf(noise[at] - noise[loose], noise[strict] - noise[loose])
+            transition = Bridge(levels[strict], levels[at], levels[loose])
+            mass *= transition.pmf(noise[at] - noise[loose], noise[strict] - noise[loose])
         answered.append(at)
     return mass

@@ -65,8 +65,8 @@ def applications() -> Iterator[Comparison]:
 
 def corollary_13() -> Iterator[Comparison]:
     """What is done with the responses costs nothing."""
-    kernel = between_levels(2, level(alpha=F(1, 2)), level(alpha=F(1, 4))).matrix
-    factor = " / ".join(" ".join(map(str, row)) for row in kernel.tolist())
+    transition = between_levels(2, level(alpha=F(1, 2)), level(alpha=F(1, 4))).matrix
+    factor = " / ".join(" ".join(map(str, row)) for row in transition.tolist())
     known = "7/9 1/9 1/9 / 7/27 13/27 7/27 / 1/9 1/9 7/9"
     yield extended(
         "Corollary 13", "clamped to {0, 1, 2}: from alpha 1/4 to 1/2", known, factor, "a channel: also clamped, gradual"
@@ -184,12 +184,12 @@ def conjecture() -> Iterator[Comparison]:
         "conjectured lossless",
         "not lossless, 4 of 4",
         f"not lossless, {lossless.count(False)} of {len(tried)}",
-        "the staircase; certified witnesses. It is lossless for sensitivity 1 and for half steps",
+        "the staircase; certified obstacles. It is lossless for sensitivity 1 and for half steps",
     )
 
 
 def _clamped_pair(a1: Fraction, a2: Fraction, n: int = 2) -> list[list[Fraction]]:
     """For each count in 0..n the joint law of its two responses, both clamped to 0..n."""
     loose = geometric_channel(n, alpha=a2).matrix
-    kernel = between_levels(n, level(alpha=a1), level(alpha=a2)).matrix
-    return [[loose[u, z] * kernel[z, y] for z in range(n + 1) for y in range(n + 1)] for u in range(n + 1)]
+    transition = between_levels(n, level(alpha=a1), level(alpha=a2)).matrix
+    return [[loose[u, z] * transition[z, y] for z in range(n + 1) for y in range(n + 1)] for u in range(n + 1)]

@@ -1,4 +1,5 @@
-"""Two hypotheses told apart by one release: the curve of the best tests, for finite rows, Laplace and staircase noise.
+"""Two hypotheses distinguished by one release: the curve of the best tests, for finite rows, Laplace and staircase
+noise.
 
 **Telling a law of staircase shape from its shifted copy.**
 
@@ -8,7 +9,7 @@ each integer is given its unit cell: the discrete staircase of step r and sensit
 two-sided geometric has width 1 and gamma = 1/2. The likelihood ratio of the copy shifted by s, f(x-s)/f(x), is always
 a power b^-j. Call j the class of the outcome x; it lies between -(n+1) and n+1 for n = floor(s).
 
-**Two hypotheses told apart by one release: the curve of the best tests, and whose it is.**
+**Two hypotheses distinguished by one release: the curve of the best tests, and whose it is.**
 
 A test of X against X + s raises a false alarm with probability p and misses with probability beta. The smallest beta
 for each p is a convex curve from beta(0) <= 1 to beta(1) = 0, and its slopes are likelihood ratios; everything that
@@ -62,7 +63,7 @@ class RowsCurve:
         channel = pair if isinstance(pair, Channel) else Channel(pair)
         if channel.shape[0] != 2:
             raise NotAChannel(
-                "a trade-off is between two rows", came=channel.shape[0], mend="Choose them with C.restrict([x, y])."
+                "a trade-off is between two rows", came=channel.shape[0], remedy="Choose them with C.restrict([x, y])."
             )
         p, q = channel.matrix
         shown = p > 0

@@ -62,7 +62,7 @@ def suspects(matrix: Array, space: Space, slope: float | None) -> Iterator[Tripl
     """The triples (x, z, y) among which every one with log C[x, y] - log C[z, y] >= slope d(x, z) is.
 
     Args:
-        matrix: (n, m), either world.
+        matrix: (n, m), either kind of number.
         space: the n secrets.
         slope: gap per unit of distance; None for the steepest there is.
     """
@@ -193,7 +193,7 @@ class PrivacyType:
 
     def __init__(self, space: Space, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> None:
         if not isinstance(space, Space):
-            raise OutOfRange("a privacy type needs a space", came=repr(space), mend="Write counts(n), say.")
+            raise OutOfRange("a privacy type needs a space", came=repr(space), remedy="Write counts(n), say.")
         object.__setattr__(self, "space", space)
         object.__setattr__(self, "level", level(epsilon, alpha))
 

@@ -19,7 +19,7 @@ class SmallestEpsilon:
     """The least level that contains a channel, with the place that needs it.
 
     Attributes:
-        value: epsilon, rounded up, and so is the decimal that it prints; 0 for a channel that tells nothing, infinity
+        value: epsilon, rounded up, and so is the decimal that it prints; 0 for a channel that reveals nothing, infinity
             where an outcome is possible for one secret and impossible for another.
         level: the same level exactly, where it is positive and finite and the distance of the pair is rational.
         pair: (x, z) with C[x, y] = exp(epsilon d(x, z)) C[z, y]; None where the value is 0.
@@ -111,7 +111,7 @@ def _is_steeper(one: _Place, other: _Place) -> bool:
     mine, theirs = one.level, other.level
     if mine is not None and theirs is not None:
         return mine > theirs
-    for bits in (128, 512, 2048):  # a doubled way has an equal slope, which no number of bits tells: a tie
+    for bits in (128, 512, 2048):  # a doubled way has an equal slope, which no number of bits decides: a tie
         cross_one = log_interval(one.ratio, bits) * _interval(other.length, bits)
         cross_other = log_interval(other.ratio, bits) * _interval(one.length, bits)
         if cross_one.is_below(cross_other) or cross_other.is_below(cross_one):
@@ -131,7 +131,7 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
     and |shift| / D times it for the Laplace and the geometric law. At D itself, the default, it is the law's level.
 
     Raises:
-        OutOfRange: for the shift 0, where there is nothing to tell apart and every level is kept.
+        OutOfRange: for the shift 0, where there is nothing to distinguish and every level is kept.
 
     Source: [geng2012], (24) and (76); shifts beyond the sensitivity: docs/theory/trade-off.md.
 
@@ -173,11 +173,11 @@ def check_promise(
     kept = kept_level(law, shift)
     if promised < kept:
         raise PromiseBroken(
-            f"the law must keep {promised}", came=str(kept), where="check_promise", mend="Use more noise."
+            f"the law must keep {promised}", came=str(kept), where="check_promise", remedy="Use more noise."
         )
     if kept < promised:
         raise PromiseBroken(
-            f"the law must attain {promised}", came=str(kept), where="check_promise", mend="Use less noise."
+            f"the law must attain {promised}", came=str(kept), where="check_promise", remedy="Use less noise."
         )
     if isinstance(law, IntegerLaw):
         _check_probabilities(law, int(curve_distance(law, shift)), kept)

@@ -38,7 +38,7 @@ def tradeoff(law: Law | Any, false_alarm: object, shift: Number | None = None) -
     the Laplace law linear, hyperbolic, linear; both hold at every shift, inside the sensitivity and beyond.
 
     Args:
-        law: a law of noise; or a pair of rows of a channel, told apart outcome by outcome.
+        law: a law of noise; or a pair of rows of a channel, distinguished outcome by outcome.
         false_alarm: p, a number or an array in [0, 1].
         shift: the distance of the hypotheses; the law's sensitivity by default. An integer for integer laws.
 
@@ -83,7 +83,7 @@ def frontier(false_alarm: object, epsilon: Number | Level | None = None, *, alph
 
 
 def on_curve(curve: Curve, false_alarm: object) -> Any:
-    """The curve's height at a number or an array of probabilities, in the number world they and the curve share."""
+    """The curve's height at a number or an array of probabilities, in the kind of number they and the curve share."""
     p = _probabilities(false_alarm)
     if is_exact(p) and curve.is_rational:
         heights = [curve.missed_exactly(x) for x in p.flat]
@@ -155,7 +155,7 @@ def total_variation(law: Law | Any, shift: Number | None = None) -> Fraction | f
     """The total variation between X and X + shift: the best test's lead over guessing, max of 1 - p - tradeoff(p).
 
     It is `delta` at epsilon 0. For a staircase law at its sensitivity it is (1 - mu) tanh(epsilon/2), where mu is the
-    mass of the outcomes that tell nothing; for the Laplace law at the shift s it is 1 - exp(-epsilon s / (2 D)).
+    mass of the outcomes that reveal nothing; for the Laplace law at the shift s it is 1 - exp(-epsilon s / (2 D)).
 
     >>> from utmost.noise import Geometric
     >>> total_variation(Geometric(alpha="1/2")), total_variation(Geometric(alpha="1/2"), shift=0)

@@ -1,4 +1,4 @@
-"""The one door to the solver: HiGHS' simplex method, through the package ``highspy``.
+"""The one way to the solver: HiGHS' simplex method, through the package ``highspy``.
 
 `solve` gives a vertex in floats; `utmost.programs.exact_optima.solve_exactly` carries a rational program on to its
 exact optimum.

@@ -305,7 +305,8 @@ class Interior:
         prices: (n,) multipliers of the sums (or (1,) for a single column).
         rows: the rows held at the end, in the columns' own numbers.
         multipliers: (N,) theirs, positive.
-        lower, upper: bounds of the optimum over the columns that were kept, the upper one after mending what is broken.
+        lower, upper: bounds of the optimum over the columns that were kept, the upper one after correcting what is
+            broken.
         kept: (k,) which columns were not let go of.
         steps: how many Newton steps it took.
     """
@@ -393,7 +394,7 @@ class _Iterate:
         )
 
     def bounds(self, worst: Floats) -> tuple[float, float]:
-        """A lower bound from the prices, and the cost after constant columns have mended what is broken."""
+        """A lower bound from the prices, and the cost after constant columns have corrected what is broken."""
         left = self.residuals().dual
         missing = np.minimum(left.min(axis=0), 0)
         lower = float(self.prices.sum() + (missing.sum() if self.sums.by_entry else missing.min()))

@@ -1,7 +1,7 @@
 """Linear programs and their vertex solutions, as plain data.
 
 A program is ``minimise c.x subject to lower <= A x <= upper and column_lower <= x <= column_upper``, in one number
-world: float64 arrays, or object arrays of Fraction (infinite bounds are ``math.inf`` in both).
+number_kind: float64 arrays, or object arrays of Fraction (infinite bounds are ``math.inf`` in both).
 """
 
 import math
@@ -191,7 +191,7 @@ def _is_exact(numbers: Vector) -> bool:
 
 
 def _numbers(numbers: Vector, name: str, exact: bool, is_bound: bool) -> Vector:
-    """One vector in the program's number world, without NaN, and finite unless it is a bound."""
+    """One vector in the program's kind of number, without NaN, and finite unless it is a bound."""
     vector = np.asarray(numbers)
     if vector.ndim != 1:
         raise OutOfRange(f"{name} must have one dimension", came=vector.shape, where="LinearProgram")

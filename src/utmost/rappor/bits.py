@@ -2,7 +2,7 @@
 
 **Two responses to one bit that together lose what the looser one loses.**
 
-The stricter response is drawn from the looser one alone, so that it tells nothing new. That is possible exactly when
+The stricter response is drawn from the looser one alone, so that it reveals nothing new. That is possible exactly when
 the stricter response is a refinement of the looser one, and then in one way only.
 """
 

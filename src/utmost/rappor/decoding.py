@@ -137,7 +137,7 @@ class Decoding:
         found: those significant at the level asked for.
         others: the estimated clients with none of these words.
         spread: the residual variance in units of what the model expects: near 1 where it fits. Above 1 it has already
-            widened the errors: words that are not listed, or too rare to be told, are in the way.
+            widened the errors: words that are not listed, or too rare to be found, are in the way.
     """
 
     found: tuple[Found, ...]
@@ -292,7 +292,7 @@ class _Fit:
 
 
 def _inverse(gram: Floats) -> Floats:
-    """The inverse, after scaling to a unit diagonal; a ridge of 1e-12 tells equal columns apart."""
+    """The inverse, after scaling to a unit diagonal; a ridge of 1e-12 distinguishes equal columns."""
     scale = np.sqrt(np.where(np.diag(gram) > 0, np.diag(gram), 1.0))
     unit = gram / np.outer(scale, scale) + 1e-12 * np.eye(len(gram))
     inverse: Floats = np.linalg.inv(unit) / np.outer(scale, scale)

@@ -114,7 +114,9 @@ class PermanentResponses:
 
     def __reduce__(self) -> NoReturn:
         raise Unsupported(
-            "responses must not be copied: each copy would draw its own", where="PermanentResponses", mend="Share them."
+            "responses must not be copied: each copy would draw its own",
+            where="PermanentResponses",
+            remedy="Share them.",
         )
 
     def __deepcopy__(self, memo: Any) -> NoReturn:

@@ -61,7 +61,7 @@ class ThresholdedPair:
     r"""The paper's way to relax a response: relax the Laplace noise behind it, and threshold again.
 
     The noise itself, seen at both levels, loses the larger rate only. The *bits* lose less than that, but more than
-    the looser bit loses by itself: the stricter one still tells something. For the map f with a1 > a2,
+    the looser bit loses by itself: the stricter one still reveals something. For the map f with a1 > a2,
     q = (a2/4)(1 - ln a1/ln a2), and the bit 0,
 
     .. math:: P(01) = q, \quad P(11) = a_2/2 - q, \quad P(10) = (a_1 - a_2)/2 + q, \quad P(00) = 1 - a_1/2 - q.
@@ -155,7 +155,7 @@ def _odds(p: Fraction) -> Fraction:
 
 
 def _crossing(s: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
-    r"""P(V_2 > s, V_2 + W <= t) for V_2 of rate ``fast`` and the tighten kernel W to the rate ``slow``.
+    r"""P(V_2 > s, V_2 + W <= t) for V_2 of rate ``fast`` and the tightening law W to the rate ``slow``.
 
     W has the distribution function 1 - c e^{-slow u} for u >= 0 and c e^{slow u} below, c = (1 - (slow/fast)^2)/2.
     Where s < t, V_2 in (s, t] needs W <= t - V_2 at or above 0; beyond max(s, t), below.

@@ -24,8 +24,8 @@ class Bloom:
     """The Bloom filters of all cohorts: ``hashes`` of ``bits`` places for each word.
 
     The places are 64-bit pieces of BLAKE2b (RFC 7693), keyed, with the cohort as its salt, modulo ``bits``. Two hashes
-    of a word may fall on one place. Cohorts differ in their hash functions, so that words that collide in one are told
-    apart in another. Neither key nor cohort carries privacy: the collector knows both.
+    of a word may fall on one place. Cohorts differ in their hash functions, so that words that collide in one are
+    distinguished in another. Neither key nor cohort carries privacy: the collector knows both.
 
     Args:
         bits: places in a filter.

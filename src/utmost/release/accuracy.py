@@ -117,7 +117,7 @@ def _bisected(first: int, last: int, is_met: Callable[[int], bool]) -> int:
 
 
 def _infeasible() -> Infeasible:
-    return Infeasible(f"an epsilon of up to {_LARGEST} a cell must suffice", mend="Ask for a larger radius.")
+    return Infeasible(f"an epsilon of up to {_LARGEST} a cell must suffice", remedy="Ask for a larger radius.")
 
 
 def _decimal(place: int, digits: int) -> Fraction:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable
 from utmost.exact import objects
-from utmost.release.doors import Column, check_column
+from utmost.release.adapters import Column, check_column
 from utmost.release.values import exactly, kind_of
 
 Place = Callable[[int], str]
@@ -27,7 +27,7 @@ _INT64 = np.iinfo(np.int64)
 def integer_column(column: Column, name: str, place: Place) -> NDArray[Any]:
     """The cells of an integer column: int64 where they fit, else an object array of Python ints.
 
-    A float or Decimal that is a whole number is read as that number (a dataframe keeps counts so after a join).
+    A float or Decimal that is an integer is read as that number (a dataframe keeps counts so after a join).
 
     Args:
         column: array or sequence, shape (rows,).
@@ -87,7 +87,7 @@ def check_distinct(column: Column, name: str, place: Place) -> None:
                 "identifiers must be distinct",
                 came=f"the one that is also in {place(seen[key])}",
                 where=_where(row, name, place),
-                mend="Give each group one row: an individual counted twice changes two cells.",
+                remedy="Give each group one row: an individual counted twice changes two cells.",
             )
         seen[key] = row
 
@@ -118,7 +118,7 @@ def _integer(cell: Any, row: int, name: str, place: Place) -> int:
         number = exactly(cell)
         if number is not None and number.denominator == 1:
             return number.numerator
-    raise _refusal(cell, row, name, place, "a whole number")
+    raise _refusal(cell, row, name, place, "an integer")
 
 
 def _real(cell: Any, row: int, name: str, place: Place) -> Fraction:
@@ -130,7 +130,9 @@ def _real(cell: Any, row: int, name: str, place: Place) -> Fraction:
 
 
 def _refusal(cell: Any, row: int, name: str, place: Place, wanted: str) -> BadTable:
-    return BadTable(f"the cell must be {wanted}", came=kind_of(cell), where=_where(row, name, place), mend=_mend(cell))
+    return BadTable(
+        f"the cell must be {wanted}", came=kind_of(cell), where=_where(row, name, place), remedy=_mend(cell)
+    )
 
 
 def _where(row: int, name: str, place: Place) -> str:

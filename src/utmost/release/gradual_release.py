@@ -286,7 +286,7 @@ class GradualRelease:
             raise Unsupported(
                 "a release is relaxed by the process that made it: two processes would answer differently",
                 where="GradualRelease",
-                mend="Keep releases that several processes share in a Ledger.",
+                remedy="Keep releases that several processes share in a Ledger.",
             )
         self._columns |= columns
 
@@ -298,7 +298,7 @@ class GradualRelease:
         raise Unsupported(
             "a release must not be copied: each copy would draw noise of its own",
             where="GradualRelease",
-            mend="Share the object, or keep the release in a Ledger.",
+            remedy="Share the object, or keep the release in a Ledger.",
         )
 
     def __deepcopy__(self, memo: Any) -> NoReturn:

@@ -15,7 +15,7 @@ from utmost.sampling.integers import Integers, narrowed, uniform_integers
 from utmost.sampling.random_bits import Randomness
 
 Domain = Literal["integers", "reals"]
-"""What the values are: declared, and never guessed from them, since a guess would tell what they are."""
+"""What the values are: declared, and never guessed from them, since a guess would reveal what they are."""
 _LARGEST = 10**100  # each digit costs doublings, and the laws take no more
 
 
@@ -125,7 +125,7 @@ def lattice_of(domain: str, unit: Unit, grid: Number | None = None, half_step: b
     """
     real = read_domain(domain) == "reals"
     if grid is not None and not real:
-        raise OutOfRange("whole numbers have no grid", came=grid, mend='Leave out grid=, or pass domain="reals".')
+        raise OutOfRange("integers have no grid", came=grid, remedy='Leave out grid=, or pass domain="reals".')
     if not isinstance(half_step, bool):
         raise OutOfRange("half_step must be True or False", came=type(half_step).__name__)
     if not real:
@@ -135,9 +135,9 @@ def lattice_of(domain: str, unit: Unit, grid: Number | None = None, half_step: b
         D = steps(unit.sensitivity, exponent)
         D += half_step and D % 2 == 0  # a sensitivity of one step more is true as well
     if D > _LARGEST:
-        raise OutOfRange("sensitivity must be at most 1e100 steps", came="more", mend="Count in larger units.")
+        raise OutOfRange("sensitivity must be at most 1e100 steps", came="more", remedy="Count in larger units.")
     if half_step and D % 2 == 0:
-        raise OutOfRange("the half-step staircase needs an odd sensitivity", came=D, mend=f"Pass {D + 1}.")
+        raise OutOfRange("the half-step staircase needs an odd sensitivity", came=D, remedy=f"Pass {D + 1}.")
     return Lattice(D, unit.charged, D if half_step else 1, exponent)
 
 

@@ -63,7 +63,7 @@ class Step:
     def law(self, lattice: Lattice) -> Law:
         """The law of one step of noise at the new level, given the noise at the neighbours.
 
-        A relax kernel is the law of V_to given V_strict; a tightening that of V_to - V_loose; a bridge that of
+        A relaxing law is the law of V_to given V_strict; a tightening that of V_to - V_loose; a bridge that of
         V_to - V_loose given V_strict - V_loose.
         """
         to = lattice.of(self.to)
@@ -97,8 +97,8 @@ class Step:
             return bridge_noise(Bridge(lattice.of(self.strict), to, None), below, randomness=randomness, method=method)
         assert above is not None
         if self.strict is None:
-            kernel = Tightening(to, lattice.of(self.loose))
-            return add(above, tightening_noise(kernel, count, randomness=randomness, method=method))
+            transition = Tightening(to, lattice.of(self.loose))
+            return add(above, tightening_noise(transition, count, randomness=randomness, method=method))
         assert below is not None
         between = Bridge(lattice.of(self.strict), to, lattice.of(self.loose))
         return add(above, bridge_noise(between, minus(below, above), randomness=randomness, method=method))
@@ -144,8 +144,8 @@ def tighten(
     bits = secure(randomness)
     lattice = lattice_of(domain, read_unit(unit, sensitivity, cells, needs=()), grid, half_step)
     read = lattice.read(response)
-    kernel = Tightening(lattice.of(level(strict)), lattice.of(level(loose)))
-    noise = tightening_noise(kernel, read.size, randomness=bits, method=method)
+    transition = Tightening(lattice.of(level(strict)), lattice.of(level(loose)))
+    noise = tightening_noise(transition, read.size, randomness=bits, method=method)
     return lattice.write(read.shape, add(lattice.steps(read), lattice.times(noise)))
 
 
@@ -242,7 +242,7 @@ def relaxed(noise: Integers, start: Level, to: Level, randomness: Randomness, me
     if start == to:
         return noise
     if to < start:
-        raise OutOfRange(f"to relax, the level must be looser than {start}", came=to, mend="Tighten instead.")
+        raise OutOfRange(f"to relax, the level must be looser than {start}", came=to, remedy="Tighten instead.")
     return bridge_noise(Bridge(start, to, None), noise, randomness=randomness, method=method)
 
 
@@ -266,6 +266,6 @@ def _on_grid(lattice: Lattice, read: Cells, values: Any) -> Integers:
                 f"the numbers must be multiples of 2^{-lattice.exponent}",
                 came="one that is none",
                 where=where_is(int(off[0]), read.shape),
-                mend="Pass the grid of the release as grid=.",
+                remedy="Pass the grid of the release as grid=.",
             )
     return integers

@@ -38,9 +38,9 @@ def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, domain: str) 
 def _units(sensitivity: Fraction) -> int:
     if sensitivity.denominator != 1:
         raise OutOfRange(
-            "the sensitivity of whole numbers must be a whole number",
+            "the sensitivity of integers must be an integer",
             came=sensitivity,
-            mend=f'Pass {-(-sensitivity // 1)}, or declare domain="reals".',
+            remedy=f'Pass {-(-sensitivity // 1)}, or declare domain="reals".',
         )
     return sensitivity.numerator
 
@@ -232,12 +232,12 @@ def warn_of_level(level: Level, law: Law, *, above: int = 4) -> None:
 
 
 def warn_of_rows(rows_from: str) -> None:
-    """Warn where the list of rows tells of individuals.
+    """Warn where the list of rows reveals individuals.
 
     Warns:
         RowsObserved: for rows that were observed in the data.
     """
     if rows_from == "observed":
         said = "The promise does not cover which rows there are: one individual may be the reason that a row is there."
-        mend = "List the rows before you look at the data, with zero where nobody is counted."
-        warnings.warn(f"{said} {mend}", RowsObserved, stacklevel=4)
+        remedy = "List the rows before you look at the data, with zero where nobody is counted."
+        warnings.warn(f"{said} {remedy}", RowsObserved, stacklevel=4)

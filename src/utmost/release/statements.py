@@ -18,7 +18,7 @@ import numpy as np
 
 from utmost.errors import BadTable, NotALevel, NotANumber
 from utmost.exact import Level, checked, exact, level, round_down, round_up, settled
-from utmost.release.doors import door_of
+from utmost.release.adapters import adapter_of
 from utmost.release.plan import Plan
 from utmost.version import __version__
 
@@ -93,8 +93,8 @@ def cells_digest(table: Any) -> dict[str, str]:
     >>> cells_digest({"n": [1, 2]})["sha256"] == hashlib.sha256(b'[["n",["1","2"]]]').hexdigest()
     True
     """
-    door = door_of(table)
-    columns = [[name, _cells(door.column(table, name))] for name in door.names(table)]
+    adapter = adapter_of(table)
+    columns = [[name, _cells(adapter.column(table, name))] for name in adapter.names(table)]
     text = json.dumps(columns, separators=(",", ":"), ensure_ascii=False)
     return {"of": "cells", "sha256": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()}
 

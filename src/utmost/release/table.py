@@ -13,8 +13,8 @@ from utmost.errors import BadTable, NotDeclared, OutOfRange
 from utmost.exact import Level, Number
 from utmost.noise import Law
 from utmost.noise.costs import Cost
+from utmost.release.adapters import Column, TableAdapter, adapter_of, no_column
 from utmost.release.columns import check_distinct, integer_column, real_column
-from utmost.release.doors import Column, Door, door_of, no_column
 from utmost.release.plan import Plan, plan_release, warn_of_level, warn_of_rows
 from utmost.release.statements import cells_digest, statement
 from utmost.release.unit import Unit, read_unit
@@ -115,7 +115,7 @@ def release_table(
         cells: how many of the released cells one individual changes, over all of ``columns``.
         neighbours: "add-remove", or "change-one", under which the level is divided by twice the cells; see `Unit`.
         cost: what an error costs: "absolute", "squared", "moment:3", or any even function nondecreasing in |x|.
-        domain: "integers" (every released cell must be a whole number) or "reals" (released on a grid).
+        domain: "integers" (every released cell must be an integer) or "reals" (released on a grid).
         relaxable: choose a law that can later be relaxed to a larger epsilon without loss.
         confidence: of the radius that stands beside each released column.
         id_column: a column whose cells must all be there and distinct; published only if it is public, too.
@@ -199,7 +199,7 @@ class _Checked:
     """A table that can be released: every chosen cell read and found to be a number, every other column declared."""
 
     table: Any
-    door: Door
+    adapter: TableAdapter
     cells: dict[str, NDArray[Any]]
     public: tuple[str, ...]
     dropped: tuple[str, ...]
@@ -220,22 +220,24 @@ class _Checked:
         id_column: str | None,
     ) -> "_Checked":
         origin = rows_origin(rows_from)
-        door = door_of(table)
-        names = tuple(door.names(table))
+        adapter = adapter_of(table)
+        names = tuple(adapter.names(table))
         chosen = chosen_columns(columns, names, id_column)
         kept, dropped = declared_columns(names, chosen, public, drop)
         _check_radii_free(chosen, names)
         if id_column is not None:
-            check_distinct(door.column(table, id_column), id_column, lambda row: door.place(table, row))
+            check_distinct(adapter.column(table, id_column), id_column, lambda row: adapter.place(table, row))
         read = integer_column if plan.law.domain == "integers" else real_column
-        cells = {name: read(door.column(table, name), name, lambda row: door.place(table, row)) for name in chosen}
+        cells = {
+            name: read(adapter.column(table, name), name, lambda row: adapter.place(table, row)) for name in chosen
+        }
         rows = len(cells[chosen[0]])
         check_size(plan.unit, rows, len(chosen))
         for name in kept:
-            check_no_copy(name, door.column(table, name), cells)
+            check_no_copy(name, adapter.column(table, name), cells)
         warn_of_level(plan.level, plan.law)
         warn_of_rows(origin)
-        return cls(table, door, cells, kept, dropped, origin, plan, rows)
+        return cls(table, adapter, cells, kept, dropped, origin, plan, rows)
 
     def released(self, noised: dict[str, NDArray[Any]] | None) -> TableRelease:
         chosen = tuple(self.cells)
@@ -243,8 +245,8 @@ class _Checked:
         if noised is not None:
             radii: dict[str, NDArray[Any]] = {f"{name}_radius": np.full(self.rows, self.plan.radius) for name in chosen}
             after = {f"{name}_radius": name for name in chosen}
-            bare = self.door.without(self.table, self.dropped)
-            table = self.door.with_columns(bare, {**noised, **radii}, after)
+            bare = self.adapter.without(self.table, self.dropped)
+            table = self.adapter.with_columns(bare, {**noised, **radii}, after)
         return TableRelease(table, chosen, self.plan, self.rows, self.public, self.rows_from)
 
 
@@ -256,7 +258,7 @@ def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_colu
     """
     chosen = _listed(columns, "columns")
     if not chosen:
-        raise OutOfRange("columns must name at least one column", came=columns, mend='Pass columns=["n"], say.')
+        raise OutOfRange("columns must name at least one column", came=columns, remedy='Pass columns=["n"], say.')
     if id_column is not None and not isinstance(id_column, str):
         raise OutOfRange("the identifier must be named by text", came=type(id_column).__name__, where="id_column")
     _check_there((*chosen, *(() if id_column is None else (id_column,))), names)
@@ -292,7 +294,7 @@ def declared_columns(
         raise NotDeclared(
             "every column must be released, declared public or dropped",
             came=", ".join(map(repr, silent)),
-            mend="Name it in drop to leave it out, or in public if no cell of it depends on any individual.",
+            remedy="Name it in drop to leave it out, or in public if no cell of it depends on any individual.",
         )
     return tuple(name for name in names if name in kept), tuple(name for name in names if name in dropped)
 
@@ -301,7 +303,7 @@ def declared(
     table: Any, columns: str | Sequence[str], public: str | Sequence[str], drop: str | Sequence[str]
 ) -> tuple[str, ...]:
     """The public columns of a table, every column of which must be declared, see `declared_columns`."""
-    names = tuple(door_of(table).names(table))
+    names = tuple(adapter_of(table).names(table))
     return declared_columns(names, chosen_columns(columns, names, None), public, drop)[0]
 
 
@@ -330,14 +332,14 @@ def check_size(unit: Unit, rows: int, columns: int) -> None:
     """
     if rows == 0:
         raise BadTable(
-            "a table must have at least one row", came="none", mend="Release it once there is something in it."
+            "a table must have at least one row", came="none", remedy="Release it once there is something in it."
         )
     if unit.cells > rows * columns:
         raise OutOfRange(
             f"cells must be at most {rows * columns}, the number of released cells",
             came=unit.cells,
             where="cells",
-            mend="Give how many of the released cells one individual changes, over all released columns.",
+            remedy="Give how many of the released cells one individual changes, over all released columns.",
         )
 
 
@@ -353,7 +355,7 @@ def check_no_copy(name: str, column: Column, cells: Mapping[str, Column]) -> Non
                 f"a public column must not repeat the released column {released!r}",
                 came="the same value in every row",
                 where=f"column {name!r}",
-                mend="Drop it: beside it, noise protects nobody.",
+                remedy="Drop it: beside it, noise protects nobody.",
             )
 
 
@@ -370,9 +372,9 @@ def _same(cell: Any, value: Any) -> bool:
 def _listed(names: str | Sequence[str], where: str) -> tuple[str, ...]:
     listed = (names,) if isinstance(names, str) else tuple(names) if hasattr(names, "__iter__") else (None,)
     if not all(isinstance(name, str) and name for name in listed):
-        mend = 'Pass columns=["n"], say.' if where == "columns" else f'Pass {where}=["name"], say.'
+        remedy = 'Pass columns=["n"], say.' if where == "columns" else f'Pass {where}=["name"], say.'
         required = "columns must name at least one column" if where == "columns" else f"{where} must name columns"
-        raise OutOfRange(required, came=names, mend=mend)
+        raise OutOfRange(required, came=names, remedy=remedy)
     return listed  # type: ignore[return-value]
 
 
@@ -388,5 +390,5 @@ def _check_radii_free(chosen: tuple[str, ...], names: tuple[str, ...]) -> None:
             raise BadTable(
                 f"the radius of {name!r} needs the name '{name}_radius'",
                 came="a column of that name",
-                mend="Rename it.",
+                remedy="Rename it.",
             )

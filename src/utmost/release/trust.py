@@ -158,7 +158,7 @@ class TrustRelease:
 
     def _level(self, recipient: Recipient) -> Level:
         if not isinstance(recipient, Hashable) or recipient not in self._levels:
-            raise BadTable("a recipient needs a level", came="one without", mend="Name it in levels=.")
+            raise BadTable("a recipient needs a level", came="one without", remedy="Name it in levels=.")
         return self._levels[recipient]
 
 

@@ -95,16 +95,16 @@ def read_unit(
         if not isinstance(unit, Unit):
             raise wrong_kind("unit", "a Unit", unit)
         if named:
-            mend = "Pass unit= alone, or the others."
+            remedy = "Pass unit= alone, or the others."
             raise OutOfRange(
-                "what one individual changes is said once", came=f"unit= and {', '.join(named)}", mend=mend
+                "what one individual changes is said once", came=f"unit= and {', '.join(named)}", remedy=remedy
             )
         return unit
     missing = [f"{name}=" for name in needs if given[name] is None]
     if missing:
-        mend = "Pass unit=ut.Unit(sensitivity, cells), or the numbers themselves."
+        remedy = "Pass unit=ut.Unit(sensitivity, cells), or the numbers themselves."
         raise OutOfRange(
-            "a release must say what one individual changes", came=f"no {' and no '.join(missing)}", mend=mend
+            "a release must say what one individual changes", came=f"no {' and no '.join(missing)}", remedy=remedy
         )
     return Unit(
         1 if sensitivity is None else sensitivity,
@@ -116,12 +116,14 @@ def read_unit(
 def _sensitivity(value: Number) -> Fraction:
     number = exact(value, "sensitivity")
     if number > 0 and not 1 <= number * _LARGEST <= _LARGEST**2:
-        raise OutOfRange("sensitivity must lie between 1e-100 and 1e100", came="another", mend="Count in other units.")
+        raise OutOfRange(
+            "sensitivity must lie between 1e-100 and 1e100", came="another", remedy="Count in other units."
+        )
     if number <= 0:
         raise OutOfRange(
             "sensitivity must be positive",
             came=value,
-            mend="Give the most by which one individual changes one cell: 1 for a count.",
+            remedy="Give the most by which one individual changes one cell: 1 for a count.",
         )
     return number
 
@@ -130,14 +132,14 @@ def _cells(value: Number) -> int:
     try:
         number = exact_integer(value, "cells")
     except NotANumber as error:
-        raise OutOfRange("cells must be a whole number", came=error.came) from None
+        raise OutOfRange("cells must be an integer", came=error.came) from None
     if number > _LARGEST:
         raise OutOfRange("cells must be at most 1e100", came="more")
     if number < 1:
         raise OutOfRange(
             "cells must be at least 1",
             came=value,
-            mend="Give how many of the released cells one individual changes, over all released columns.",
+            remedy="Give how many of the released cells one individual changes, over all released columns.",
         )
     return number
 
@@ -149,5 +151,5 @@ def _neighbours(value: str) -> Neighbours:
     raise OutOfRange(
         'neighbours must be "add-remove" or "change-one"',
         came=value,
-        mend="add-remove: one individual is added or removed; change-one: one individual's record is replaced.",
+        remedy="add-remove: one individual is added or removed; change-one: one individual's record is replaced.",
     )

@@ -36,12 +36,12 @@ def secure(randomness: Randomness | None) -> Randomness:
             "a release needs randomness that nobody can predict",
             came=type(bits).__name__,
             where="release",
-            mend="Leave out randomness=; in tests call utmost.testing.seeded_release.",
+            remedy="Leave out randomness=; in tests call utmost.testing.seeded_release.",
         )
     return bits
 
 
-_NO_INTEGER = "a release on the integers takes whole numbers"
+_NO_INTEGER = "a release on the integers takes integers"
 _NO_NUMBER = "a value must be a finite number"
 _USE_REALS = 'For real values declare domain="reals", or use Laplace or Staircase where a law is given.'
 _EXACT = 2.0**62
@@ -64,10 +64,10 @@ class Cells:
 
 
 def integer_cells(values: Any) -> Cells:
-    """The values for a release on the integers; floats, Decimals and Fractions that are whole numbers among them.
+    """The values for a release on the integers; floats, Decimals and Fractions that are integers among them.
 
     Raises:
-        NotANumber: naming the place of the first value that is no whole number.
+        NotANumber: naming the place of the first value that is no integer.
     """
     flat, shape = _flat(values)
     kind = flat.dtype.kind
@@ -77,7 +77,7 @@ def integer_cells(values: Any) -> Cells:
         wide = object if flat.max(initial=0) >= 1 << 63 else np.int64
         return Cells(flat.size, lambda start, stop: flat[start:stop].astype(wide), shape)
     elif kind == "f":
-        flat = _whole(flat, shape)
+        flat = _integral(flat, shape)
     elif kind != "i" and flat.size:
         raise _refusal(flat, 0, shape, _NO_INTEGER, None)
     return Cells(flat.size, lambda start, stop: flat[start:stop], shape)
@@ -110,7 +110,9 @@ def _flat(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         place = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
         raise NotANumber(
-            "a value must not be masked", where=where_is(place, values.shape), mend="Fill or drop masked values first."
+            "a value must not be masked",
+            where=where_is(place, values.shape),
+            remedy="Fill or drop masked values first.",
         )
     if not isinstance(values, list | tuple):
         array = np.asarray(values)
@@ -129,12 +131,12 @@ def _each(flat: NDArray[Any], shape: tuple[int, ...] | None, read: Callable[[Any
         try:
             numbers[place] = read(value)
         except NotANumber as error:
-            raise _refusal(flat, place, shape, error.required, error.mend) from None
+            raise _refusal(flat, place, shape, error.required, error.remedy) from None
     return numbers
 
 
-def _whole(flat: NDArray[Any], shape: tuple[int, ...] | None) -> Integers:
-    """Floats that are whole numbers, as these."""
+def _integral(flat: NDArray[Any], shape: tuple[int, ...] | None) -> Integers:
+    """Floats that are integers, as these."""
     bad = np.flatnonzero(~np.isfinite(flat) | (flat != np.floor(flat)))
     if bad.size:
         raise _refusal(flat, int(bad[0]), shape, _NO_INTEGER, _USE_REALS)
@@ -150,7 +152,7 @@ def _integer(value: Any) -> int:
         number = exactly(value)
         if number is not None and number.denominator == 1:
             return number.numerator
-        raise NotANumber(_NO_INTEGER, mend=_REPLACE if number is None else _USE_REALS)
+        raise NotANumber(_NO_INTEGER, remedy=_REPLACE if number is None else _USE_REALS)
     raise NotANumber(_NO_INTEGER)
 
 
@@ -174,13 +176,13 @@ def _real(value: Any) -> Any:
     number = exactly(value) if isinstance(value, Fraction | Decimal) else None
     if number is not None:
         return number
-    raise NotANumber(_NO_NUMBER, mend=_REPLACE)
+    raise NotANumber(_NO_NUMBER, remedy=_REPLACE)
 
 
 def _refusal(
-    flat: NDArray[Any], place: int, shape: tuple[int, ...] | None, required: str, mend: str | None
+    flat: NDArray[Any], place: int, shape: tuple[int, ...] | None, required: str, remedy: str | None
 ) -> NotANumber:
-    return NotANumber(required, came=kind_of(flat[place]), where=where_is(place, shape), mend=mend)
+    return NotANumber(required, came=kind_of(flat[place]), where=where_is(place, shape), remedy=remedy)
 
 
 def kind_of(value: Any) -> str:
@@ -236,8 +238,8 @@ def add_noise(
         one of the *released* integers exceeds int64: the law, and what is released, decide the type.
 
     Raises:
-        NotANumber: for a value that is missing, boolean, text, NaN, infinite or, for a law on the integers, no whole
-            number; it names the place, never the value, and is for the curator alone. Nothing has been drawn then.
+        NotANumber: for a value that is missing, boolean, text, NaN, infinite or, for a law on the integers, no integer;
+            it names the place, never the value, and is for the curator alone. Nothing has been drawn then.
         PromiseBroken: for a source of randomness that is not secure.
         OutOfRange: for a width that is no power of two.
 

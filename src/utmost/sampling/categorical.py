@@ -28,7 +28,7 @@ class Thresholds:
 
     For U uniform on [0, 1) the index is the number of thresholds that are at most U, so index j has the probability
     T_(j+1) - T_j. U is drawn bit by bit: with p bits it is known to lie in one of 2^p cells, and the interval around T
-    tells for all but a few cells whether T has certainly been passed. In those few, U takes more bits and T more
+    shows for all but a few cells whether T has certainly been passed. In those few, U takes more bits and T more
     precision. An index is returned only when it is the true one, so the law is exact; and the bits run out with
     probability zero whatever the thresholds are, for the few cells hold a share of U that shrinks with 2^-p. (A
     threshold such as 1/2 that is only ever known up to an interval is no trouble: U does not stay beside it.)
@@ -81,8 +81,8 @@ class Categorical:
 
         r_j = (2^b p_j - n_j) / (2^b - n_0 - ... - n_(k-1))
 
-    decide. Since p_j = n_j / 2^b + (share of the rest) r_j for whatever n_j, the law is exact and does not hang on how
-    well the n_j were chosen.
+    decide. Since p_j = n_j / 2^b + (share of the rest) r_j for whatever n_j, the law is exact and does not depend on
+    how well the n_j were chosen.
 
     Args:
         cuts: the law.

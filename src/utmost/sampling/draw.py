@@ -20,7 +20,7 @@ from utmost.sampling.random_bits import SYSTEM, Randomness, source
 from utmost.sampling.staircase_draws import ManyStaircase
 
 Method = Literal["constant", "table"]
-"""How arrays are drawn: in a time that does not hang on the values, or as fast as can be."""
+"""How arrays are drawn: in a time that does not depend on the values, or as fast as can be."""
 
 Shape = int | tuple[int, ...] | None
 
@@ -100,7 +100,7 @@ def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | Non
     """
     if isinstance(law, IntegerLaw):
         if grid is not None:
-            raise OutOfRange("a law on the integers has no grid", came=grid, mend="Leave out grid=.")
+            raise OutOfRange("a law on the integers has no grid", came=grid, remedy="Leave out grid=.")
         return law, None
     if not isinstance(law, Laplace | Staircase):
         raise _no_sampler(law)
@@ -121,7 +121,7 @@ def plan_for(method: Method | None, count: int) -> DrawPlan:
         return CONSTANT if count <= CONSTANT_UP_TO else TABLE
     plans = {"constant": CONSTANT, "table": TABLE}
     if not isinstance(method, str) or method not in plans:
-        raise OutOfRange('method must be "constant" or "table"', came=method, mend="Leave out method=.")
+        raise OutOfRange('method must be "constant" or "table"', came=method, remedy="Leave out method=.")
     return plans[method]
 
 

@@ -197,7 +197,7 @@ class OneMarked:
     """Single (K, mark), each part from one word of 64 bits, by bisection.
 
     For variables whose law changes from draw to draw, as a `ManyMarked` pays only for many draws. The time of a
-    bisection tells a little of its outcome: it is not for noise that must not be told by time.
+    bisection reveals a little of its outcome: it is not for noise that must not be revealed by time.
     """
 
     __slots__ = ("_groups", "_mark_bits", "_mask", "_top", "_values")

@@ -40,7 +40,7 @@ _LARGEST_FLOAT = math.nextafter(math.inf, 0)
 def chosen_exponent(sensitivity: Fraction, level: Level) -> int:
     """The k of the grid that is chosen where none is declared: the least k >= 20 + epsilon log2(e)/2 - log2(Delta).
 
-    It hangs on the sensitivity and the level alone, never on the data. Noise on so fine a grid costs less than a
+    It depends on the sensitivity and the level alone, never on the data. Noise on so fine a grid costs less than a
     millionth more than the best noise on the reals.
 
     >>> chosen_exponent(Fraction(1), Level.of_epsilon(1))
@@ -67,7 +67,7 @@ def declared_exponent(grid: Number) -> int:
         if COARSEST <= exponent <= FINEST:
             return exponent
     raise OutOfRange(
-        "grid must be a power of two between 2^-1074 and 2^1023", came=grid, mend='Pass grid="1/1024", say.'
+        "grid must be a power of two between 2^-1074 and 2^1023", came=grid, remedy='Pass grid="1/1024", say.'
     )
 
 

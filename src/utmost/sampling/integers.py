@@ -89,7 +89,7 @@ def uniform_below(bounds: NDArray[np.uint64], randomness: Randomness) -> NDArray
 
     For a word u of 64 bits, the upper half of the product u n takes each value for floor(2^64 / n) words or for one
     more. Those whose lower half is below 2^64 mod n are drawn again, which leaves floor(2^64 / n) for each value. A
-    redraw is as likely for one value as for another, so its time tells nothing.
+    redraw is as likely for one value as for another, so its time reveals nothing.
 
     Cost: about 4 ns each. Source: [lemire2019].
     """

@@ -1,4 +1,4 @@
-"""Exact draws between levels: of the tighten kernel, of the bridge, and of a whole path of the noise.
+"""Exact draws between levels: of the tightening law, of the bridge, and of a whole path of the noise.
 
 **Exact draws of a whole path of the noise process, from the strictest level up to epsilon = infinity.**
 
@@ -25,43 +25,43 @@ _HOME, _ACROSS, _STAY, _LEAP = range(4)
 _KEPT = 64
 
 
-def tightening_noise(kernel: Tightening, count: int, *, randomness: Randomness, method: Method | None) -> Integers:
+def tightening_noise(transition: Tightening, count: int, *, randomness: Randomness, method: Method | None) -> Integers:
     """``count`` independent draws of W.
 
     K ~ Geom(a) comes with a mark: plain (W = K), turned (W = -1-K) or, with probability w, none (W = 0).
 
     Cost: about as much as a draw of geometric noise.
     """
-    if kernel.strict == kernel.loose:
+    if transition.strict == transition.loose:
         return np.zeros(count, np.int64)
-    sampler = _tightening(kernel, plan_for(method, count))
+    sampler = _tightening(transition, plan_for(method, count))
     sizes = (min(CHUNK, count - start) for start in range(0, count, CHUNK))
     return joined((sampler.draw(size, randomness) for size in sizes), count)
 
 
-def bridge_noise(kernel: Bridge, given: Integers, *, randomness: Randomness, method: Method | None) -> Integers:
+def bridge_noise(transition: Bridge, given: Integers, *, randomness: Randomness, method: Method | None) -> Integers:
     """For each W in ``given`` (a row of integers) an independent draw of K given W.
 
-    The variables drawn are the same whatever W is: a mark, G and J of the kernel's table. Only where W = 0, and the
+    The variables drawn are the same whatever W is: a mark, G and J of the transition's table. Only where W = 0, and the
     loose level is finite, is one more coin tossed; there W is the difference of two responses, and no secret.
 
     Cost: two geometric draws and a few passes; under 60 ns each by table for 10^7.
     """
     if given.dtype != object:
         given = given.astype(object if given.size and int(given.min()) == -(1 << 63) else np.int64, copy=False)
-    sampler = _bridge(kernel, plan_for(method, given.size))
+    sampler = _bridge(transition, plan_for(method, given.size))
     return joined(_parts(sampler, given, randomness), given.size)
 
 
 class _ManyTightening:
     __slots__ = ("_marked",)
 
-    def __init__(self, kernel: Tightening, plan: DrawPlan) -> None:
-        change, ratio = kernel.change, kernel.strict.alpha_interval
+    def __init__(self, transition: Tightening, plan: DrawPlan) -> None:
+        change, ratio = transition.change, transition.strict.alpha_interval
         plain = _probability(lambda bits: change(bits) / (1 + ratio(bits)))
         turned = _probability(lambda bits: change(bits) * ratio(bits) / (1 + ratio(bits)))
         nothing = _probability(lambda bits: Interval.of(0, bits))
-        self._marked = ManyMarked(ratio, (plain, turned, _probability(kernel.stay), nothing), plan)
+        self._marked = ManyMarked(ratio, (plain, turned, _probability(transition.stay), nothing), plan)
 
     def draw(self, count: int, randomness: Randomness) -> Integers:
         k, mark = self._marked.draw(count, randomness)
@@ -73,12 +73,14 @@ class _ManyTightening:
 class _ManyBridge:
     __slots__ = ("_idle", "_marked", "_rise")
 
-    def __init__(self, kernel: Bridge, plan: DrawPlan) -> None:
-        marks = [_probability(piece) for piece in (kernel.home, kernel.across, kernel.stay, kernel.leap)]
-        self._marked = ManyMarked(kernel.fall, marks, plan)
-        self._rise = ManyMarked(kernel.rise, (lambda bits: Interval.of(1, bits),), plan)
-        idle = kernel.idle
-        self._idle = kernel.loose and Categorical(
+    def __init__(self, transition: Bridge, plan: DrawPlan) -> None:
+        marks = [
+            _probability(piece) for piece in (transition.home, transition.across, transition.stay, transition.leap)
+        ]
+        self._marked = ManyMarked(transition.fall, marks, plan)
+        self._rise = ManyMarked(transition.rise, (lambda bits: Interval.of(1, bits),), plan)
+        idle = transition.idle
+        self._idle = transition.loose and Categorical(
             lambda bits: [1 - idle(bits)], word_bits=plan.word_bits, lookup=plan.lookup
         )
 
@@ -121,13 +123,13 @@ def _parts(sampler: _ManyBridge, given: Integers, randomness: Randomness) -> Ite
 
 
 @lru_cache(maxsize=_KEPT)
-def _tightening(kernel: Tightening, plan: DrawPlan) -> _ManyTightening:
-    return _ManyTightening(kernel, plan)
+def _tightening(transition: Tightening, plan: DrawPlan) -> _ManyTightening:
+    return _ManyTightening(transition, plan)
 
 
 @lru_cache(maxsize=_KEPT)
-def _bridge(kernel: Bridge, plan: DrawPlan) -> _ManyBridge:
-    return _ManyBridge(kernel, plan)
+def _bridge(transition: Bridge, plan: DrawPlan) -> _ManyBridge:
+    return _ManyBridge(transition, plan)
 
 
 # A level asked for later falls into the cell of a jump's clock, and is refused, with a chance below 2^-250.

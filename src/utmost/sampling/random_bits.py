@@ -64,7 +64,7 @@ class Keystream:
             return last
 
 
-# A gibibyte is 2^26 cipher blocks: far below the 2^64 at which counter mode could be told from random bits.
+# A gibibyte is 2^26 cipher blocks: far below the 2^64 at which counter mode could be distinguished from random bits.
 _BYTES_PER_KEY = 1 << 30
 
 # A healthy source repeats 16 bytes among so few blocks with a chance below 2^-120.
@@ -95,7 +95,9 @@ def entropy(count: int) -> bytes:
     block = _block(max(count, _LEAST_BLOCK))
     digest = _digest(block)
     if digest in before:
-        raise EntropyFailed("the operating system's source must not repeat itself", came="one block twice", mend=_MEND)
+        raise EntropyFailed(
+            "the operating system's source must not repeat itself", came="one block twice", remedy=_MEND
+        )
     _seen = (*before[1 - _REMEMBERED :], digest)
     return block[:count]
 
@@ -105,14 +107,16 @@ def _block(count: int) -> bytes:
         block = os.urandom(count)
     except (OSError, NotImplementedError) as error:
         came = error.strerror if isinstance(error, OSError) else None
-        raise EntropyFailed("the operating system must give random bytes", came=came, mend=_MEND) from None
+        raise EntropyFailed("the operating system must give random bytes", came=came, remedy=_MEND) from None
     if len(block) != count:
-        raise EntropyFailed("the operating system must give random bytes", came=f"{len(block)} of {count}", mend=_MEND)
+        raise EntropyFailed(
+            "the operating system must give random bytes", came=f"{len(block)} of {count}", remedy=_MEND
+        )
     return block
 
 
 def _digest(block: bytes) -> bytes:
-    """A digest, since what is kept here must not tell a key."""
+    """A digest, since what is kept here must not reveal a key."""
     return sha256(block[:_LEAST_BLOCK]).digest()
 
 
@@ -197,7 +201,7 @@ class SystemRandomness:
         raise Unsupported(
             "random state must not be copied",
             where="SystemRandomness",
-            mend="Let each worker make its own: leave out randomness=, or call SystemRandomness() there.",
+            remedy="Let each worker make its own: leave out randomness=, or call SystemRandomness() there.",
         )
 
     def _stream(self) -> Keystream:
@@ -229,5 +233,5 @@ def source(randomness: Randomness | None) -> Randomness:
     raise Unsupported(
         "randomness must be a source of random words",
         came=randomness,
-        mend="Leave it out; for repeatable tests use utmost.testing.SeededRandomness(seed).",
+        remedy="Leave it out; for repeatable tests use utmost.testing.SeededRandomness(seed).",
     )

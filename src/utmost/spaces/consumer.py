@@ -16,7 +16,7 @@ _KEPT = 1 << 18
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Consumer:
-    """A prior over n secrets and a loss over (n secrets, k actions), in one number world.
+    """A prior over n secrets and a loss over (n secrets, k actions), in one kind of number.
 
     The consumer is exact when its prior and its loss are; otherwise both are float64.
 
@@ -110,8 +110,8 @@ class Consumer:
 
     def __repr__(self) -> str:
         what = "a loss matrix" if self.rule is None else repr(self.rule)
-        world = "exact" if self.is_exact else "float64"
-        return f"Consumer({self.secrets} secrets, {self.actions} actions, {what}, {world})"
+        number_kind = "exact" if self.is_exact else "float64"
+        return f"Consumer({self.secrets} secrets, {self.actions} actions, {what}, {number_kind})"
 
 
 def _rebuilt(prior: Array, rule: Loss | None, actions: int, table: Array | None) -> Consumer:
@@ -126,7 +126,7 @@ def _width(secrets: int, actions: int | None) -> int:
 
 
 def _small_table(rule: Loss, secrets: int, actions: int | None) -> Array | None:
-    """The matrix of a loss that is small, or whose values alone tell its number world."""
+    """The matrix of a loss that is small, or whose values alone decide its kind of number."""
     k = _width(secrets, actions)
     return rule.matrix(secrets, k) if secrets * k <= _KEPT or rule.exact is None else None
 

@@ -64,7 +64,7 @@ def _coordinates(listed: list[Any]) -> Array:
     try:
         array = as_array(listed, "coordinates")
     except NotANumber as error:
-        raise NotAMetric(error.required, came=error.came, mend=error.mend) from None
+        raise NotAMetric(error.required, came=error.came, remedy=error.remedy) from None
     if array.ndim not in (1, 2) or array.size == 0:
         raise NotAMetric("points need coordinates of shape (n, d) or (n,)", came=f"shape {array.shape}")
     return array if array.ndim == 2 else array[:, None]

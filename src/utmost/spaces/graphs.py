@@ -43,7 +43,7 @@ def graph(edges: Any) -> Space:
 
 
 def _read(edges: Any) -> tuple[list[Hashable], Ends, Array]:
-    """The nodes, the edges as pairs of their numbers, and the lengths in one number world."""
+    """The nodes, the edges as pairs of their numbers, and the lengths in one kind of number."""
     number: dict[Hashable, int] = {}
     if hasattr(edges, "is_directed"):
         if edges.is_directed():
@@ -84,7 +84,7 @@ def _positive(lengths: list[Any], ends: Ends, nodes: list[Hashable]) -> Array:
     try:
         array = as_array(lengths, "edge lengths")
     except NotANumber as error:
-        raise NotAMetric(error.required, came=error.came, mend=error.mend) from None
+        raise NotAMetric(error.required, came=error.came, remedy=error.remedy) from None
     for k in np.flatnonzero(array <= 0)[:1]:
         u, v = ends[k]
         raise NotAMetric(f"the edge from {nodes[u]!r} to {nodes[v]!r} must have a positive length", came=str(array[k]))
@@ -119,8 +119,8 @@ def _shortest_paths(n: int, ends: Ends, lengths: Array) -> Array:
     scale = lcm(*(length.denominator for length in lengths)) if is_exact(lengths) else 1
     steps = [int(length * scale) for length in lengths] if is_exact(lengths) else lengths.tolist()
     far = sum(steps) + 1
-    world = np.float64 if not is_exact(lengths) else np.int64 if far < 2**60 else object
-    paths = np.full((n, n), far, dtype=world)
+    number_kind = np.float64 if not is_exact(lengths) else np.int64 if far < 2**60 else object
+    paths = np.full((n, n), far, dtype=number_kind)
     np.fill_diagonal(paths, 0)
     rounds = list(zip(ends, steps, strict=True))
     before = None
@@ -131,7 +131,7 @@ def _shortest_paths(n: int, ends: Ends, lengths: Array) -> Array:
             np.minimum(paths[u], paths[v] + step, out=paths[u])
     if not is_exact(lengths):
         return np.asarray(np.minimum(paths, paths.T))  # the two directions may differ in the last place
-    return paths if scale == 1 and world is np.int64 else distance_table(np.asarray(fractions(paths) / scale))
+    return paths if scale == 1 and number_kind is np.int64 else distance_table(np.asarray(fractions(paths) / scale))
 
 
 # All distances are kept: at 10^5 nodes they fill 80 GB.
@@ -162,7 +162,7 @@ def tree(edges: Any) -> Space:
         raise NotAMetric(
             f"a tree on {space.size} nodes has {space.size - 1} edges",
             came=count,
-            mend="Use `graph` for a graph with cycles.",
+            remedy="Use `graph` for a graph with cycles.",
         )
     return space
 

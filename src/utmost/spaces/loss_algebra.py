@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, quoted
-from utmost.exact import Array, as_array, checked, fractions, frozen, indices, is_exact, natural, one_world
+from utmost.exact import Array, as_array, checked, fractions, frozen, indices, is_exact, natural, same_numbers
 from utmost.spaces.consumer import Consumer
 from utmost.spaces.losses import loss_matrix
 
@@ -35,7 +35,7 @@ def joint_loss(one: object, two: object) -> Array:
     >>> joint_loss([[0, 1]], [[0, 2]]).tolist()
     [[Fraction(0, 1), Fraction(2, 1), Fraction(1, 1), Fraction(3, 1)]]
     """
-    first, second = one_world(loss_matrix(one), loss_matrix(two))
+    first, second = same_numbers(loss_matrix(one), loss_matrix(two))
     if len(first) != len(second):
         raise OutOfRange(f"both losses must have {len(first)} rows", came=len(second))
     return frozen((first[:, :, None] + second[:, None, :]).reshape(len(first), -1))
@@ -59,12 +59,12 @@ def scaled_loss(weights: object, loss: object) -> Array:
     try:
         v = as_array(weights, "weights")
     except NotANumber as error:
-        raise NotALoss(error.required, came=error.came, mend=error.mend) from None
+        raise NotALoss(error.required, came=error.came, remedy=error.remedy) from None
     if v.shape not in ((), (len(table),)):
         raise NotALoss(f"there must be {len(table)} weights, one for each secret, or one", came=f"shape {v.shape}")
     if (v < 0).any():
         raise NotALoss("weights must not be negative", came=str(v.min()))
-    scale, table = one_world(np.broadcast_to(v, len(table)), table)
+    scale, table = same_numbers(np.broadcast_to(v, len(table)), table)
     return frozen(np.asarray(scale[:, None] * table))
 
 

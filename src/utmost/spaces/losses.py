@@ -38,7 +38,7 @@ class Loss:
     Attributes:
         rule: takes two integer arrays and broadcasts over them.
         name: how the loss is shown.
-        exact: whether its values are rational, or None if only the values tell.
+        exact: whether its values are rational, or None if only the values decide.
         of_difference: whether l(i, r) depends on r - i alone.
     """
 
@@ -51,11 +51,14 @@ class Loss:
         """l(secret, action), elementwise over arrays."""
         check_numbers(secret, "secret")
         check_numbers(action, "action")
-        return self.rule(secret, action)
+        try:
+            return self.rule(secret, action)
+        except OverflowError:
+            raise OutOfRange("secret and action must be numbers that a float can hold", came="larger ones") from None
 
     @checked
     def block(self, secrets: Array, actions: Array, floats: bool = False) -> Array:
-        """The matrix of l(i, r) for some secrets i and some actions r, checked, in its number world.
+        """The matrix of l(i, r) for some secrets i and some actions r, checked, in its kind of number.
 
         Args:
             secrets: integers, in any order.
@@ -90,7 +93,7 @@ class Loss:
 
 
 def loss_matrix(values: object) -> Array:
-    """Any nonnegative (secrets, actions) array as a loss, read-only, in its number world.
+    """Any nonnegative (secrets, actions) array as a loss, read-only, in its kind of number.
 
     Raises:
         NotALoss: for a negative entry, no entry, and what is no matrix of numbers.
@@ -101,7 +104,7 @@ def loss_matrix(values: object) -> Array:
     try:
         matrix = as_array(values, "loss", ndim=2)
     except NotANumber as error:
-        raise NotALoss(error.required, came=error.came, mend=error.mend) from None
+        raise NotALoss(error.required, came=error.came, remedy=error.remedy) from None
     if matrix.size == 0:
         raise NotALoss("a loss needs at least one secret and one action", came=f"shape {matrix.shape}")
     for i, r in np.argwhere(matrix < 0)[:1]:
@@ -233,7 +236,7 @@ def _nonnegative(prices: list[Any], name: str) -> Array:
     try:
         array = as_array(prices, name, ndim=1)
     except NotANumber as error:
-        raise NotALoss(f"{name} must be finite numbers", came=error.came, mend=error.mend) from None
+        raise NotALoss(f"{name} must be finite numbers", came=error.came, remedy=error.remedy) from None
     if is_exact(array) and any(max(abs(price.numerator), price.denominator) >= _TOO_LONG for price in array.tolist()):
         raise NotALoss(f"{name} must be written in at most {_DIGITS} digits", came="more")
     for price in array[array < 0][:1]:
@@ -284,5 +287,5 @@ def loss_named(name: str) -> Loss:
     try:
         made: Loss = make(*given)
     except (NotALoss, NotANumber) as error:
-        raise OutOfRange(error.required, came=error.came, where=f"loss {name}", mend=error.mend) from None
+        raise OutOfRange(error.required, came=error.came, where=f"loss {name}", remedy=error.remedy) from None
     return made

@@ -1,4 +1,4 @@
-"""What a metric must tell, and a metric given by its table of distances, with the check that it is one."""
+"""What a metric must answer, and a metric given by its table of distances, with the check that it is one."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
@@ -55,11 +55,11 @@ class Metric(ABC):
 
 # Sums are taken this many at a time, so that they stay in the processor's cache.
 _BLOCK = 1 << 17
-# Beyond this relative distance of two sums, their floats tell which is larger.
-_FLOATS_TELL = 1e-12
+# Beyond this relative distance of two sums, their floats decide which is larger.
+_FLOATS_DECIDE = 1e-12
 
 
-def has_detour(
+def has_intermediate(
     values: Array, pairs: NDArray[np.intp], strictly: bool = False, tolerance: float = 0.0
 ) -> NDArray[np.bool_]:
     """For each pair x < y: is there a third z with d(x, z) + d(z, y) <= d(x, y), or strictly below it?
@@ -67,29 +67,29 @@ def has_detour(
     Args:
         values: (n, n) symmetric distances: int64, float64, or objects (Fraction or Surd).
         pairs: (m, 2), sorted by x.
-        strictly: ask for a detour that is shorter.
+        strictly: ask for a sum that is below d(x, y).
         tolerance: for float64: strictly shorter means by this much, relative.
 
     Float64 distances are taken as the rationals that they are: no rounding of a sum decides.
 
-    Cost: O(n m) additions; exact surds are added only where their floats are too near to tell.
+    Cost: O(n m) additions; exact surds are added only where their floats are too near to decide.
     """
     if values.dtype == object:
-        return _exact_detours(values, pairs, strictly)
+        return _exact_intermediates(values, pairs, strictly)
     if values.dtype == np.int64 and values.size and 4 * int(values.max()) < 2**31:
         values = values.astype(np.int32)
-    shortest = _shortest_detours(values, pairs)
+    shortest = _shortest_sums(values, pairs)
     direct = values[pairs[:, 0], pairs[:, 1]]
     if strictly:
         return shortest < direct * (1 - tolerance) if values.dtype == np.float64 else shortest < direct
     found: NDArray[np.bool_] = shortest <= direct
     if values.dtype == np.float64:
         ties = np.flatnonzero(shortest == direct)
-        found[ties] = _tied_detours(values, pairs[ties])
+        found[ties] = _tied_sums(values, pairs[ties])
     return found
 
 
-def _shortest_detours(values: Array, pairs: NDArray[np.intp]) -> Array:
+def _shortest_sums(values: Array, pairs: NDArray[np.intp]) -> Array:
     """min over z not in {x, y} of d(x, z) + d(z, y) for each pair; above every distance if there is no z."""
     n = len(values)
     roads = values.copy()
@@ -104,7 +104,7 @@ def _shortest_detours(values: Array, pairs: NDArray[np.intp]) -> Array:
     return best
 
 
-def _tied_detours(values: Array, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _tied_sums(values: Array, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Whether a float sum that equals d(x, y) was not rounded down to it: the error of a sum is a float, and exact."""
     answer = np.zeros(len(pairs), dtype=bool)
     for k, (x, y) in enumerate(pairs):
@@ -118,25 +118,25 @@ def _tied_detours(values: Array, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
     return answer
 
 
-def _exact_detours(values: Array, pairs: NDArray[np.intp], strictly: bool) -> NDArray[np.bool_]:
+def _exact_intermediates(values: Array, pairs: NDArray[np.intp], strictly: bool) -> NDArray[np.bool_]:
     """The same for Fractions, as integers over a common denominator, and for surds."""
     if not any(isinstance(d, Surd) for d in values.flat):
         scale = lcm(*(d.denominator for d in values.flat))
         if scale * max(values.flat) < 2**60:
-            return has_detour((values * scale).astype(np.int64), pairs, strictly)
+            return has_intermediate((values * scale).astype(np.int64), pairs, strictly)
     near = values.astype(np.float64)
-    return np.array([_one_detour(values, near, int(x), int(y), strictly) for x, y in pairs], dtype=bool)
+    return np.array([_one_intermediate(values, near, int(x), int(y), strictly) for x, y in pairs], dtype=bool)
 
 
-def _one_detour(values: Array, near: Array, x: int, y: int, strictly: bool) -> bool:
+def _one_intermediate(values: Array, near: Array, x: int, y: int, strictly: bool) -> bool:
     sums = near[x] + near[y]
     sums[[x, y]] = np.inf
-    slack = _FLOATS_TELL * near[x, y]
+    slack = _FLOATS_DECIDE * near[x, y]
     if (sums < near[x, y] - slack).any():
         return True
     for z in np.flatnonzero(sums <= near[x, y] + slack):
-        detour: Any = values[x, z] + values[z, y]
-        if detour < values[x, y] or (detour == values[x, y] and not strictly):
+        sum_over_z: Any = values[x, z] + values[z, y]
+        if sum_over_z < values[x, y] or (sum_over_z == values[x, y] and not strictly):
             return True
     return False
 
@@ -199,7 +199,7 @@ class TableMetric(Metric):
 
     def edges(self) -> NDArray[np.intp]:  # noqa: D102
         pairs = np.column_stack(np.triu_indices(self.size, k=1)) if self.roads is None else self.roads
-        return pairs[~has_detour(self.exact, pairs)]
+        return pairs[~has_intermediate(self.exact, pairs)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TableMetric.trusted, (self.exact, self.roads)
@@ -220,7 +220,7 @@ def distance_table(distances: object) -> Array:
         surds = _surd_table(distances)
         array = as_array(distances, "distance matrix", ndim=2) if surds is None else surds
     except NotANumber as error:
-        raise NotAMetric(error.required, came=error.came, mend=error.mend) from None
+        raise NotAMetric(error.required, came=error.came, remedy=error.remedy) from None
     if surds is None and is_exact(array) and all(d.denominator == 1 and abs(d) < 2**60 for d in array.flat):
         return array.astype(np.int64)
     return array
@@ -253,10 +253,10 @@ def _check_pairs(values: Array) -> None:
 
 def _check_triangles(values: Array, tolerance: float) -> None:
     pairs = np.column_stack(np.triu_indices(len(values), k=1))
-    for x, y in pairs[has_detour(values, pairs, strictly=True, tolerance=tolerance)][:1]:
+    for x, y in pairs[has_intermediate(values, pairs, strictly=True, tolerance=tolerance)][:1]:
         z = min((z for z in range(len(values)) if z not in (x, y)), key=lambda z: values[x, z] + values[z, y])
         raise NotAMetric(
             "the triangle inequality d(x, y) <= d(x, z) + d(z, y) must hold",
             came=f"d({x}, {y}) = {values[x, y]} > d({x}, {z}) + d({z}, {y}) = {values[x, z] + values[z, y]}",
-            mend="If these are lengths of roads between places, use their shortest paths (`graph`).",
+            remedy="If these are lengths of roads between places, use their shortest paths (`graph`).",
         )

@@ -31,7 +31,7 @@ def prior(probabilities: object, tolerance: float = 1e-9) -> Array:
         raise NotAPrior(
             f"the prior must sum to 1{within}",
             came=f"{total}, which is {abs(total - 1)} {'above' if total > 1 else 'below'}",
-            mend="priors.from_counts turns weights into a prior.",
+            remedy="priors.from_counts turns weights into a prior.",
         )
     return array
 
@@ -57,7 +57,7 @@ def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
     """The frequencies of secrets seen before: (count of x + pseudocount) / (their sum), for x = 0, ..., n-1.
 
     Args:
-        samples: whole numbers in 0..n-1.
+        samples: integers in 0..n-1.
         n: the number of secrets.
         pseudocount: what is added to every count, so that a secret not seen yet is not excluded.
 
@@ -141,18 +141,18 @@ def _by_ratios(ratios: list[Any], like: Any) -> Array:
 
 
 def _number(value: object, name: str) -> Any:
-    """A parameter in its number world: a float is a float, everything else a Fraction."""
+    """A parameter in its kind of number: a float is a float, everything else a Fraction."""
     try:
         return as_array(value, name, ndim=0).item()
     except NotANumber as error:
-        raise NotANumber(f"{name} must be a finite number", came=error.came, mend=error.mend) from None
+        raise NotANumber(f"{name} must be a finite number", came=error.came, remedy=error.remedy) from None
 
 
 def _read(values: object, name: str) -> Array:
     try:
         return as_array(values, name, ndim=1)
     except NotANumber as error:
-        raise NotAPrior(error.required, came=error.came, mend=error.mend) from None
+        raise NotAPrior(error.required, came=error.came, remedy=error.remedy) from None
 
 
 def _nonnegative(values: object, name: str) -> Array:

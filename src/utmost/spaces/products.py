@@ -117,7 +117,7 @@ def _square(d: Any) -> Fraction:
         raise NotAMetric(
             "a Euclidean product needs distances whose squares are rational",
             came=repr(d),
-            mend="Give that factor its distances as floats.",
+            remedy="Give that factor its distances as floats.",
         )
     ((radicand, coefficient),) = d.terms
     return coefficient**2 * radicand

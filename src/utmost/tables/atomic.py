@@ -23,7 +23,7 @@ def check_absent(path: Path) -> None:
             "nothing is written over another file",
             came="a file that exists",
             where=str(path),
-            mend="Choose another name. To release the same data a second time is to spend its level a second time.",
+            remedy="Choose another name. To release the same data a second time is to spend its level a second time.",
         )
 
 
@@ -31,7 +31,7 @@ def write_together(writers: Mapping[Path, Writer]) -> None:
     """Write every file aside in this order, force it to the disk, and only then name all of them, the last one first.
 
     A failure at any point leaves none of the names behind. A power cut between two of them leaves the last ones, so
-    the file that explains the others comes last; it may tell of what was written before it.
+    the file that explains the others comes last; it may name what was written before it.
 
     Raises:
         Unsupported: where one of the names is taken.

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from utmost.errors import BadTable
-from utmost.release import doors
-from utmost.release.doors import Column
+from utmost.release import adapters
+from utmost.release.adapters import Column
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 _DECIMAL = re.compile(r"[+-]?([0-9]{1,4000}\.?[0-9]{0,4000}|\.[0-9]{1,4000})([eE][+-]?[0-9]{1,3})?")
@@ -40,7 +40,7 @@ class CsvTable:
     @property
     def names(self) -> list[str]:
         """All columns, in the order in which they are written."""
-        return [name for name in doors.in_order(self.header, self.after) if name not in self.left_out]
+        return [name for name in adapters.in_order(self.header, self.after) if name not in self.left_out]
 
 
 def read(path: Path | str) -> CsvTable:
@@ -62,7 +62,7 @@ def read(path: Path | str) -> CsvTable:
                 f"every row must have {len(header)} cells",
                 came=f"{len(record)} cells",
                 where=f"{path}, {_place(rows - 1, line)}",
-                mend="Quote cells that hold the separator or a line break.",
+                remedy="Quote cells that hold the separator or a line break.",
             )
     return CsvTable(path, tuple(header), rows)
 
@@ -101,10 +101,10 @@ def rows(table: CsvTable) -> Iterator[list[str]]:
 
 def register() -> None:
     """Let CSV tables into releases."""
-    doors.register(_Door())
+    adapters.register(_CsvAdapter())
 
 
-class _Door:
+class _CsvAdapter:
     def knows(self, table: Any) -> bool:
         """Whether the table was read by `read`."""
         return isinstance(table, CsvTable)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import BadTable, Unsupported
-from utmost.release import doors
-from utmost.release.doors import Column
+from utmost.release import adapters
+from utmost.release.adapters import Column
 from utmost.tables.extra import extra
 
 
@@ -29,15 +29,15 @@ def write(frame: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -
     """
     eager = _eager(frame)
     series = [_series(name, np.asarray(column), eager.implementation) for name, column in columns.items()]
-    return eager.with_columns(*series).select(doors.in_order(eager.columns, after)).to_native()
+    return eager.with_columns(*series).select(adapters.in_order(eager.columns, after)).to_native()
 
 
 def register() -> None:
     """Let dataframes into releases; narwhals is imported when the first one comes."""
-    doors.register(_Door())
+    adapters.register(_DataframeAdapter())
 
 
-class _Door:
+class _DataframeAdapter:
     def knows(self, table: Any) -> bool:
         """Whether narwhals reads the table.
 
@@ -45,13 +45,13 @@ class _Door:
             BadTable: for a lazy dataframe, whose rows are not there yet.
             Unsupported: for a dataframe where narwhals is not installed.
         """
-        # Tables of other doors pass by without narwhals: a core installation has none.
+        # Tables of other adapters pass by without narwhals: a core installation has none.
         if find_spec("narwhals") is None and not hasattr(table, "columns"):
             return False
         nw = _narwhals()
         found = _read_by_narwhals(table, pass_through=True)
         if isinstance(found, nw.LazyFrame):
-            raise BadTable("a table must be in memory", came="a lazy dataframe", mend="Call its collect() first.")
+            raise BadTable("a table must be in memory", came="a lazy dataframe", remedy="Call its collect() first.")
         return isinstance(found, nw.DataFrame)
 
     def names(self, table: Any) -> list[str]:
@@ -74,8 +74,8 @@ class _Door:
         return f"dataframe:{_eager(table).implementation.value}"
 
     def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
-        door, _, library = kind.partition(":")
-        if door != "dataframe" or find_spec("narwhals") is None or find_spec(library) is None:
+        adapter, _, library = kind.partition(":")
+        if adapter != "dataframe" or find_spec("narwhals") is None or find_spec(library) is None:
             return None
         nw = _narwhals()
         backend = nw.Implementation.from_string(library)
@@ -108,7 +108,7 @@ def _check_index(table: Any) -> None:
         raise BadTable(
             "the rows of a dataframe must be numbered 0, 1, 2, ...",
             came="an index of their own",
-            mend="Call reset_index() to make the index a column, or reset_index(drop=True) to leave it out.",
+            remedy="Call reset_index() to make the index a column, or reset_index(drop=True) to leave it out.",
         )
 
 
@@ -143,7 +143,7 @@ def _series(name: str, column: Any, implementation: Any) -> Any:
         raise Unsupported(
             f"a column of {implementation} cannot hold integers this large",
             where=f"column {name!r}",
-            mend="Pass a dict of columns instead.",
+            remedy="Pass a dict of columns instead.",
         ) from None
 
 

@@ -22,5 +22,5 @@ def extra(module: str, name: str) -> ModuleType:
         raise Unsupported(
             f"this needs the package {package}",
             came=f"no module {error.name}",
-            mend=f'Install it with: pip install "utmost[{name}]".',
+            remedy=f'Install it with: pip install "utmost[{name}]".',
         ) from None

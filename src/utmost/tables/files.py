@@ -1,4 +1,4 @@
-"""Table files by their ending: which door a path goes through."""
+"""Table files by their ending: which reader a path goes to."""
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,7 +23,7 @@ def read(path: Path) -> Any:
     """The table in the file, checked.
 
     Raises:
-        Unsupported: for an ending that no door knows, and where a package is missing.
+        Unsupported: for an ending that no reader knows, and where a package is missing.
         BadTable: for a file that is no such table.
     """
     if path.suffix.lower() in PARQUET:
@@ -31,7 +31,7 @@ def read(path: Path) -> Any:
         return parquet.read(path)
     if path.suffix.lower() not in TEXT:
         raise Unsupported(
-            "a table file must end in .csv, .tsv or .parquet", came=path.name, mend="Convert it to CSV or Parquet."
+            "a table file must end in .csv, .tsv or .parquet", came=path.name, remedy="Convert it to CSV or Parquet."
         )
     csv_table.register()
     return csv_table.read(path)
@@ -83,7 +83,7 @@ def check_same_kind(source: Path, out: Path) -> None:
         if source.suffix.lower() in endings and out.suffix.lower() not in endings:
             wanted = " or ".join(ending for ending in endings if ending)
             raise Unsupported(
-                "a table is written as it was read", came=out.name, mend=f"Give a name that ends in {wanted}."
+                "a table is written as it was read", came=out.name, remedy=f"Give a name that ends in {wanted}."
             )
 
 

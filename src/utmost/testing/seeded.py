@@ -63,7 +63,7 @@ class SeededRandomness:
 
     def __reduce__(self) -> NoReturn:
         raise Unsupported(
-            "random state must not be copied", where="SeededRandomness", mend="Pass the seed and make it anew."
+            "random state must not be copied", where="SeededRandomness", remedy="Pass the seed and make it anew."
         )
 
 

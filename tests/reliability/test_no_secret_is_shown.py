@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
 # A key that is easy to recognise, as text, as bytes and as Python shows bytes.
 SECRET = b"tell-nobody-" * 3
-TOLD = [SECRET.hex(), SECRET.decode(), SECRET.hex().upper(), repr(SECRET)[2:-1]]
+SHOWN = [SECRET.hex(), SECRET.decode(), SECRET.hex().upper(), repr(SECRET)[2:-1]]
 PASSWORD = "swordfish-of-the-curator"
 TABLE = {"row": ["a", "b", "c"], "n": [5, 6, 7]}
 UNIT = {"columns": ["n"], "public": ["row"], "sensitivity": 1, "cells": 1}
@@ -29,8 +29,8 @@ def shown(error):
 
 def check_silent(text, *more):
     """The frames of these tests hold the key; everything below them must not."""
-    for secret in (*TOLD, *more):
-        assert secret not in text, f"{secret} is told: ...{text[max(0, text.index(secret) - 300) :][:500]}"
+    for secret in (*SHOWN, *more):
+        assert secret not in text, f"{secret} is shown: ...{text[max(0, text.index(secret) - 300) :][:500]}"
 
 
 def raised(call, *arguments, **options):
@@ -73,7 +73,7 @@ def test_errors_of_an_open_ledger(ledger, mistake):
 
 
 def test_reprs(ledger, tmp_path):
-    """Whatever hangs on a ledger may be shown."""
+    """Whatever belongs to a ledger may be shown."""
     check_silent(repr(ledger) + str(ledger.status()) + repr(ledger.releases) + str(ledger.history()))
     check_silent(repr(ledger.verify()) + ledger.receipt())
     seen, waiting = set(), [ledger]

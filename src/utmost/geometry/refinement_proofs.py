@@ -1,4 +1,4 @@
-"""Verdicts on two channels; the witnesses of refinement, a remap and a consumer, checked apart from their search."""
+"""Verdicts on two channels; the proofs of refinement, a remap and a consumer, checked apart from their search."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Verdict(ABC):
 
     @abstractmethod
     def verify(self) -> bool:
-        """Whether the witness proves the verdict, apart from how it was found."""
+        """Whether the proof proves the verdict, apart from how it was found."""
 
 
 @checked

@@ -201,7 +201,7 @@ def test_bridge_in_floats_sums_to_one(strict, loose):
     assert Bridge(strict, at, None).home.number == 0
 
 
-def test_number_worlds():
+def test_kinds_of_numbers():
     """Integers are answered in fractions, numeric arrays in floats, object arrays in fractions."""
     strict, loose = levels_of("1/2", "1/4")
     R = Relaxing(strict, loose)
@@ -221,7 +221,7 @@ def test_number_worlds():
 
 
 def test_far_away():
-    """The kernels are exact however large the noise is."""
+    """The transitions are exact however large the noise is."""
     strict, loose = level(epsilon=1).scaled("1e-9"), level(epsilon=2).scaled("1e-9")
     x = 3 * 10**9
     assert Relaxing(strict, loose).keep(x) == pytest.approx(np.exp(-3) / 2, rel=1e-6)
@@ -229,11 +229,11 @@ def test_far_away():
     assert Relaxing(strict, loose).pmf(10**30, x) == 0.0
 
 
-def test_kernels_are_values():
+def test_transitions_are_values():
     strict, at, loose = levels_of("1/2", "1/3", "1/4")
-    for kernel in (Tightening(strict, loose), Relaxing(strict, loose), Bridge(strict, at, loose)):
-        assert pickle.loads(pickle.dumps(kernel)) == kernel
-        assert hash(kernel) == hash(pickle.loads(pickle.dumps(kernel)))
+    for transition in (Tightening(strict, loose), Relaxing(strict, loose), Bridge(strict, at, loose)):
+        assert pickle.loads(pickle.dumps(transition)) == transition
+        assert hash(transition) == hash(pickle.loads(pickle.dumps(transition)))
 
 
 @settings(deadline=None, max_examples=25)
@@ -255,7 +255,7 @@ def test_the_wrong_order_is_refused(levels):
 @settings(deadline=None, max_examples=25)
 @given(st.lists(alphas, min_size=2, max_size=2, unique=True), integers, integers)
 def test_the_laws_differ_from_a_fresh_draw(drawn, x, y):
-    """The kernel depends on x: a draw of fresh noise at the looser level would be independent of it."""
+    """The transition depends on x: a draw of fresh noise at the looser level would be independent of it."""
     strict, loose = levels_of(*drawn)
     assume(x != 0)
     assert Relaxing(strict, loose).pmf(x, x) > Geometric(alpha=loose.alpha).pmf(x)

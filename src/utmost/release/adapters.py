@@ -1,4 +1,4 @@
-"""Doors: how a table of any kind gives up its columns, and gets released ones back in a table of the same kind."""
+"""Adapters: how a table of any kind gives up its columns, and gets released ones back in a table of the same kind."""
 
 from collections.abc import Mapping, Sequence, Set
 from difflib import get_close_matches
@@ -13,8 +13,8 @@ Column = Sequence[Any] | NDArray[Any]
 """The cells of one column, in the order of the rows."""
 
 
-class Door(Protocol):
-    """One kind of table. A module with these functions is a door; `register` opens it."""
+class TableAdapter(Protocol):
+    """One kind of table. What has these functions is an adapter; `register` makes it known."""
 
     def knows(self, table: Any) -> bool:
         """Whether ``table`` is of this kind."""
@@ -38,11 +38,11 @@ class Door(Protocol):
         """What `made` needs to know to make a table of this kind with columns of these names."""
 
     def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
-        """A table of a kind that `kind` told, with these columns alone; None for a kind of another door."""
+        """A table of a kind that `kind` returned, with these columns alone; None for a kind of another adapter."""
 
 
 class _Columns:
-    """The door of plain dicts, name to column: a list stays a list, an array an array."""
+    """The adapter of plain dicts, name to column: a list stays a list, an array an array."""
 
     def knows(self, table: Any) -> bool:
         """Whether the table is a mapping."""
@@ -75,46 +75,46 @@ class _Columns:
         return f"columns:{marks}"
 
     def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
-        door, _, marks = kind.partition(":")
-        if door != "columns" or len(marks) != len(columns):
+        adapter, _, marks = kind.partition(":")
+        if adapter != "columns" or len(marks) != len(columns):
             return None
         arrays = {name: np.asarray(column) for name, column in columns.items()}
         return {name: a if mark == "a" else a.tolist() for mark, (name, a) in zip(marks, arrays.items(), strict=True)}
 
 
-_doors: list[Door] = [_Columns()]
+_adapters: list[TableAdapter] = [_Columns()]
 
 
-def register(door: Door) -> None:
-    """Let tables of this door's kind in; the door opened last is asked last."""
-    if door not in _doors:
-        _doors.append(door)
+def register(adapter: TableAdapter) -> None:
+    """Let tables of this adapter's kind in; the adapter registered last is asked last."""
+    if adapter not in _adapters:
+        _adapters.append(adapter)
 
 
-def door_of(table: Any) -> Door:
-    """The door through which this table comes.
+def adapter_of(table: Any) -> TableAdapter:
+    """The adapter of this kind of table.
 
     Raises:
         BadTable: for a table of no known kind.
     """
-    for door in _doors:
-        if door.knows(table):
-            return door
+    for adapter in _adapters:
+        if adapter.knows(table):
+            return adapter
     raise BadTable(
         "a table must be a dict of columns or a dataframe",
         came=type(table).__name__,
-        mend='Pass {"name": [values]}, a pandas, Polars or Arrow table, or a table read from a file.',
+        remedy='Pass {"name": [values]}, a pandas, Polars or Arrow table, or a table read from a file.',
     )
 
 
 def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
-    """A table of a kind that a door told; a dict of arrays where no door here can make it.
+    """A table of a kind that an adapter named; a dict of arrays where no adapter here can make it.
 
     >>> table_of("columns:l", {"n": np.array([1, 2])})
     {'n': [1, 2]}
     """
-    for door in _doors:
-        table = door.made(kind, columns)
+    for adapter in _adapters:
+        table = adapter.made(kind, columns)
         if table is not None:
             return table
     return {name: np.asarray(column) for name, column in columns.items()}
@@ -131,7 +131,7 @@ def check_column(column: Any, name: str) -> None:
 
 
 def no_column(name: str, names: Sequence[Any]) -> BadTable:
-    """The refusal of a column that is not there; it tells a name only where that is nearly the one asked for.
+    """The refusal of a column that is not there; it names one only where that is nearly the one asked for.
 
     The names of a file without a header are the cells of its first row.
 
@@ -140,8 +140,8 @@ def no_column(name: str, names: Sequence[Any]) -> BadTable:
     like it: see whether the file begins with a header.
     """
     near = get_close_matches(name, [known for known in names if isinstance(known, str)], n=1)
-    told = f"None of the {len(names)} columns has a name like it: see whether the file begins with a header."
-    return BadTable(f"there is no column {name!r}", mend=f"Did you mean {near[0]!r}?" if near else told)
+    hint = f"None of the {len(names)} columns has a name like it: see whether the file begins with a header."
+    return BadTable(f"there is no column {name!r}", remedy=f"Did you mean {near[0]!r}?" if near else hint)
 
 
 def in_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:

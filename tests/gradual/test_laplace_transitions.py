@@ -1,4 +1,4 @@
-"""The kernels of Laplace noise: equations (20), (25) and (28), and the limit of the kernels on the integers."""
+"""The transitions of Laplace noise: equations (20), (25) and (28), and the limit of the transitions on the integers."""
 
 import math
 from itertools import pairwise
@@ -73,7 +73,7 @@ def test_the_mean_of_relaxing(x):
     assert R.mean(x) == pytest.approx(area + x * R.pieces(x).stay, abs=1e-9)
 
 
-def test_the_kernels_on_a_fine_lattice_tend_to_these():
+def test_the_transitions_on_a_fine_lattice_tend_to_these():
     strict, loose = PAIRS[0]
     unit = 10**6
     R, W = LaplaceRelaxing(strict, loose), LaplaceTightening(strict, loose)
@@ -116,7 +116,7 @@ TRIPLES = [("1", "2", "3"), ("1/10", "1/9", "5"), ("1/2", "3", "4")]
 @pytest.mark.parametrize("epsilons", TRIPLES, ids="-".join)
 @pytest.mark.parametrize("w", [0.7, -2.0])
 def test_the_bridge_is_bayes_rule_on_two_tightenings(epsilons, w):
-    """Its atoms and its density are those of W' given W' + W'' = w, for the two tighten kernels."""
+    """Its atoms and its density are those of W' given W' + W'' = w, for the two tightening laws."""
     strict, at, loose = map(level, epsilons)
     bridge, whole = LaplaceBridge(strict, at, loose), LaplaceTightening(strict, loose)
     near, far = LaplaceTightening(at, loose), LaplaceTightening(strict, at)

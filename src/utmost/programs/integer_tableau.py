@@ -1,4 +1,4 @@
-"""Small linear programs in whole numbers: minimise c x where A x = b, x >= 0, exactly, with the dual."""
+"""Small linear programs in integers: minimise c x where A x = b, x >= 0, exactly, with the dual."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,7 +25,7 @@ class Solution:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WholeTableau:
+class IntegerTableau:
     """A feasible basis of {x >= 0: A x = b}, as the integer tableau of Edmonds: every entry over one denominator.
 
     Attributes:
@@ -39,7 +39,7 @@ class WholeTableau:
     denominator: int
 
     @classmethod
-    def feasible(cls, matrix: Array, right: Array) -> "WholeTableau":
+    def feasible(cls, matrix: Array, right: Array) -> "IntegerTableau":
         """A first basis, by minimising the sum of artificial variables.
 
         Args:
@@ -61,7 +61,7 @@ class WholeTableau:
         found.rows[:, m : m + k] *= signs  # columns of the identity again, so that duals have the right sign
         return found._without_artificial(m)
 
-    def minimise(self, cost: Array) -> "tuple[Solution, WholeTableau]":
+    def minimise(self, cost: Array) -> "tuple[Solution, IntegerTableau]":
         """The least cost, and the basis that attains it: a good start for a similar cost.
 
         Args:
@@ -86,7 +86,7 @@ class WholeTableau:
         full = np.append(cost, 0) * self.denominator
         return np.asarray(full - cost[list(self.basis)] @ self.rows)
 
-    def _descend(self, cost: Array, allowed: int) -> "WholeTableau":
+    def _descend(self, cost: Array, allowed: int) -> "IntegerTableau":
         """Pivots until no column below ``allowed`` lowers the cost.
 
         The steepest column enters while the cost falls; where it stalls, Bland's rule, which cannot cycle.
@@ -114,14 +114,14 @@ class WholeTableau:
         ]
         return min(ratios)[2] if ratios else None
 
-    def _pivot(self, row: int, column: int) -> "WholeTableau":
+    def _pivot(self, row: int, column: int) -> "IntegerTableau":
         head = self.rows[row, column]
         rows = (self.rows * head - np.outer(self.rows[:, column], self.rows[row])) // self.denominator
         rows[row] = self.rows[row]
         basis = (*self.basis[:row], column, *self.basis[row + 1 :])
-        return WholeTableau(-rows, basis, -int(head)) if head < 0 else WholeTableau(rows, basis, int(head))
+        return IntegerTableau(-rows, basis, -int(head)) if head < 0 else IntegerTableau(rows, basis, int(head))
 
-    def _without_artificial(self, m: int) -> "WholeTableau":
+    def _without_artificial(self, m: int) -> "IntegerTableau":
         """Artificial variables, all zero by now, leave the basis wherever another column can take their row."""
         at = self
         for row, j in enumerate(self.basis):
