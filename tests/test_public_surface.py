@@ -2,12 +2,14 @@
 
 import ast
 import inspect
+import typing
 from pathlib import Path
 
 import pytest
 
 import utmost
 from running import python
+from utmost import exact, programs
 
 
 def test_the_list_of_names_is_sorted_and_without_repetition():
@@ -45,3 +47,28 @@ def test_importing_loads_no_optional_package_and_no_room_that_a_release_does_not
         " 'utmost.design', 'utmost.geometry') if m in sys.modules))"
     )
     assert python("-c", code).stdout.split() == []
+
+
+def test_every_type_that_a_public_function_returns_can_be_imported_from_a_room():
+    """Whoever annotates a result finds its class in the list of a room."""
+    named = [getattr(utmost, name) for name in utmost.__all__]
+    rooms = [utmost, exact, programs, *(room for room in named if hasattr(room, "__path__"))]
+    public = [getattr(room, name) for room in rooms for name in room.__all__]
+    listed = {value for value in public if inspect.isclass(value)}
+    functions = [value for value in public if inspect.isfunction(value)]
+    for kind in listed:
+        functions += [part for name, part in inspect.getmembers(kind, inspect.isroutine) if not name.startswith("_")]
+    returned = {kind for function in functions for kind in _classes(_returned(function))}
+    assert len(returned) > 60
+    assert {kind for kind in returned if kind.__module__.startswith("utmost")} - listed == set()
+
+
+def _returned(function):
+    try:
+        return typing.get_type_hints(inspect.unwrap(function)).get("return")
+    except (NameError, TypeError):  # built-in, or annotated for type checkers alone
+        return None
+
+
+def _classes(kind):
+    return {kind} if inspect.isclass(kind) else set().union(*map(_classes, typing.get_args(kind)))

@@ -9,6 +9,7 @@ from utmost.capacities.capacity_evidence import (
 )
 from utmost.capacities.capacity_of import capacity
 from utmost.capacities.implicit_mechanisms import (
+    EnvelopeFacts,
     EnvelopeMechanism,
     ImplicitMechanism,
     LatticeMechanism,
@@ -21,6 +22,7 @@ from utmost.capacities.over_vertices import VertexCertificate
 
 __all__ = [
     "CapacityCertificate",
+    "EnvelopeFacts",
     "EnvelopeMechanism",
     "ImplicitMechanism",
     "LatticeMechanism",

@@ -18,6 +18,7 @@ from utmost.spaces.families import (
 )
 from utmost.spaces.graphs import balanced_tree, graph, tree
 from utmost.spaces.loss_algebra import (
+    Breach,
     check_monotone,
     first_breach,
     is_monotone,
@@ -32,6 +33,7 @@ from utmost.spaces.products import SumMetric, product
 from utmost.spaces.space import Space
 
 __all__ = [
+    "Breach",
     "Consumer",
     "CycleMetric",
     "DiscreteMetric",
