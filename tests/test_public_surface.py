@@ -9,7 +9,7 @@ import pytest
 
 import utmost
 from running import python
-from utmost import exact, programs
+from utmost import errors, exact, programs
 
 
 def test_the_list_of_names_is_sorted_and_without_repetition():
@@ -54,7 +54,7 @@ def test_every_type_that_a_public_function_returns_can_be_imported_from_a_room()
     named = [getattr(utmost, name) for name in utmost.__all__]
     rooms = [utmost, exact, programs, *(room for room in named if hasattr(room, "__path__"))]
     public = [getattr(room, name) for room in rooms for name in room.__all__]
-    listed = {value for value in public if inspect.isclass(value)}
+    listed = {value for value in [*public, *vars(errors).values()] if inspect.isclass(value)}
     functions = [value for value in public if inspect.isfunction(value)]
     for kind in listed:
         functions += [part for name, part in inspect.getmembers(kind, inspect.isroutine) if not name.startswith("_")]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from utmost.exact import Interval, Level, checked, round_down, round_up, settled
+from utmost.exact import Interval, Level, checked, round_down, round_up, settled, wrong_kind
 
 # Two sums that agree to so many bits and are written differently are taken for unequal, to the spender's disadvantage.
 _MOST_BITS = 1 << 12
@@ -31,6 +31,8 @@ class Spending:
         """
         sums: dict[Fraction | None, Fraction] = {}
         for one in levels:
+            if not isinstance(one, Level):
+                raise wrong_kind("levels", "levels", one)
             sums[one.base] = sums.get(one.base, Fraction(0)) + one.power
         return cls(tuple(sorted(sums.items(), key=lambda item: (item[0] is not None, item[0] or 0))))
 
