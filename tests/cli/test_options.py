@@ -136,7 +136,7 @@ def test_a_report_goes_to_a_file_and_never_over_one(run, tmp_path, asked):
     assert "written as .json" in run(*asked, "--out", tmp_path / "report.txt")[2]
 
 
-def corrects():
+def remedies():
     """Every remedy in the sources, with a 7 for what is put into it."""
     for path in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -154,8 +154,8 @@ def test_every_mend_speaks_of_options():
     options = {
         name.strip("-").replace("-", "_") for command in COMMANDS for part in options_of(command) for name in part
     }
-    assert len(list(corrects())) > 60
-    for remedy in corrects():
+    assert len(list(remedies())) > 60
+    for remedy in remedies():
         said = in_words(OutOfRange("it must", remedy=remedy))
         assert not options & set(re.findall(r"(?<![(\w])(\w+)=", said)), said
         assert "(--" not in said, said

@@ -131,7 +131,7 @@ def _real(cell: Any, row: int, name: str, place: Place) -> Fraction:
 
 def _refusal(cell: Any, row: int, name: str, place: Place, wanted: str) -> BadTable:
     return BadTable(
-        f"the cell must be {wanted}", came=kind_of(cell), where=_where(row, name, place), remedy=_mend(cell)
+        f"the cell must be {wanted}", came=kind_of(cell), where=_where(row, name, place), remedy=_remedy(cell)
     )
 
 
@@ -146,7 +146,7 @@ def _is_missing(cell: Any) -> bool:
     return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
 
 
-def _mend(cell: Any) -> str:
+def _remedy(cell: Any) -> str:
     if _is_missing(cell):
         return "Fill it or drop the row: whether a value is missing is itself information about individuals."
     if isinstance(cell, bool | np.bool_):
