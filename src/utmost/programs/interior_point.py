@@ -269,8 +269,8 @@ _libraries, _turn = cache(ThreadpoolController), Lock()
 def one_blas_thread() -> Iterator[None]:
     """A context in which linear algebra has one thread.
 
-    Matrices of 100 by 100 give a second one nothing to do, and it waits busily: a design of 100 places takes 48 seconds
-    of processor in two threads, and 6 in one. The number is one setting of the process, which whoever comes first
+    Matrices of 100 by 100 give a second one nothing to do, and it waits busily: a design of 100 places takes 14 seconds
+    of processor in two threads, and 8 in one; more where others keep the cores busy. The number is one setting of the process, which whoever comes first
     changes and puts back; who comes meanwhile (in another thread, or in a child that was forked meanwhile) does not
     wait.
     """
