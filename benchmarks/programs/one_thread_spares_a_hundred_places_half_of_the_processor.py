@@ -2,8 +2,8 @@
 
 Run with PYTHONPATH=src.
 
-A Euclidean grid of 10 x 10, a Dirichlet prior without symmetry, distance loss, epsilon 1 a step. Seconds of processor of
-the whole process, all threads together, one run each.
+A Euclidean grid of 10 x 10, a Dirichlet prior without symmetry, distance loss, epsilon 1 a step. Seconds of processor
+of the whole process, all threads together, one run each.
 """
 
 import time

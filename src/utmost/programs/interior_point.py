@@ -270,9 +270,9 @@ def one_blas_thread() -> Iterator[None]:
     """A context in which linear algebra has one thread.
 
     Matrices of 100 by 100 give a second one nothing to do, and it waits busily: a design of 100 places takes 14 seconds
-    of processor in two threads, and 8 in one; more where others keep the cores busy. The number is one setting of the process, which whoever comes first
-    changes and puts back; who comes meanwhile (in another thread, or in a child that was forked meanwhile) does not
-    wait.
+    of processor in two threads and 8 in one, more on a busy machine. The number is one setting of the process, which
+    whoever comes first changes and puts back; who comes meanwhile (in another thread, or in a child that was forked
+    meanwhile) does not wait.
     """
     if not _turn.acquire(blocking=False):
         yield
