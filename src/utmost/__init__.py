@@ -5,8 +5,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from utmost.tables import dataframes
-
 __all__: list[str]
 
 
@@ -35,6 +33,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return list(__all__)
-
-
-dataframes.register()

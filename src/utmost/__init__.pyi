@@ -41,12 +41,12 @@ from utmost.noise import Staircase as Staircase
 from utmost.noise import costs as costs
 from utmost.noise import optimal_noise as optimal_noise
 from utmost.privacy import PrivacyType as PrivacyType
+from utmost.privacy import Unit as Unit
 from utmost.privacy import smallest_epsilon as smallest_epsilon
 from utmost.privacy import tradeoff as tradeoff
 from utmost.release import GradualRelease as GradualRelease
 from utmost.release import TableRelease as TableRelease
 from utmost.release import TrustRelease as TrustRelease
-from utmost.release import Unit as Unit
 from utmost.release import add_noise as add_noise
 from utmost.release import epsilon_for as epsilon_for
 from utmost.release import rehearse_table as rehearse_table

@@ -7,9 +7,9 @@ import pytest
 
 from utmost.errors import OutOfRange
 from utmost.exact import level
+from utmost.privacy.unit import Unit
 from utmost.release.lattice import lattice_of
 from utmost.release.level_steps import Step
-from utmost.release.unit import Unit
 from utmost.sampling import SystemRandomness
 
 LEVELS = [level(alpha=alpha) for alpha in ("1/2", "1/3", "1/4", "1/5")]

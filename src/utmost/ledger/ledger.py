@@ -42,10 +42,10 @@ from utmost.ledger.verification import (
     resumed,
     verified_with_witness,
 )
+from utmost.privacy.unit import Unit, read_unit
 from utmost.release.adapters import table_of
 from utmost.release.plan import warn_of_rows
 from utmost.release.table import declared, rows_origin
-from utmost.release.unit import Unit, read_unit
 from utmost.release.values import secure
 from utmost.sampling.random_bits import Randomness
 

@@ -10,9 +10,9 @@ from utmost.exact import Level, Number, exact, round_up
 from utmost.ledger.vault import width_of
 from utmost.noise import DiscreteStaircase, Geometric
 from utmost.noise.law import read_confidence
+from utmost.privacy.unit import Unit, read_unit
 from utmost.release.lattice import Lattice, lattice_of
 from utmost.release.plan import warn_of_level
-from utmost.release.unit import Unit, read_unit
 from utmost.sampling.grid import Snapping, reach
 
 # A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.

@@ -3,10 +3,13 @@
 from utmost.privacy.privacy_type import PrivacyType
 from utmost.privacy.smallest_level import SmallestEpsilon, check_promise, kept_level, smallest_epsilon
 from utmost.privacy.trade_off import delta, frontier, profile, total_variation, tradeoff
+from utmost.privacy.unit import Neighbours, Unit
 
 __all__ = [
+    "Neighbours",
     "PrivacyType",
     "SmallestEpsilon",
+    "Unit",
     "check_promise",
     "delta",
     "frontier",

@@ -7,7 +7,6 @@ from utmost.release.plan import Plan, plan_release
 from utmost.release.statements import guarantee, statement
 from utmost.release.table import TableRelease, rehearse_table, release_table
 from utmost.release.trust import Coalitions, TrustRelease, check_coalitions, independent_loss, levels_by_distance
-from utmost.release.unit import Unit
 from utmost.release.values import add_noise
 
 __all__ = [
@@ -18,7 +17,6 @@ __all__ = [
     "ProcessedRelease",
     "TableRelease",
     "TrustRelease",
-    "Unit",
     "add_noise",
     "bridge",
     "check_coalitions",

@@ -15,8 +15,8 @@ from typing import Any
 
 from utmost.errors import Infeasible, OutOfRange
 from utmost.exact import Number, checked, exact
+from utmost.privacy.unit import Unit, read_unit
 from utmost.release.plan import Plan, plan_release
-from utmost.release.unit import Unit, read_unit
 
 # A wider staircase changes its step in strides too fine to show in three digits, so its error bar falls evenly.
 _FEW_STEPS = 1000

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence, Set
 from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
@@ -91,12 +93,20 @@ def register(adapter: TableAdapter) -> None:
         _adapters.append(adapter)
 
 
+@cache
+def _load_dataframes() -> None:
+    """Let dataframes in: their room is downstream, and is loaded by its name when the first table but a dict comes."""
+    import_module("utmost.tables.dataframes").register()
+
+
 def adapter_of(table: Any) -> TableAdapter:
     """The adapter of this kind of table.
 
     Raises:
         BadTable: for a table of no known kind.
     """
+    if not isinstance(table, Mapping):
+        _load_dataframes()
     for adapter in _adapters:
         if adapter.knows(table):
             return adapter
@@ -113,6 +123,7 @@ def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
     >>> table_of("columns:l", {"n": np.array([1, 2])})
     {'n': [1, 2]}
     """
+    _load_dataframes()
     for adapter in _adapters:
         table = adapter.made(kind, columns)
         if table is not None:

@@ -13,9 +13,9 @@ from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.exact import Level, Number, checked, level, plain_array, wrong_kind
 from utmost.exact import level as level_of
 from utmost.gradual import Path
+from utmost.privacy.unit import Unit, read_unit
 from utmost.release.lattice import Lattice, lattice_of
 from utmost.release.level_steps import Step
-from utmost.release.unit import Unit, read_unit
 from utmost.release.values import secure
 from utmost.sampling.draw import Method
 from utmost.sampling.grid import unsnapped_one

@@ -8,7 +8,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, exact_integer, level
-from utmost.release.unit import Unit
+from utmost.privacy.unit import Unit
 from utmost.release.values import Cells, integer_cells, real_cells
 from utmost.sampling.grid import Snapping, chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.sampling.integers import Integers, narrowed, uniform_integers

@@ -10,8 +10,8 @@ from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, checked, level
 from utmost.gradual import Bridge, Relaxing, Tightening
 from utmost.noise import Geometric
+from utmost.privacy.unit import Unit, read_unit
 from utmost.release.lattice import Lattice, lattice_of, minus
-from utmost.release.unit import Unit, read_unit
 from utmost.release.values import Cells, secure, where_is
 from utmost.sampling.draw import Method, draws
 from utmost.sampling.integers import Integers, add, joined

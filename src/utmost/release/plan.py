@@ -11,8 +11,8 @@ from utmost.exact import Level, Number, checked, level, round_up
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Law, Staircase, relaxable_noise
 from utmost.noise.costs import Cost, Moment, cost_named
 from utmost.noise.law import read_confidence
+from utmost.privacy.unit import Unit, read_unit
 from utmost.release.lattice import read_domain
-from utmost.release.unit import Unit, read_unit
 from utmost.sampling.draw import on_grid
 from utmost.sampling.grid import declared_exponent, reach
 

@@ -13,11 +13,11 @@ from utmost.errors import BadTable, NotDeclared, OutOfRange
 from utmost.exact import Level, Number
 from utmost.noise import Law
 from utmost.noise.costs import Cost
+from utmost.privacy.unit import Unit, read_unit
 from utmost.release.adapters import Column, TableAdapter, adapter_of, no_column
 from utmost.release.columns import check_distinct, integer_column, real_column
 from utmost.release.plan import Plan, plan_release, warn_of_level, warn_of_rows
 from utmost.release.statements import cells_digest, statement
-from utmost.release.unit import Unit, read_unit
 from utmost.release.values import noised_by, secure
 from utmost.sampling import Randomness
 

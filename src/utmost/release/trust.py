@@ -12,8 +12,8 @@ from utmost.errors import BadTable, OutOfRange
 from utmost.exact import Level, Number, checked, level, wrong_kind
 from utmost.exact import round_up as up
 from utmost.gradual import largest_ratio
+from utmost.privacy.unit import Unit
 from utmost.release.gradual_release import GradualRelease
-from utmost.release.unit import Unit
 from utmost.sampling.random_bits import Randomness
 
 

@@ -5,11 +5,12 @@ import pytest
 from utmost.errors import OutOfRange, WrongKind
 from utmost.exact import level
 from utmost.ledger import Ledger
+from utmost.privacy import Unit
+from utmost.privacy.unit import read_unit
 from utmost.release import (
     GradualRelease,
     ProcessedRelease,
     TrustRelease,
-    Unit,
     bridge,
     epsilon_for,
     path,
@@ -20,7 +21,6 @@ from utmost.release import (
     tighten,
 )
 from utmost.release.lattice import lattice_of
-from utmost.release.unit import read_unit
 
 TABLE = {"n": [3, 5, 8]}
 UNIT = Unit(3, 2, "change-one")

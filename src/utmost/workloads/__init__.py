@@ -1,0 +1,1 @@
+"""What sums are wanted, and which strategy measures them."""
