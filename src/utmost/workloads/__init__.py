@@ -1,1 +1,6 @@
 """What sums are wanted, and which strategy measures them."""
+
+from utmost.workloads.axes import Axis, bins, hierarchy, plain
+from utmost.workloads.domain import Domain, Family
+
+__all__ = ["Axis", "Domain", "Family", "bins", "hierarchy", "plain"]
