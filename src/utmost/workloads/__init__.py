@@ -2,5 +2,6 @@
 
 from utmost.workloads.axes import Axis, bins, hierarchy, plain
 from utmost.workloads.domain import Domain, Family
+from utmost.workloads.strategies import Strategy
 
-__all__ = ["Axis", "Domain", "Family", "bins", "hierarchy", "plain"]
+__all__ = ["Axis", "Domain", "Family", "Strategy", "bins", "hierarchy", "plain"]
