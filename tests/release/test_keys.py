@@ -223,10 +223,11 @@ def test_a_threshold_drawn_bit_by_bit_is_the_true_one(delta):
         cell = math.floor(law.chance(n) * 2**64)
         after = next(k for k in range(n + 1, law.certain + 1) if law.chance(k) * 2**64 >= cell + 2 or k == law.certain)
         if law.chance(n) < 1 and law.chance(n - 1) * 2**64 < cell - 1:
-            assert law._drawn(Bits(cell - 1, *ones).word) == n
-            assert law._drawn(Bits(cell + 1, 0, 0, 0).word) == after
-            assert law._drawn(Bits(cell, 0, 0, 0).word) == n
-            assert law._drawn(Bits(cell, *ones).word) == after
+            assert law._drawn(Bits(cell - 1, 0).word) == n
+            assert law._drawn(Bits(cell + 1, *ones).word) == after
+            if law.chance(n) * 2**64 != cell:  # U does not stay beside it
+                assert law._drawn(Bits(cell, 0, 0, 0).word) == n
+                assert law._drawn(Bits(cell, *ones).word) == after
 
 
 def test_draws_by_table_and_bit_by_bit_have_the_law():
@@ -291,7 +292,7 @@ def test_growing_deltas_only_add_and_repeat_what_was_said():
 
 def test_later_lists_have_the_law_of_fresh_ones():
     """4000 keys of 8 individuals, named at two deltas in turn: how many is binomial with pi of the last delta."""
-    selection = KeySelection(dict.fromkeys(range(10000), 8), epsilon=1)
+    selection = KeySelection(dict.fromkeys(range(4000), 8), epsilon=1)
     for delta in ("1e-5", "1e-4"):
         chance = float(naming_law(level(1), Fraction(delta), 1).chance(8))
         named = len(selection.at(delta).keys)
