@@ -341,8 +341,8 @@ def check_budget(state: State, dataset: str, after: Spending) -> None:
 def _check_same(page: Page, asked: Asked, release: Published, versions: int) -> None:
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={versions + 1}."
-    mine = asked.columns, asked.promise, asked.dataset, asked.id_column
-    if mine != (release.columns, release.promise, release.dataset, release.id_column):
+    mine = asked.columns, asked.promise.facts(), asked.dataset, asked.id_column
+    if mine != (release.columns, release.promise.facts(), release.dataset, release.id_column):
         raise AlreadyPublished("a release must keep its columns, promise and dataset", where=where, remedy=remedy)
     check_values(page, release, commitment(page.key, release.name, release.version, asked.source), asked.source)
     if asked.level not in release.responses:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -200,4 +201,5 @@ def measured_release(strategy: Strategy, level: Level, flat: Integers, kind: str
     """TEMPORARY"""
     sizes = [prod(strategy.domain.group_shape(family)) for family in strategy.shares]
     parts = np.split(flat, np.cumsum(sizes)[:-1])
-    return {f: part.reshape(strategy.domain.group_shape(f)) for f, part in zip(strategy.shares, parts, strict=True)}
+    shaped = {f: p.reshape(strategy.domain.group_shape(f)) for f, p in zip(strategy.shares, parts, strict=True)}
+    return SimpleNamespace(measured=shaped)
