@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from utmost.release.digits import Bytes, Places
 
 _BLOCK = 1 << 20
-_LONGEST = 1 << 24  # of one record; a longer one is left to the other reader
+_LONGEST = 1 << 20  # of one record; a longer one is left to the other reader
 _MARK = b"\xef\xbb\xbf"
 _QUOTE, _LINE, _RETURN, _ZERO = b'"\n\r0'
 _FEW = 512
@@ -118,18 +118,21 @@ def read_blocks(path: Path, width: int, delimiter: str) -> Iterator[CsvBlock]:
             elif len(rest) > _LONGEST:
                 raise Unlike
         if rest:
-            yield _block(rest + b"\n", width, delimiter.encode(), heads)
+            yield _block(rest if rest.endswith(b"\n") else rest + b"\n", width, delimiter.encode(), heads)
 
 
 def _last_end(text: bytes) -> int:
     """Behind the last line feed that is in no quoted cell; 0 where there is none."""
-    at = text.rfind(b"\n")
-    quotes = text.count(b'"', 0, at) if at > 0 else 0
-    while quotes % 2:
-        before = text.rfind(b"\n", 0, at)
-        quotes -= text.count(b'"', max(before, 0), at)
-        at = before
-    return at + 1
+    end = len(text)
+    if text.count(b'"') % 2:
+        end = text.rfind(b'"')
+    while end > 0:
+        before = text.rfind(b'"', 0, end)  # the quote that closes the last quoted cell in front of ``end``
+        line = text.rfind(b"\n", before + 1, end)
+        if line >= 0:
+            return line + 1
+        end = text.rfind(b'"', 0, max(before, 0))
+    return 0
 
 
 def _block(text: bytes, width: int, delimiter: bytes, heads: int) -> CsvBlock:
