@@ -13,6 +13,7 @@ from utmost import privacy as privacy
 from utmost import rappor as rappor
 from utmost import release as release
 from utmost import spaces as spaces
+from utmost import workloads as workloads
 from utmost.capacities import capacity as capacity
 from utmost.channels import Channel as Channel
 from utmost.design import Optimum as Optimum
@@ -58,6 +59,7 @@ from utmost.spaces import Space as Space
 from utmost.spaces import losses as losses
 from utmost.spaces import priors as priors
 from utmost.version import __version__ as __version__
+from utmost.workloads import Domain as Domain
 
 __all__: list[str]
 
