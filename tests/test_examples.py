@@ -48,7 +48,8 @@ def test_the_applicants_count_to_the_published_table():
 
 def test_every_applicant_lies_in_the_domain():
     domain = declared("applicants_domain.json")
-    assert domain.columns == ("department", "sex", "outcome") and domain.size == 24
+    assert domain.columns == ("department", "sex", "outcome")
+    assert domain.size == 24
     rows = records("berkeley_applicants.csv")
     assert all(axis.place(row[axis.levels[0]]) is not None for row in rows for axis in domain.axes)
 
@@ -59,7 +60,8 @@ def test_the_flights_are_what_the_readme_says():
     assert list(rows[0]) == ["aircraft", "month", "hour", "origin", "carrier", "airport", "delay"]
     flown = Counter(row["aircraft"] for row in rows)
     assert (len(rows), len(flown), min(flown.values()), max(flown.values())) == (33405, 404, 1, 389)
-    assert domain.columns == ("airport", "hour") and domain.size == 2520
+    assert domain.columns == ("airport", "hour")
+    assert domain.size == 2520
     states = domain.axes[0].levels.index("state")
     assert domain.axes[0].groups(states) == 46
     hours = {row["hour"] for row in rows}
@@ -76,7 +78,8 @@ def test_example_data_are_small_and_have_source_and_licence(path):
     assert path.stat().st_size < 1 << 20
     section = next(part for part in README.split("\n## ") if f"`{path.name}`" in part.split("\n")[0])
     if path.name != "figure_2_prior.csv":  # six numbers of a paper, which is named
-        assert "icence" in section and ("Source" in section or "above" in section)
+        assert "icence" in section
+        assert "Source" in section or "above" in section
 
 
 def test_the_licences_of_the_flights_are_those_of_their_packages():

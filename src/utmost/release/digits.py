@@ -20,7 +20,7 @@ def digits(column: NDArray[np.int64], end: bytes = b"") -> tuple[Bytes, Places, 
     >>> joined(buffer, starts, lengths).tobytes()
     b'7;-120;'
     """
-    size = np.abs(column).view(np.uint64)  # the absolute value of the least integer wraps to 2^63 - 1 + 1
+    size = np.abs(column).view(np.uint64)  # of -2^63 too: as an int64 it stays, and as a uint64 it is 2^63
     largest = int(size.max(initial=0))
     width = len(str(largest)) + 1
     text = np.empty((column.size, width + len(end)), np.uint8)
@@ -49,4 +49,4 @@ def joined(buffer: Bytes, starts: Places, lengths: Places) -> Bytes:
     ends = np.cumsum(lengths)
     index = np.repeat(starts - (ends - lengths), lengths)
     index += np.arange(index.size)
-    return buffer[index]
+    return np.asarray(buffer[index])

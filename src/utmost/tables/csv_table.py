@@ -238,7 +238,7 @@ def _one_column(parts: list[NDArray[np.int64] | list[Any]]) -> Column:
     """The parts of a column as one: an array where every cell is an integer that int64 holds, else a list."""
     packed = [part if isinstance(part, np.ndarray) else _packed(part) for part in parts]
     arrays = [part for part in packed if isinstance(part, np.ndarray)]
-    if len(arrays) == len(packed) and sum(map(len, arrays)):
+    if len(arrays) == len(packed) and any(part.size for part in arrays):
         return np.concatenate(arrays)
     return list(chain.from_iterable(part.tolist() if isinstance(part, np.ndarray) else part for part in packed))
 

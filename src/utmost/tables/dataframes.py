@@ -165,10 +165,11 @@ def _series(name: str, column: Any, implementation: Any) -> Any:
 
 
 def _in_arrow(column: NDArray[Any]) -> Any:
-    """The numbers as an Arrow column over a copy of their memory: Arrow's own conversion imports pandas, see `_numbers`."""
+    """The numbers as an Arrow column over a copy of their memory; Arrow's conversion imports pandas, see `_numbers`."""
     arrow = extra("pyarrow", "tables")
-    buffer = arrow.py_buffer(np.array(column, order="C"))
-    return arrow.chunked_array([arrow.Array.from_buffers(arrow.from_numpy_dtype(column.dtype), len(column), [None, buffer])])
+    buffers = [None, arrow.py_buffer(np.array(column, order="C"))]
+    kind = arrow.from_numpy_dtype(column.dtype)
+    return arrow.chunked_array([arrow.Array.from_buffers(kind, len(column), buffers)])
 
 
 def _narwhals() -> Any:
