@@ -13,10 +13,10 @@ from utmost.tables import csv_blocks, csv_table, files
 from utmost.tables.csv_blocks import Unlike, read_blocks
 
 # Everything that a reader may trip over, and in many orders: quotes, line ends of three kinds, separators, numbers.
-bits = [*'aé1-+ ,"\n\r\t', "\r\n", '""', ',"', '",', '"\n', "12,", "\n7,8\n"]
+bits = [*'aé1-+:/ ,"\n\r\t', "\r\n", '""', ',"', '",', '"\n', "12,", "\n7,8\n"]
 anything = st.lists(st.sampled_from(bits), max_size=24)
 numbers = st.integers(-(10**20), 10**20).map(str)
-odd_cells = ["", " 3 ", "+5", "-0", "007", "1.50", "1e3", "x", 'a "b"', "c,d", "e\nf", "é"]
+odd_cells = ["", " 3 ", "+5", "-0", "007", "1.50", "1e3", "x", "1:5", "1/5", 'a "b"', "c,d", "e\nf", "é"]
 cells = st.one_of(numbers, st.sampled_from(odd_cells))
 
 
@@ -27,7 +27,8 @@ def outcome(path, delimiter):
         table = csv_table.read(path)
         columns = {name: adapter.column(table, name) for name in table.names}
         laid = {table.header[0]: np.arange(table.rows) - 2, "more": [f'"{row},' for row in range(table.rows)]}
-        released = adapter.with_columns(table, laid, {"more": table.header[-1]})
+        laid["floats"] = np.arange(table.rows) * 1e15 / 3
+        released = adapter.with_columns(table, laid, {"more": table.header[-1], "floats": table.header[-1]})
         texts = []
         for one in (table, released, adapter.without(released, table.header[1:])):
             content = io.BytesIO()
@@ -90,6 +91,12 @@ def test_a_column_of_integers_is_an_array_and_any_other_a_list(tmp_path):
     adapter, table = csv_table._CsvAdapter(), csv_table.read(path)
     assert [adapter.column(table, name).tolist() for name in "nm"] == [[1, -2], [3, 4]]
     assert adapter.column(table, "x") == [2**63 - 1, -(2**63)]
+
+
+@given(st.floats())
+def test_a_float_is_written_by_python_as_by_numpy(number):
+    """The two readers write a laid column of floats each in its own way."""
+    assert str(np.float64(number)) == str(number)
 
 
 def test_a_record_longer_than_a_block_is_read(tmp_path):

@@ -178,7 +178,7 @@ def _line(row: list[str], delimiter: str) -> str:
 
 
 def _quoted(cell: str, delimiter: str) -> str:
-    if any(mark in cell for mark in (delimiter, '"', "\n", "\r")):
+    if delimiter in cell or '"' in cell or "\n" in cell or "\r" in cell:
         return '"' + cell.replace('"', '""') + '"'
     return cell
 
@@ -280,7 +280,9 @@ def _written(column: Column, delimiter: bytes) -> tuple[Bytes, Places, Places]:
     """Cells as they are written, each with one byte behind it: a buffer, and where they start and how long they are."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "i":
         return digits(column.astype(np.int64), b"\n")
-    texts = [_quoted(str(cell), delimiter.decode()).encode() + b"\n" for cell in column]
+    # Python writes a float as NumPy does, and sooner.
+    cells = column.tolist() if isinstance(column, np.ndarray) and column.dtype == np.float64 else column
+    texts = [_quoted(str(cell), delimiter.decode()).encode() + b"\n" for cell in cells]
     lengths = np.array(list(map(len, texts)), np.int64)
     return np.frombuffer(b"".join(texts), np.uint8), np.cumsum(lengths) - lengths, lengths
 
