@@ -74,7 +74,7 @@ def test_no_random_mechanism_leaks_more(seed):
 def _random_mechanism(ptype, rng):
     """The geometric mechanism followed by a random remap, mixed with another one."""
     remap = rng.dirichlet(np.ones(5), 4)
-    return Channel(geometric_channel(3, alpha="1/2").matrix.astype(float) @ remap)
+    return Channel(geometric_channel(4, alpha="1/2").matrix.astype(float) @ remap)
 
 
 def test_a_gain_of_ones_own():

@@ -19,7 +19,7 @@ def test_reading_one_response_is_the_bayes_remap_of_the_clamped_channel():
     for _ in range(40):
         n = rng.randint(0, 6)
         consumer, ptype = any_consumer(rng, n), random_type(rng, n)
-        G = geometric_channel(n, ptype.level)
+        G = geometric_channel(n + 1, ptype.level)
         remap = bayes_remap(G, consumer)
         for z in range(-2, n + 3):
             y = min(max(z, 0), n)
@@ -39,7 +39,7 @@ def test_reading_any_law_on_the_integers_is_bayes_rule(law):
             joint = [p * law.pmf(z - i) for i, p in enumerate(consumer.prior)]
             reading = read(law, consumer, z)
             assert (reading.posterior == np.array(joint) / sum(joint)).all()
-            near = equivalent_response(law, z, n)
+            near = equivalent_response(law, z, n + 1)
             assert -4 < near < n + 4
             assert (read(law, consumer, near).posterior == reading.posterior).all()
 

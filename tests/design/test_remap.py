@@ -68,7 +68,7 @@ def test_both_kinds_agree():
     for _ in range(30):
         n = rng.randint(0, 6)
         consumer, ptype = any_consumer(rng, n), random_type(rng, n)
-        G = geometric_channel(n, ptype.level)
+        G = geometric_channel(n + 1, ptype.level)
         floats = Channel(G.matrix.astype(float))
         assert expected_loss(floats, consumer.to_floats()) == pytest.approx(
             float(expected_loss(G, consumer)), rel=1e-13
@@ -85,10 +85,10 @@ def test_example_2_2(n, alpha):
     prior = np.full(n + 1, Fraction(0), dtype=object)
     prior[0] = prior[n] = Fraction(1, 2)
     consumer = Consumer(prior, losses.binary)
-    law, G = Geometric(alpha=a), geometric_channel(n, alpha=a)
+    law, G = Geometric(alpha=a), geometric_channel(n + 1, alpha=a)
     assert face_value_of_noise(law, consumer) == 2 * a / (1 + a)
     assert face_value_loss(G, consumer) == a / (1 + a)
-    assert expected_loss(folded_channel(law, n), consumer) == a ** ((n + 1) // 2) / (1 + a)
+    assert expected_loss(folded_channel(law, n + 1), consumer) == a ** ((n + 1) // 2) / (1 + a)
     assert bayes_remap(G, consumer).actions.tolist() == [0] * ((n + 1) // 2) + [n] * ((n + 1) // 2)
 
 
@@ -98,7 +98,7 @@ def test_example_2_2(n, alpha):
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 11])
 def test_folding_loses_nothing(law, n):
     """Every response has the likelihoods of its class, up to a factor; and the classes carry all the mass."""
-    C, responses = folded_channel(law, n), folded_responses(law, n)
+    C, responses = folded_channel(law, n + 1), folded_responses(law, n + 1)
     period = law.profile.period
     assert C.is_exact
     for z in range(-3 * period, n + 3 * period):
@@ -115,14 +115,14 @@ def test_folding_loses_nothing(law, n):
 def test_the_folded_staircase_loses_less_when_remapped_than_at_face_value():
     law = DiscreteStaircase(alpha="1/2", sensitivity=3, step=2)
     consumer = Consumer(priors.uniform(8), losses.absolute)
-    assert expected_loss(folded_channel(law, 7), consumer) < face_value_of_noise(law, consumer)
+    assert expected_loss(folded_channel(law, 8), consumer) < face_value_of_noise(law, consumer)
     assert face_value_of_noise(law, consumer) == law.expected_cost(costs.absolute)
     capped = Consumer(priors.uniform(8), losses.capped(1))
     assert face_value_of_noise(law, capped) == pytest.approx(float(1 - law.pmf(0)), rel=1e-9)
 
 
 def test_misuse_is_refused():
-    C, consumer = geometric_channel(2, alpha="1/2"), Consumer(priors.uniform(4), losses.absolute)
+    C, consumer = geometric_channel(3, alpha="1/2"), Consumer(priors.uniform(4), losses.absolute)
     for function in (bayes_remap, expected_loss, face_value_loss):
         with pytest.raises(OutOfRange, match="4 rows"):
             function(C, consumer)
@@ -131,6 +131,6 @@ def test_misuse_is_refused():
     with pytest.raises(OutOfRange, match=r"0\.\.2"):
         posterior(C, priors.uniform(3), 3)
     with pytest.raises(Unsupported, match="integers"):
-        folded_channel(Laplace(epsilon=1), 3)
+        folded_channel(Laplace(epsilon=1), 4)
     with pytest.raises(Unsupported, match="outside the counts"):
         face_value_of_noise(Geometric(epsilon=1), Consumer(priors.uniform(2), [[0, 1], [1, 0]]))

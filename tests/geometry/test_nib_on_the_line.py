@@ -46,7 +46,7 @@ def test_the_program_over_all_vertices_agrees(prior, alpha):
 def test_no_other_remap_of_the_geometric_mechanism_is_better(prior, alpha):
     """All n^n remaps."""
     n = len(prior)
-    G = geometric_channel(n - 1, alpha=alpha).matrix
+    G = geometric_channel(n, alpha=alpha).matrix
     lost = (sum(prior[w] * G[w, y] for y, w in enumerate(remap)) for remap in itertools.product(range(n), repeat=n))
     assert min(lost) == least_nib_loss(PrivacyType(counts(n - 1), alpha=alpha), prior).loss
 

@@ -57,7 +57,7 @@ def test_no_mechanism_is_universally_optimal(space, loss, regret):
 def test_the_geometric_mechanism_on_the_line(n, loss, alpha):
     """[ghosh2009], and the loss nib of [fernandes2022], section VI-A: universally optimal, with proof."""
     ptype = PrivacyType(counts(n), alpha=alpha)
-    verdict = universality(ptype, loss, geometric_channel(n, alpha=alpha))
+    verdict = universality(ptype, loss, geometric_channel(n + 1, alpha=alpha))
     assert verdict
     assert verdict.certificate.verify()
     found = universal_mechanism(ptype, loss)
@@ -108,7 +108,7 @@ def least_total(ptype, loss, priors):
 def test_the_geometric_mechanism_is_nib_optimal_at_other_levels(n, alpha):
     """The conjecture of section VI-A away from ln 2."""
     ptype = PrivacyType(counts(n), alpha=alpha)
-    assert universality(ptype, losses.nib, geometric_channel(n, alpha=alpha))
+    assert universality(ptype, losses.nib, geometric_channel(n + 1, alpha=alpha))
 
 
 @pytest.mark.slow
@@ -125,7 +125,7 @@ def test_one_kernel_of_the_line_survives(n, count, survivors, loss):
 @pytest.mark.parametrize("n", [4, 5, 6])
 def test_the_geometric_mechanism_is_nib_optimal_on_longer_lines(n):
     """What [fernandes2022] suggests, section VI-A, decided up to 7 secrets."""
-    verdict = universality(PrivacyType(counts(n), **HALF), losses.nib, geometric_channel(n, alpha="1/2"))
+    verdict = universality(PrivacyType(counts(n), **HALF), losses.nib, geometric_channel(n + 1, alpha="1/2"))
     assert verdict
     assert verdict.certificate.verify()
 
@@ -154,7 +154,7 @@ def test_no_prior_contradicts_a_verdict(seed):
     prior = np.array([w / sum(weights) for w in weights], dtype=object)
     ptype = PrivacyType(counts(2), **HALF)
     loss = losses.nib.matrix(3)
-    mine = best_loss(geometric_channel(2, alpha="1/2"), loss, prior)
+    mine = best_loss(geometric_channel(3, alpha="1/2"), loss, prior)
     assert all(mine <= best_loss(kernel, loss, prior) for kernel in kernels(ptype))
 
 
@@ -234,7 +234,7 @@ def test_lifting_from_a_subspace():
 def test_the_converse_of_lifting_fails():
     """X = {0, 2} on the line of three: optimal for the lifted loss, but not among the mechanisms on X alone."""
     line, ends = PrivacyType(counts(2), **HALF), PrivacyType(Space([[0, 2], [2, 0]]), **HALF)
-    geometric = geometric_channel(2, alpha="1/2")
+    geometric = geometric_channel(3, alpha="1/2")
     assert universality(line, lifted_loss([[0, 1], [1, 0]], (0, 2), 3), geometric)
     verdict = universality(ends, [[0, 1], [1, 0]], geometric.restrict([0, 2]))
     assert not verdict
@@ -242,7 +242,7 @@ def test_the_converse_of_lifting_fails():
 
 def test_utility_sets_are_closed_under_sum_and_scaling():
     """[fernandes2022], (13) and (14): binary + nib, and a loss scaled by a function of the secret."""
-    ptype, geometric = PrivacyType(counts(2), **HALF), geometric_channel(2, alpha="1/2")
+    ptype, geometric = PrivacyType(counts(2), **HALF), geometric_channel(3, alpha="1/2")
     assert universality(ptype, joint_loss(losses.binary.matrix(3), losses.nib.matrix(3)), geometric)
     scaled = losses.absolute.matrix(3) * np.array([[Fraction(2)], [Fraction(0)], [Fraction(5)]], dtype=object)
     assert universality(ptype, scaled, geometric)
@@ -291,7 +291,7 @@ def test_refusals():
     with pytest.raises(NotALoss, match="3 rows"):
         universal_mechanism(ptype, [[0, 1]] * 2)
     with pytest.raises(PromiseBroken):
-        universality(ptype, losses.binary, geometric_channel(2, alpha="1/3"))
+        universality(ptype, losses.binary, geometric_channel(3, alpha="1/3"))
     with pytest.raises(OutOfRange, match="two secrets"):
         distinguishing_mechanism(PrivacyType(counts(0), **HALF))
     with pytest.raises(OutOfRange, match="different numbers"):
@@ -305,7 +305,7 @@ def test_the_kernel_of_figure_8_is_found():
     """[fernandes2022], figure 8: a kernel of the 3-bit cube that is the geometric mechanism along a path."""
     ptype = PrivacyType(hamming(3), **HALF)
     path = [0b000, 0b100, 0b110, 0b111]
-    listed, geometric = kernels(ptype), columns(geometric_channel(3, alpha="1/2"))
+    listed, geometric = kernels(ptype), columns(geometric_channel(4, alpha="1/2"))
     four = [k for k in range(len(listed)) if len(listed.support(k)) == 4]
     found = [k for k in four if columns(listed[k].restrict(path)) == geometric]
     assert found

@@ -154,7 +154,7 @@ def capacity(
     >>> from utmost.leakage import bayes_vulnerability
     >>> from utmost.spaces import counts, hamming
     >>> line, bits = PrivacyType(counts(5), alpha="1/2"), PrivacyType(hamming(3), alpha="1/2")
-    >>> [str(capacity(of).value) for of in (geometric_channel(5, alpha="1/2"), line, bits)]
+    >>> [str(capacity(of).value) for of in (geometric_channel(6, alpha="1/2"), line, bits)]
     ['8/3', '8/3', '64/27']
     >>> str(capacity(line, kind="additive").value), str(capacity(bits, bayes_vulnerability, "additive").value)
     ('5/6', '37/216')

@@ -129,7 +129,7 @@ def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, al
     """
     at = level(epsilon, alpha)
     if isinstance(space.metric, LineMetric):
-        return geometric_channel(space.metric.n, at).relabel(outcomes=tuple(space.labels))
+        return geometric_channel(space.size, at).relabel(outcomes=tuple(space.labels))
     similarity = alpha_powers(space, at)
     weights = _weighting(similarity)
     for x in np.flatnonzero(weights < 0)[:1]:

@@ -20,39 +20,43 @@ _NAMED = {losses.absolute: costs.absolute, losses.squared: costs.squared}
 
 
 @checked
-def folded_channel(law: Law, n: int) -> Channel:
-    """The channel from counts {0, ..., n} to the classes of equivalent responses to count + noise.
+def folded_channel(law: Law, size: int) -> Channel:
+    """The channel from n + 1 counts {0, ..., n} to the classes of equivalent responses to count + noise.
 
-    Outcome y stands for the response ``folded_responses(law, n)[y]`` and those beyond it by whole periods.
+    Outcome y stands for the response ``folded_responses(law, size)[y]`` and those beyond it by whole periods.
+
+    Args:
+        law: a law on the integers.
+        size: how many counts there are, n + 1.
 
     Raises:
         Unsupported: for a law on the reals.
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.noise import Geometric
-    >>> folded_channel(Geometric(alpha="1/2"), 3).same_as(geometric_channel(3, alpha="1/2"))
+    >>> folded_channel(Geometric(alpha="1/2"), 4).same_as(geometric_channel(4, alpha="1/2"))
     True
     """
     period, b = _staircase(law)
-    size = natural(n, "n")
+    n = natural(size, "size", least=1) - 1
     z = folded_responses(law, size)
-    masses = _masses(law, size + period)[abs(z[None, :] - np.arange(size + 1)[:, None])]
+    masses = _masses(law, n + period)[abs(z[None, :] - np.arange(n + 1)[:, None])]
     total = 1 / (1 - b)
-    folds = np.array([total if response <= 0 or response >= size else total / total for response in z.tolist()])
-    if size == 0:  # the class of 0 is one class to the right and to the left: twice a tail less the point itself
+    folds = np.array([total if response <= 0 or response >= n else total / total for response in z.tolist()])
+    if n == 0:  # the class of 0 is one class to the right and to the left: twice a tail less the point itself
         folds = np.array([2 * total - 1 if response == 0 else total for response in z.tolist()])
     return Channel(masses * folds)
 
 
-def folded_responses(law: Law, n: int) -> Array:
-    """The response nearest to 0, ..., n of each class, in increasing order: 1 - D, ..., n + D - 1.
+def folded_responses(law: Law, size: int) -> Array:
+    """The response nearest to the ``size`` counts 0, ..., n of each class, increasing: 1 - D, ..., n + D - 1.
 
     >>> from utmost.noise import DiscreteStaircase
-    >>> folded_responses(DiscreteStaircase(alpha="1/2", sensitivity=2, step=1), 1).tolist()
+    >>> folded_responses(DiscreteStaircase(alpha="1/2", sensitivity=2, step=1), 2).tolist()
     [-1, 0, 1, 2]
     """
     period, _ = _staircase(law)
-    return np.arange(1 - period, natural(n, "n") + period)
+    return np.arange(1 - period, natural(size, "size", least=1) - 1 + period)
 
 
 @checked

@@ -129,7 +129,7 @@ def _by_remap(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) 
     """minimise t over remaps Y, sum_r (G Y)_ir l(i, r) <= t for possible i: the channel, Y, and a worst prior."""
     n, k = consumer.secrets, consumer.actions
     at = _rational_level(ptype)
-    G = GeometricMatrix(n - 1, at).matrix()
+    G = GeometricMatrix(n, at).matrix()
     loss = _rationals(consumer.loss)
     rows = [np.repeat(np.arange(n), k)]
     columns, values = [np.arange(n * k)], [np.full(n * k, Fraction(1), dtype=object)]

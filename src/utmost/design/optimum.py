@@ -81,7 +81,7 @@ class Optimum:
         matrix, remap = self.certificate.matrix, self.remap
         if remap is not None:
             n = self.certificate.consumer.secrets - 1
-            return Channel(GeometricMatrix(n, self.certificate.ptype.level).matrix()) @ remap
+            return Channel(GeometricMatrix(n + 1, self.certificate.ptype.level).matrix()) @ remap
         assert matrix is not None
         return Channel(matrix if self.certificate.consumer.is_exact else matrix.astype(np.float64))
 

@@ -32,7 +32,7 @@ def posterior(channel: Channel, prior: Array, outcome: int) -> Array | None:
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import priors
-    >>> posterior(geometric_channel(1, alpha="1/3"), priors.uniform(2), 1).tolist()
+    >>> posterior(geometric_channel(2, alpha="1/3"), priors.uniform(2), 1).tolist()
     [Fraction(1, 4), Fraction(3, 4)]
     """
     y = exact_integer(outcome, "outcome")
@@ -75,7 +75,7 @@ def expected_loss(channel: Channel, consumer: Consumer) -> Any:
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import losses, priors
-    >>> expected_loss(geometric_channel(3, alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
+    >>> expected_loss(geometric_channel(4, alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
     Fraction(1, 2)
     """
     return l_uncertainty(consumer).posterior(channel, consumer)
@@ -165,25 +165,31 @@ def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidenc
     return Reading(int(equal[0]), ties, belief, (first, last), _plain(mass), _plain(scores[equal[0]]))
 
 
-def equivalent_response(noise: Level | IntegerLaw, response: int, n: int) -> int:
-    """The response nearest to 0..n that says the same: an end for geometric noise, else less than a period outside.
+def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> int:
+    """The response nearest to the counts that says the same: an end for geometric noise, else within a period.
 
     Beyond an end every count is on one side of the response, and one period farther out all likelihoods are alpha times
     as large.
 
+    Args:
+        noise, response: as of `read`.
+        size: how many counts 0, 1, ... there are.
+
     >>> from utmost.noise import DiscreteStaircase
-    >>> equivalent_response(Level.of_epsilon(1), -7, 3), equivalent_response(DiscreteStaircase(1, 5), -7, 3)
+    >>> equivalent_response(Level.of_epsilon(1), -7, 4), equivalent_response(DiscreteStaircase(1, 5), -7, 4)
     (0, -2)
     """
     period = noise.profile.period if isinstance(noise, IntegerLaw) else 1
     if response < 0:
         return -(-response % period)
-    return response if response <= n else n + (response - n) % period
+    beyond = response - (size - 1)
+    return response if beyond <= 0 else size - 1 + beyond % period
 
 
 def _posterior(noise: Level | IntegerLaw, prior: Array, response: int) -> Array:
-    n = len(prior) - 1
-    weights, likelihood = same_numbers(prior, _likelihood(noise, equivalent_response(noise, response, n), n))
+    size = len(prior)
+    near = equivalent_response(noise, response, size)
+    weights, likelihood = same_numbers(prior, _likelihood(noise, near, size))
     joint = weights * likelihood
     total = joint.sum()
     if total == 0:
@@ -192,11 +198,11 @@ def _posterior(noise: Level | IntegerLaw, prior: Array, response: int) -> Array:
     return frozen(np.asarray(joint / total))
 
 
-def _likelihood(noise: Level | IntegerLaw, response: int, n: int) -> Array:
-    """P(response | count i), up to a factor, for i in 0..n; exact where alpha is rational."""
+def _likelihood(noise: Level | IntegerLaw, response: int, size: int) -> Array:
+    """P(response | count i), up to a factor, for each of size counts; exact where alpha is rational."""
     if not isinstance(noise, IntegerLaw):
-        return GeometricMatrix(n, noise).powers()[abs(np.arange(n + 1) - response)]
-    apart = response - np.arange(n + 1)
+        return GeometricMatrix(size, noise).powers()[abs(np.arange(size) - response)]
+    apart = response - np.arange(size)
     return np.asarray(noise.pmf(apart.astype(object) if noise.profile.level.is_rational else apart))
 
 

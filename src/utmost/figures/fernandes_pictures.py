@@ -89,7 +89,7 @@ def figure_3() -> Any:
 def figure_4() -> Any:
     """The type on a line of three, and the geometric mechanism."""
     figure, axes = _canvas(5.0, 5.2)
-    geometric = geometric_channel(2, alpha=HALF)
+    geometric = geometric_channel(3, alpha=HALF)
     title = "Figure 4: the line of three, and the geometric mechanism"
     panel = type_panel(PrivacyType(counts(2), alpha=HALF), geometric, names=("geometric",), title=title)
     draw_simplex(axes, panel, ("0", "1", "2"))

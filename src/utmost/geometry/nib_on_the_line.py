@@ -46,7 +46,7 @@ class NibOptimum:
     def verify(self) -> bool:
         """Whether the remap loses this much, and the packing fits under the prior and sums to it. Cost: O(n^2)."""
         n, alpha = len(self.prior), self.level.alpha_fraction()
-        G = geometric_channel(n - 1, self.level).matrix
+        G = geometric_channel(n, self.level).matrix
         lost = sum((self.prior[w] * G[w, y] for y, w in enumerate(self.remap.actions.tolist())), Fraction(0))
         used = np.flatnonzero(self.packing != 0).tolist()
         fits = all(

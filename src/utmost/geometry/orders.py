@@ -173,7 +173,7 @@ def induced_ratios(channel: Channel | object) -> Array:
         the rationals that they are.
 
     >>> from utmost.channels import geometric_channel
-    >>> induced_ratios(geometric_channel(2, alpha="1/2")).tolist()[0]
+    >>> induced_ratios(geometric_channel(3, alpha="1/2")).tolist()[0]
     [Fraction(1, 1), Fraction(2, 1), Fraction(4, 1)]
     """
     matrix = as_channel(channel).matrix

@@ -90,13 +90,13 @@ def refines(
     floats find a remap or a loss, and one exact system corrects it.
 
     >>> from utmost.channels import geometric_channel, randomized_response
-    >>> loose, strict = geometric_channel(2, alpha="1/4"), geometric_channel(2, alpha="1/2")
+    >>> loose, strict = geometric_channel(3, alpha="1/4"), geometric_channel(3, alpha="1/2")
     >>> verdict = refines(better=loose, worse=strict)
     >>> bool(verdict), [str(p) for p in verdict.remap.matrix[1]], verdict.verify()
     (True, ['7/27', '13/27', '7/27'], True)
     >>> refines(better=strict, worse=loose).consumer.loss.tolist()[0]
     [Fraction(0, 1), Fraction(0, 1)]
-    >>> line, equal = geometric_channel(2, alpha="1/2"), randomized_response(3, alpha="1/2")
+    >>> line, equal = geometric_channel(3, alpha="1/2"), randomized_response(3, alpha="1/2")
     >>> [bool(refines(better=line, worse=equal, order=order)) for order in ("refinement", "max-case", "privacy")]
     [False, False, True]
     """

@@ -159,7 +159,7 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel) -> Universa
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import counts, losses
     >>> ptype = PrivacyType(counts(2), alpha="1/2")
-    >>> bool(universality(ptype, losses.binary, geometric_channel(2, alpha="1/2")))
+    >>> bool(universality(ptype, losses.binary, geometric_channel(3, alpha="1/2")))
     True
     """
     RationalCone.of(ptype, channel)

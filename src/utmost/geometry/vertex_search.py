@@ -404,7 +404,7 @@ def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[in
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import hamming
     >>> cube = PrivacyType(hamming(2), alpha="1/2")
-    >>> found = list(vertex_extensions(cube, geometric_channel(2, alpha="1/2"), [0, 1, 3]))
+    >>> found = list(vertex_extensions(cube, geometric_channel(3, alpha="1/2"), [0, 1, 3]))
     >>> [[str(p) for p in C.matrix[2]] for C in found]
     [['1/3', '1/3', '1/3']]
     """

@@ -115,7 +115,7 @@ def hyper(channel: Channel | object, prior: object, tolerance: float = 1e-12) ->
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import priors
-    >>> h = hyper(geometric_channel(2, alpha="1/2"), priors.uniform(3))
+    >>> h = hyper(geometric_channel(3, alpha="1/2"), priors.uniform(3))
     >>> [str(w) for w in h.weights], [str(p) for p in h.posteriors[:, 0]]
     (['7/18', '2/9', '7/18'], ['4/7', '2/7', '1/7'])
     """

@@ -236,7 +236,7 @@ class PaidMeasure(Measure):
         which there can be exponentially many.
 
         >>> from utmost.channels import geometric_channel
-        >>> found = bayes_vulnerability.capacity(geometric_channel(2, alpha="1/2"), "additive")
+        >>> found = bayes_vulnerability.capacity(geometric_channel(3, alpha="1/2"), "additive")
         >>> str(found.value), [str(p) for p in found.certificate.prior]
         ('1/4', ['1/2', '0', '1/2'])
         """

@@ -184,7 +184,7 @@ class PrivacyType:
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import counts
-    >>> PrivacyType(counts(3), alpha="1/2").contains(geometric_channel(3, alpha="1/2"))
+    >>> PrivacyType(counts(3), alpha="1/2").contains(geometric_channel(4, alpha="1/2"))
     True
     """
 
@@ -199,13 +199,13 @@ class PrivacyType:
 
     @classmethod
     @checked
-    def central(cls, n: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> "PrivacyType":
-        """The central model: mechanisms for a count over n rows, at the level of one row.
+    def central(cls, rows: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> "PrivacyType":
+        """The central model: mechanisms for `counts(rows)`, at the level of one row.
 
         >>> PrivacyType.central(10, alpha="1/2").space
         Space(LineMetric(n=10))
         """
-        return cls(counts(n), epsilon, alpha=alpha)
+        return cls(counts(rows), epsilon, alpha=alpha)
 
     @classmethod
     @checked
