@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.capacities import capacity
-from utmost.capacities.over_vertices import capacity_over_vertices
+from utmost.capacities.capacity_of import capacity_over_vertices
 from utmost.channels import Channel, geometric_channel
 from utmost.errors import OutOfRange, UtmostError
 from utmost.geometry import vertices

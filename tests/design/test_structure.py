@@ -19,8 +19,8 @@ from utmost.design import (
 )
 from utmost.errors import OutOfRange, PromiseBroken, SolverFailed
 from utmost.exact import level
+from utmost.exact.linear_algebra import solve_sparse
 from utmost.privacy import PrivacyType
-from utmost.programs.elimination import solve_sparse
 from utmost.spaces import Consumer, counts, losses, priors
 
 F = Fraction

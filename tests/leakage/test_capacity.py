@@ -23,8 +23,8 @@ from utmost.leakage import (
     l_uncertainty,
     shannon_entropy,
 )
-from utmost.leakage.prior_capacity import best_subset, corner_priors
-from utmost.leakage.shannon import bounds_at, shannon_capacity
+from utmost.leakage.channel_capacity import best_subset, corner_priors
+from utmost.leakage.entropies import bounds_at, shannon_capacity
 from utmost.privacy import PrivacyType
 from utmost.spaces import Space, counts, losses, priors
 from utmost.testing import strategies as us

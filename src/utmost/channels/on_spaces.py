@@ -11,7 +11,7 @@ from utmost.channels.channel import Channel, stochastic
 from utmost.channels.on_counts import geometric_channel
 from utmost.errors import Infeasible, OutOfRange, SolverFailed, Unsupported
 from utmost.exact import Array, Floats, Level, Number, Surd, checked, exact, frozen, level, natural, objects
-from utmost.programs.elimination import solve_sparse
+from utmost.exact.linear_algebra import solve_sparse
 from utmost.spaces import LineMetric, Space, grid
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from utmost.channels import dual_randomized_response, geometric_channel, randomized_response
 from utmost.figures.canvas import write
 from utmost.figures.simplex import COLOURS, Panel, PosteriorPoints, draw_simplex, in_the_plane
-from utmost.figures.type_pictures import beliefs_of, type_panel
+from utmost.figures.simplex_pictures import beliefs_of, type_panel
 from utmost.leakage import hyper, l_uncertainty
 from utmost.papers.fernandes_figures import FIGURE_1_CHANNEL, FIGURE_8_ROWS, HALF, PATH, kernel_along, matrix_of
 from utmost.privacy import PrivacyType

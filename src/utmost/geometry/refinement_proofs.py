@@ -11,7 +11,7 @@ from flint import fmpz, fmpz_mat
 from utmost.channels import Channel
 from utmost.errors import NotAChannel
 from utmost.exact import Array, checked, is_exact, matrix_product
-from utmost.exact.matrix_products import by_integers, denominators, numerators
+from utmost.exact.linear_algebra import by_integers, denominators, numerators
 from utmost.spaces import Consumer
 
 TOLERANCE = 1e-9

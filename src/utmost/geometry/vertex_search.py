@@ -13,8 +13,7 @@ from utmost.channels import Channel
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Array, checked, frozen, natural
 from utmost.exact import indices as places
-from utmost.geometry.essential_edges import BipartiteGraph, blocks, essential_edges
-from utmost.geometry.height_counts import count_height_functions
+from utmost.geometry.essential_graph import BipartiteGraph, blocks, count_height_functions, essential_edges
 from utmost.geometry.log_domain import Distances, LogPowers
 from utmost.privacy import PrivacyType
 from utmost.spaces import Space

@@ -17,11 +17,14 @@ from utmost.leakage.channel_capacity import (
     Capacity,
     Kind,
     as_channel,
+    best_guess,
+    best_of_corners,
     check_kind,
+    corner_priors,
     total,
+    uniform_on,
 )
 from utmost.leakage.hypers import Hyper, as_prior, joint
-from utmost.leakage.prior_capacity import best_guess, best_of_corners, corner_priors, uniform_on
 from utmost.spaces import Consumer, Loss, losses
 from utmost.spaces.losses import from_function, loss_matrix
 
