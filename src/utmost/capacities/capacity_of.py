@@ -27,7 +27,7 @@ from utmost.capacities.pair_program import Classes, by_edge_program, by_orbits
 from utmost.capacities.similarity import Similarity
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, Unsupported
-from utmost.exact import Array, as_array, checked, frozen, is_exact, objects, to_floats
+from utmost.exact import Array, as_array, as_rationals, checked, frozen, is_exact, to_floats
 from utmost.geometry import vertices
 from utmost.leakage import Attained, Capacity, Kind, Measure, bayes_vulnerability, exclusion_gain, g_vulnerability
 from utmost.leakage.channel_capacity import as_channel, check_kind, total
@@ -136,9 +136,7 @@ def _gained(measure: Measure, after: Any, before: Any) -> Any:
 def _program(columns: Array, gains: Array) -> LinearProgram:
     """min -gains . w subject to columns w = u, w >= 0; floats among exact gains are read as the rationals they are."""
     n, count = columns.shape
-    cost = -gains
-    if is_exact(columns):
-        cost = objects(map(Fraction, cost.tolist()))
+    cost = as_rationals(-gains) if is_exact(columns) else -gains
     rows, places = (part.ravel() for part in np.indices((n, count)))
     share = np.full(n, Fraction(1, n) if is_exact(columns) else 1 / n, dtype=columns.dtype)
     return LinearProgram.of_triplets(cost, rows, places, columns.ravel(), share, share)

@@ -15,7 +15,7 @@ from utmost.errors import BadTable, NotAChannel, OutOfRange
 from utmost.geometry import refines
 from utmost.spaces import Consumer
 from utmost.tables import csv_table, files
-from utmost.tables.csv_table import is_number, number_in
+from utmost.tables.number_files import is_number, number_in
 
 KIND = "utmost channel"
 ENDINGS = (".csv", ".tsv", ".txt", ".json")

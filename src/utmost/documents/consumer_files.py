@@ -17,7 +17,7 @@ from utmost.release.columns import integer_column
 from utmost.spaces import Consumer, LineMetric, Loss, Space, losses, priors
 from utmost.spaces.losses import loss_named
 from utmost.spaces.priors import prior_named
-from utmost.tables.csv_table import number_rows
+from utmost.tables.number_files import number_rows
 
 WEIGHTS = "weights:"
 

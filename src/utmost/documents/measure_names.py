@@ -29,7 +29,7 @@ from utmost.privacy import smallest_epsilon
 from utmost.spaces import Space
 from utmost.spaces.losses import loss_named
 from utmost.spaces.priors import prior_named
-from utmost.tables.csv_table import number_rows
+from utmost.tables.number_files import number_rows
 
 MEASURES: dict[str, Measure] = {
     "bayes": bayes_vulnerability,

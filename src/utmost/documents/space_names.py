@@ -38,7 +38,7 @@ from utmost.spaces import (
     hamming,
 )
 from utmost.tables import csv_table
-from utmost.tables.csv_table import number_rows
+from utmost.tables.number_files import number_rows
 
 _FILES = (".csv", ".tsv", ".txt")
 

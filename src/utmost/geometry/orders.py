@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from utmost.channels import Channel
-from utmost.exact import Array, as_array, frozen, is_exact, objects, same_numbers
-from utmost.geometry.refinement_proofs import Verdict, as_rationals
+from utmost.exact import Array, as_array, as_rationals, frozen, is_exact, objects, same_numbers
+from utmost.geometry.refinement_proofs import Verdict
 from utmost.leakage.channel_capacity import as_channel
 from utmost.programs import LinearProgram, solve_exactly
 

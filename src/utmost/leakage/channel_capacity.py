@@ -15,6 +15,7 @@ import numpy as np
 from utmost.channels import Channel
 from utmost.errors import OutOfRange
 from utmost.exact import Array, checked, frozen, is_exact, natural, objects, to_floats
+from utmost.exact.arrays import Rebuilt
 
 Kind = Literal["multiplicative", "additive"]
 """Of leakage: by what factor the outcome improves the adversary's best, or by how much."""
@@ -27,7 +28,7 @@ def check_kind(kind: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Capacity:
+class Capacity(Rebuilt):
     """The largest leakage of its kind, with a mechanism that attains it and what proves it.
 
     Attributes:

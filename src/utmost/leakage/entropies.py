@@ -10,8 +10,7 @@ from utmost.channels import Channel
 from utmost.errors import OutOfRange, SolverFailed
 from utmost.exact import Array, Floats, checked, fractions, frozen, is_exact, to_floats
 from utmost.leakage.channel_capacity import Capacity, Kind, as_channel, best_of_corners, check_kind, uniform_on_sets
-from utmost.leakage.hypers import as_prior
-from utmost.leakage.measures import Measure, columns_of
+from utmost.leakage.measures import Measure, columns_of, columns_or_prior
 
 _ROUNDS, _POLISH_EVERY = 20_000, 20
 
@@ -210,8 +209,7 @@ class GuessingEntropy(Measure):
             channel: (n, m), or a `Hyper`; or a prior alone.
             prior: (n,), with a channel.
         """
-        alone = prior is None and not hasattr(channel, "posteriors")
-        J = as_prior(channel)[:, None] if alone else columns_of(channel, prior)
+        J = columns_or_prior(channel, prior)
         return frozen(np.argsort(-J, axis=0, kind="stable"))
 
     def capacity(self, channel: object, kind: Kind = "multiplicative") -> Capacity:

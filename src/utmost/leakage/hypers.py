@@ -1,20 +1,20 @@
 """Hypers: what a channel makes of a prior, as posteriors and how likely each is."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from utmost.channels import Channel, merged_columns, stochastic
 from utmost.errors import NotAPrior, OutOfRange
 from utmost.exact import Array, as_array, checked, frozen, is_exact, same_numbers
+from utmost.exact.arrays import Rebuilt
 from utmost.leakage.channel_capacity import as_channel
 from utmost.spaces import Consumer
 from utmost.spaces.priors import prior as check_prior
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hyper:
+class Hyper(Rebuilt):
     """A distribution of distributions: posterior ``posteriors[:, y]`` is held with probability ``weights[y]``.
 
     The posteriors are different from each other, and no weight is 0. Their mean is the prior (lemma 1).
@@ -86,9 +86,6 @@ class Hyper:
                 return False
             del left[near]
         return True
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Hyper, (self.posteriors, self.weights)
 
     def __repr__(self) -> str:
         n, m = self.shape

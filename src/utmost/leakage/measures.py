@@ -124,6 +124,13 @@ def columns_of(channel: object, prior: object = None) -> Array:
     return joint(as_channel(channel), prior)
 
 
+def columns_or_prior(channel: object, prior: object = None) -> Array:
+    """The same, or of a prior alone the one column that is left where nothing is seen."""
+    if prior is None and not hasattr(channel, "posteriors"):
+        return as_prior(channel)[:, None]
+    return columns_of(channel, prior)
+
+
 TIE = 2.0**-44
 
 
@@ -223,8 +230,7 @@ class PaidMeasure(Measure):
             channel: (n, m), or a `Hyper`; or a prior alone, whose best action is taken without seeing anything.
             prior: (n,), with a channel.
         """
-        alone = prior is None and not hasattr(channel, "posteriors")
-        J = as_prior(channel)[:, None] if alone else columns_of(channel, prior)
+        J = columns_or_prior(channel, prior)
         scored = scores(self.payments(len(J)), J)
         return least_actions(-scored if self.is_gain else scored)
 

@@ -24,6 +24,7 @@ from utmost.exact import (
     plain_array,
     to_floats,
 )
+from utmost.exact.arrays import Rebuilt
 
 
 class Metric(ABC):
@@ -275,7 +276,7 @@ def _check_triangles(values: Array, tolerance: float) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Space:
+class Space(Rebuilt):
     """Secrets 0, 1, ..., n-1 with a metric d, and a label for each.
 
     A metric is symmetric, zero exactly on the diagonal, and has d(x, y) <= d(x, z) + d(z, y). The named spaces
@@ -360,9 +361,6 @@ class Space:
 
     def __len__(self) -> int:
         return self.size
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Space, (self.metric, self.names)
 
     def __repr__(self) -> str:
         return f"Space({self.metric!r})"

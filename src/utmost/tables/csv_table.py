@@ -1,4 +1,4 @@
-"""CSV files: read in passes that keep no row, written with every untouched cell as it was; and files of numbers."""
+"""CSV files: read in passes that keep no row, written with every untouched cell as it was."""
 
 import csv
 import itertools
@@ -6,15 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, TextIO
 
-from utmost.errors import BadTable, NotANumber
-from utmost.exact import exact
+from utmost.errors import BadTable
 from utmost.release import adapters
 from utmost.release.adapters import Column
-from utmost.release.values import kind_of
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 _DECIMAL = re.compile(r"[+-]?([0-9]{1,4000}\.?[0-9]{0,4000}|\.[0-9]{1,4000})([eE][+-]?[0-9]{1,3})?")
@@ -215,45 +212,3 @@ def _place(row: int, line: int) -> str:
 def delimiter_of(path: Path) -> str:
     """What separates the cells of a file with this name."""
     return "\t" if path.suffix == ".tsv" else ","
-
-
-def number_rows(path: Path) -> list[list[Fraction]]:
-    """The rows of a CSV file of numbers: all of one length, without the header where there is one.
-
-    The first row is a header when no cell of it is a number.
-
-    Raises:
-        BadTable: naming the place of a cell that is no number, and for rows of different lengths or no row at all.
-    """
-    rows: list[list[Fraction]] = []
-    for at, (line, record) in enumerate(records(path)):
-        if at == 0 and not any(map(is_number, record)):
-            continue
-        rows.append([number_in(cell, f"{path}, line {line}, column {k + 1}") for k, cell in enumerate(record)])
-        if len(rows[-1]) != len(rows[0]):
-            came = f"{len(rows[-1])} after rows of {len(rows[0])}"
-            raise BadTable("every row must have as many numbers", came=came, where=f"{path}, line {line}")
-    if not rows:
-        raise BadTable("the file must hold numbers", came="none", where=str(path))
-    return rows
-
-
-def number_in(cell: Any, where: str) -> Fraction:
-    """The number in a cell, exactly; ``where`` names the place in the message.
-
-    Raises:
-        BadTable: for what is no finite number.
-    """
-    try:
-        return exact(cell)
-    except NotANumber:
-        raise BadTable("every cell must be a finite number", came=kind_of(cell), where=where) from None
-
-
-def is_number(cell: str) -> bool:
-    """Whether a cell spells a finite number."""
-    try:
-        exact(cell)
-    except NotANumber:
-        return False
-    return True
