@@ -181,7 +181,7 @@ def _short(weight: Any) -> str:
     return text if "/" in text and len(text) <= 7 else f"{float(weight):.3g}"
 
 
-_INK, _FAINT = "#333333", "#9a9a9a"
+_BEHIND = "#9a9a9a"
 
 # A regular tetrahedron: secrets 0, 1, 2 below, secret 3 on top; seen from the front, a little from the right and above.
 _TETRAHEDRON = np.array(
@@ -222,7 +222,7 @@ def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64],
     seen = {corner for face in faces if _faces_us(places, face, middle) for corner in face}
     front = np.array([k in seen for k in range(len(places))])
     flat = _flat(places)
-    axes.plot(*flat[~front].T, "o", ms=4, color=_FAINT, zorder=2)
+    axes.plot(*flat[~front].T, "o", ms=4, color=_BEHIND, zorder=2)
     axes.plot(*flat[front].T, "o", ms=5.5, color=_INK, mec="white", mew=0.8, label="vertices", zorder=6)
     _draw_marked(axes, *marked)
     axes.set(aspect="equal")
@@ -237,7 +237,7 @@ def _draw_frame(axes: Any, labels: list[str]) -> None:
     for x in range(4):
         for y in range(x):
             behind = hidden in (x, y)
-            style = {"linestyle": (0, (4, 4)), "color": _FAINT} if behind else {"color": _INK}
+            style = {"linestyle": (0, (4, 4)), "color": _BEHIND} if behind else {"color": _INK}
             axes.plot(*flat[[x, y]].T, linewidth=1.0, zorder=0 if behind else 1, **style)
     for place, label in zip(flat, labels, strict=True):
         away = (place - centre) / np.linalg.norm(place - centre)
