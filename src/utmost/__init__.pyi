@@ -13,6 +13,7 @@ from utmost import privacy as privacy
 from utmost import rappor as rappor
 from utmost import release as release
 from utmost import spaces as spaces
+from utmost import workloads as workloads
 from utmost.capacities import capacity as capacity
 from utmost.channels import Channel as Channel
 from utmost.design import Optimum as Optimum
@@ -51,6 +52,7 @@ from utmost.release import add_noise as add_noise
 from utmost.release import epsilon_for as epsilon_for
 from utmost.release import rehearse_table as rehearse_table
 from utmost.release import release_table as release_table
+from utmost.release import select_keys as select_keys
 from utmost.sampling import sample as sample
 from utmost.spaces import Consumer as Consumer
 from utmost.spaces import Loss as Loss
@@ -58,6 +60,7 @@ from utmost.spaces import Space as Space
 from utmost.spaces import losses as losses
 from utmost.spaces import priors as priors
 from utmost.version import __version__ as __version__
+from utmost.workloads import Domain as Domain
 
 __all__: list[str]
 
