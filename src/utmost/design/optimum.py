@@ -3,11 +3,13 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from utmost.channels import Channel, GeometricMatrix, Remap
+from utmost.channels import Channel, GeometricMatrix, Remap, stochastic
 from utmost.design.checker import alphas_above, alphas_below
 from utmost.design.closed_form import GeometricDesign, exact_design, float_design, theorem_for
 from utmost.design.constrained import ConstrainedCertificate, Constraint, constrained_certificate, read_constraints
@@ -85,6 +87,48 @@ class Optimum(Rebuilt):
             return Channel(GeometricMatrix(n + 1, self.certificate.ptype.level).matrix()) @ remap
         assert matrix is not None
         return Channel(matrix if self.certificate.consumer.is_exact else matrix.astype(np.float64))
+
+    def draw(
+        self,
+        secrets: Any,
+        shape: int | tuple[int, ...] = (),
+        *,
+        randomness: Any = None,
+        method: Literal["constant", "table"] | None = None,
+    ) -> Any:
+        """An answer for each secret, drawn exactly from the optimal mechanism: see `Channel.draw`.
+
+        Secrets are numbers, or labels of the type's space. Actions that are as many as the secrets come by label where
+        secrets did. On counts geometric noise is drawn at the level itself, rational or not, clamped and remapped.
+
+        >>> from utmost.spaces import grid, losses, priors
+        >>> places = grid(2, 2)
+        >>> consumer = Consumer(priors.uniform(4), losses.distance(places))
+        >>> found = optimal_mechanism(PrivacyType(places, epsilon=1), consumer)
+        >>> found.draw((0, 1)) in places.labels, found.draw([0, 3], shape=10).shape
+        (True, (10, 2))
+        """
+        kept, labels = self.certificate, self.certificate.ptype.space.labels
+        drawing = import_module("utmost.sampling.channel_draws")  # a room beside this one, loaded by its name
+        return drawing.outcomes_of(
+            _drawn_from(kept),
+            secrets,
+            shape,
+            names=labels,
+            answers=labels if kept.consumer.actions == len(labels) else None,
+            remap=kept.remap,
+            randomness=randomness,
+            method=method,
+        )
+
+
+@lru_cache(maxsize=8)
+def _drawn_from(kept: Certificate | ConstrainedCertificate) -> Channel | GeometricMatrix:
+    """The mechanism whose outcomes, remapped where there is a remap, are the answers; one object for each design."""
+    if kept.remap is not None:
+        return GeometricMatrix(kept.ptype.space.size, kept.ptype.level)
+    assert kept.matrix is not None, "a design has a remap or a matrix"
+    return stochastic(kept.matrix)
 
 
 @checked

@@ -2,10 +2,18 @@
 
 from utmost.testing.seeded import (
     SeededRandomness,
+    seeded_draw,
     seeded_gradual_release,
     seeded_ledger,
     seeded_release,
     seeded_responses,
 )
 
-__all__ = ["SeededRandomness", "seeded_gradual_release", "seeded_ledger", "seeded_release", "seeded_responses"]
+__all__ = [
+    "SeededRandomness",
+    "seeded_draw",
+    "seeded_gradual_release",
+    "seeded_ledger",
+    "seeded_release",
+    "seeded_responses",
+]
