@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from utmost.channels import Channel, GeometricMatrix, Remap, stochastic
+from utmost.design.attacks import Attack, attack_beside
 from utmost.design.checker import alphas_above, alphas_below
 from utmost.design.closed_form import GeometricDesign, exact_design, float_design, theorem_for
 from utmost.design.constrained import ConstrainedCertificate, Constraint, constrained_certificate, read_constraints
@@ -87,6 +88,25 @@ class Optimum(Rebuilt):
             return Channel(GeometricMatrix(n + 1, self.certificate.ptype.level).matrix()) @ remap
         assert matrix is not None
         return Channel(matrix if self.certificate.consumer.is_exact else matrix.astype(np.float64))
+
+    def attack(self, prior: object = None, loss: object = None) -> Attack:
+        """What an attacker learns from one answer, beside what the usual mechanisms of the level would tell.
+
+        Args:
+            prior: (n,) what the attacker believes; the consumer's prior if left out.
+            loss: by what the attacker's guess is judged; the consumer's loss if left out.
+
+        Cost: O(n k^2): the matrix is formed.
+
+        >>> from utmost.spaces import counts, losses, priors
+        >>> found = optimal_mechanism(PrivacyType(counts(3), alpha="1/2"), Consumer(priors.uniform(4), losses.absolute))
+        >>> told = found.attack()
+        >>> str(told.prior_vulnerability), str(told.vulnerability), [other.mechanism for other in told.others]
+        ('1/4', '1/2', ['geometric noise', 'exponential mechanism'])
+        """
+        kept = self.certificate
+        channel = self.channel if kept.matrix is None else stochastic(kept.matrix)
+        return attack_beside(channel, kept.ptype, kept.consumer, prior=prior, loss=loss)
 
     def draw(
         self,
