@@ -118,6 +118,7 @@ def attack(
     if not (channel.shape[0] == len(belief) == consumer.secrets):
         raise OutOfRange(f"channel and prior must have {consumer.secrets} secrets", came=channel.shape, where="attack")
     n, m = channel.shape
+    known = bayes_vulnerability.prior(belief)  # the largest of the numbers given: no rounding comes in
     if n * m * consumer.actions > _MOST_EXACT:
         channel, consumer, belief = channel.to_floats(), consumer.to_floats(), as_array(to_floats(belief))
     by = l_uncertainty(consumer if loss is None else loss)
@@ -125,7 +126,7 @@ def attack(
     slack = (n + m + _OF_POWERS) * 2.0**-52
     return Attack(
         mechanism,
-        _up(bayes_vulnerability.prior(belief), slack, most=1.0),
+        known,
         _up(bayes_vulnerability.posterior(channel, belief), slack, most=1.0),
         _down(by.prior(belief), slack),
         _down(by.posterior(channel, belief), slack),

@@ -8,14 +8,14 @@ from itertools import groupby
 from typing import Any
 
 from utmost.channels import Remap, geometric_channel
-from utmost.design import Optimum, Reading, face_value_loss
+from utmost.design import Attack, Optimum, Reading, face_value_loss
 from utmost.errors import OutOfRange
-from utmost.exact import Level, exact
+from utmost.exact import Level, exact, round_down, round_up
 from utmost.noise import DiscreteStaircase, Law, gain
 from utmost.noise.costs import Cost, absolute
 from utmost.release import Plan
 from utmost.release.statements import guarantee, law_parameters, level_facts
-from utmost.spaces import Consumer
+from utmost.spaces import Consumer, Space
 
 CONFIDENCES = ("0.5", "0.8", "0.9", "0.95", "0.99", "0.999")
 _LARGEST_MATRIX = 1_001
@@ -98,7 +98,47 @@ def design_report(found: Optimum, space: str, prior: str, loss: str) -> dict[str
         "verified": certificate.verify(),
         "face_value_loss": _face_value(found),
         "remap": None if found.remap is None else remap_runs(found.remap),
+        "attack": _attack_facts(found),
     }
+
+
+def _attack_facts(found: Optimum) -> list[dict[str, Any]] | None:
+    """What an attacker with the consumer's prior learns, from the optimum first; nothing where matrices are large."""
+    consumer = found.certificate.consumer
+    if max(consumer.secrets, consumer.actions) > _LARGEST_MATRIX:
+        return None
+    told = found.attack()
+    return [attack_facts(one, found.certificate.ptype.space) for one in (told, *told.others)]
+
+
+def attack_facts(told: Attack, space: Space) -> dict[str, Any]:
+    """An attack as plain data: chances and losses of the reader rounded up, the attacker's errors down."""
+    odds = told.odds
+    return {
+        "mechanism": told.mechanism,
+        "guessed_before": _float_above(told.prior_vulnerability),
+        "guessed_after": _float_above(told.vulnerability),
+        "error_before": _float_below(told.prior_error),
+        "error_after": _float_below(told.error),
+        "reader_loses": _float_above(told.loss),
+        "worst_odds": None
+        if odds is None
+        else {
+            "secret": str(space.labels[odds.secret]),
+            "outcome": odds.outcome,
+            "before": _float_above(odds.before),
+            "after": _float_above(odds.after),
+            "factor": _float_above(odds.factor),
+        },
+    }
+
+
+def _float_above(value: Any) -> float:
+    return round_up(value) if isinstance(value, Fraction) else float(value)
+
+
+def _float_below(value: Any) -> float:
+    return round_down(value) + 0.0 if isinstance(value, Fraction) else float(value)  # a zero without a sign
 
 
 def remap_runs(remap: Remap) -> list[dict[str, Any]]:
