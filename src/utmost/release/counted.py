@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange
-from utmost.exact import frozen
-from utmost.privacy import Unit
+from utmost.exact import Number, frozen
+from utmost.privacy.unit import Unit, read_unit
 from utmost.release.adapters import table_of
 from utmost.workloads import Domain, Family
 
@@ -54,3 +54,70 @@ class CountedTable:
         columns = {**{name: np.array(values) for name, values in labels.items()}, column: sums}
         marks = "a" * len(columns)
         return table_of(self.kind if self.kind.startswith("dataframe:") else f"columns:{marks}", columns)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Laid:
+    """A table as a release reads it; of a counted one the labels are public, and the unit is proved.
+
+    Attributes:
+        table, columns, public: as the arguments of `release_table`.
+        labels: the columns of a counted table that were declared with its domain; none of another table.
+        unit: what one individual changes.
+    """
+
+    table: Any
+    columns: str | Sequence[str]
+    public: str | Sequence[str]
+    labels: tuple[str, ...]
+    unit: Unit
+
+    @classmethod
+    def of(
+        cls,
+        table: Any,
+        columns: str | Sequence[str] | None,
+        public: str | Sequence[str] = (),
+        drop: str | Sequence[str] = (),
+        unit: Unit | None = None,
+        sensitivity: Number | None = None,
+        cells: Number | None = None,
+        neighbours: str | None = None,
+    ) -> "Laid":
+        """Read a table that may be a counted one; the columns of a counted one may be left out, and the unit too.
+
+        Raises:
+            OutOfRange: for a unit smaller than the one that was proved, or none where nothing was proved; and for a
+                counted table with several columns.
+        """
+        if not isinstance(table, CountedTable):
+            said = read_unit(unit, sensitivity, cells, neighbours)
+            return cls(table, () if columns is None else columns, public, (), said)
+        names = ("count",) if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
+        if len(names) != 1:
+            raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
+        proved = table.unit
+        if unit is None and not (sensitivity is None and cells is None and neighbours is None):
+            unit = Unit(
+                proved.sensitivity if sensitivity is None else sensitivity,
+                proved.cells if cells is None else cells,
+                proved.neighbours if neighbours is None else neighbours,
+            )
+        said = proved if unit is None else read_unit(unit)
+        _check_not_smaller(said, proved)
+        domain = table.domain
+        labels = domain.level_names(domain.finest)
+        listed = {*((public,) if isinstance(public, str) else public)}
+        dropped = {*((drop,) if isinstance(drop, str) else drop)}
+        kept = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
+        return cls(table.table(domain.finest, names[0]), names, kept, labels, said)
+
+
+def _check_not_smaller(said: Unit, proved: Unit) -> None:
+    smaller = said.sensitivity < proved.sensitivity or said.cells < proved.cells or said.charged < proved.charged
+    if smaller:
+        raise OutOfRange(
+            f"the unit of a counted table must not be smaller than the one that was proved, {proved}",
+            came=str(said),
+            remedy="Leave it out; or count again with a smaller at_most= or per_atom=.",
+        )
