@@ -117,7 +117,11 @@ def _check_not_smaller(said: Unit, proved: Unit) -> None:
     smaller = said.sensitivity < proved.sensitivity or said.cells < proved.cells or said.charged < proved.charged
     if smaller:
         raise OutOfRange(
-            f"the unit of a counted table must not be smaller than the one that was proved, {proved}",
-            came=str(said),
+            f"the unit of a counted table must not be smaller than the one that was proved, {_in_words(proved)}",
+            came=_in_words(said),
             remedy="Leave it out; or count again with a smaller at_most= or per_atom=.",
         )
+
+
+def _in_words(unit: Unit) -> str:
+    return f"sensitivity {unit.sensitivity} in {unit.cells} cells under {unit.neighbours}"

@@ -1,4 +1,4 @@
-"""Tables that were counted elsewhere: a row for each atom, or nested columns such as applicants and, of them, admitted."""
+"""Tables that were counted elsewhere: a row for each atom, or nested columns such as applicants, of them admitted."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

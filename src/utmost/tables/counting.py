@@ -27,7 +27,7 @@ from utmost.workloads.axes import Label
 KEY_BYTES = 32
 _LARGEST_DOMAIN = 1 << 62
 
-Bounds = Number | tuple[Number, Number]
+Bounds = Number | Sequence[Number]
 """What one person may add to one atom: at most so much from 0 on, or between two ends."""
 
 
