@@ -225,7 +225,8 @@ class _Checked:
         adapter = adapter_of(table)
         names = tuple(adapter.names(table))
         chosen = chosen_columns(laid.columns, names, id_column)
-        kept, dropped = declared_columns(names, chosen, laid.public, drop)
+        published, dropped = declared_columns(names, chosen, laid.public, drop)
+        kept = tuple(name for name in published if name not in laid.labels)
         _check_radii_free(chosen, names)
         if id_column is not None:
             check_distinct(adapter.column(table, id_column), id_column, lambda row: adapter.place(table, row))
@@ -235,11 +236,11 @@ class _Checked:
         }
         rows = len(cells[chosen[0]])
         check_size(plan.unit, rows, len(chosen))
-        for name in (one for one in kept if one not in laid.labels):
+        for name in kept:
             check_no_copy(name, adapter.column(table, name), cells)
         warn_of_level(plan.level, plan.law)
         warn_of_rows(origin)
-        return cls(table, adapter, cells, kept, dropped, origin, plan, rows)
+        return cls(table, adapter, cells, published, dropped, origin, plan, rows)
 
     def released(self, noised: dict[str, NDArray[Any]] | None) -> TableRelease:
         chosen = tuple(self.cells)

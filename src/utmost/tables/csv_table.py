@@ -116,7 +116,7 @@ class _CsvAdapter:
         if name in table.laid:
             return table.laid[name]
         at = table.header.index(name)
-        cells = [number_of(record[at]) for _, record in _body(table)]
+        cells = [_number(record[at]) for _, record in _body(table)]
         if len(cells) != table.rows:
             raise _changed(table, len(cells))
         return cells
@@ -158,7 +158,7 @@ def _changed(table: CsvTable, rows: int) -> BadTable:
     return BadTable("the file must not change while it is released", came=f"{rows} rows", where=str(table.path))
 
 
-def number_of(text: str) -> Any:
+def _number(text: str) -> Any:
     """The number that the text spells, exactly; None for an empty cell; the text itself where it is no number."""
     stripped = text.strip()
     if _INTEGER.fullmatch(stripped):
@@ -207,6 +207,11 @@ def _check_header(header: list[str], path: Path) -> None:
 
 def _place(row: int, line: int) -> str:
     return f"row {row + 1} (line {line})"
+
+
+def numbers_of(texts: Iterable[str]) -> list[Any]:
+    """The number that each text spells, exactly; None for an empty one, and the text itself where it is no number."""
+    return list(map(_number, texts))
 
 
 def delimiter_of(path: Path) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from utmost.errors import BadTable
 from utmost.release.adapters import adapter_of, no_column
 from utmost.tables import csv_table, dataframes, files, parquet
-from utmost.tables.csv_table import CsvTable, number_of
+from utmost.tables.csv_table import CsvTable
 from utmost.tables.extra import extra
 
 Batch = Mapping[str, Any]
@@ -102,7 +102,7 @@ def _csv_batches(path: Path, places: Mapping[str, int], values: str | None) -> I
     next(records, None)
     while batch := [record for _, record in islice(records, _RECORDS)]:
         texts = {name: [record[place] for record in batch] for name, place in places.items()}
-        yield {name: [*map(number_of, cells)] if name == values else cells for name, cells in texts.items()}
+        yield {name: csv_table.numbers_of(cells) if name == values else cells for name, cells in texts.items()}
 
 
 def _from_parquet(path: Path, wanted: Sequence[str]) -> Events:
