@@ -6,6 +6,7 @@ import json
 import os
 import stat
 
+import pyarrow.parquet as pq
 import pytest
 
 from utmost.documents.counted_files import COUNTED_FORM
@@ -101,6 +102,24 @@ def test_a_release_counts_first(run, files, tmp_path):
     code, _, err = run("release", tmp_path / "counted.json", *loud, "--cells", 1)
     assert code == 2
     assert "must not be smaller than the one that was proved" in err
+
+
+def test_a_counted_file_is_released_as_parquet_too(run, files, tmp_path):
+    events, domain = files
+    run("count", events, *SAY, "--domain", domain, "--out", tmp_path / "counted.json")
+    out = tmp_path / "released.parquet"
+    assert run("release", tmp_path / "counted.json", "--epsilon", 1, "--out", out)[0] == 0
+    assert run("verify", out)[0] == 0
+    assert pq.read_table(out).column_names == ["page", "age", "count", "count_radius"]
+
+
+def test_nothing_is_counted_that_cannot_be_written(run, files, monkeypatch):
+    """What is wrong with the file or the level is said before a long count, and not after it."""
+    events, domain = files
+    monkeypatch.setattr("utmost.tables.count_table", None)
+    say = ["release", events, *SAY, "--domain", domain]
+    assert "nothing is written over another file" in run(*say, "--epsilon", 1, "--out", events)[2]
+    assert "--epsilon and --alpha" in run(*say)[2]
 
 
 def test_a_counted_release_is_kept_in_a_ledger(run, files, tmp_path):

@@ -486,6 +486,23 @@ def test_which_columns_count_is_said_once_and_in_full():
 
 
 @pytest.mark.oracle
+@pytest.mark.parametrize("values", [None, "amount"])
+def test_duckdb_gives_the_same_table(tmp_path, values):
+    """A relation over a file, with filters of its own, is grouped by DuckDB; nulls and floats come through it too."""
+    duckdb = pytest.importorskip("duckdb")
+    events = random_events(np.random.default_rng(9), events=150) | {"age": [None, 7, 12.5] * 50}
+    pq.write_table(pa.table(events), tmp_path / "events.parquet")
+    relation = duckdb.sql(f"select * from '{tmp_path}/events.parquet' where amount > -3")
+    kept = [row for row in range(150) if events["amount"][row] > -3]
+    same = {name: [cells[row] for row in kept] for name, cells in events.items()}
+    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_atom": 2, "values": values, "key": KEY}
+    found = count_table(relation, **say)
+    assert found.atoms.tolist() == count_table(same, **say).atoms.tolist()
+    assert found.atoms.any()
+    assert type(found.table("page")) is pa.Table
+
+
+@pytest.mark.oracle
 def test_spark_gives_the_same_table(monkeypatch):
     pyspark = pytest.importorskip("pyspark.sql")
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")

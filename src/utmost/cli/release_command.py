@@ -218,7 +218,9 @@ def release(
     relaxed later and each recipient be given its view. With --person, --at-most and --domain FILE the table holds
     events, and is counted first: its labels are public then, and what one person changes is proved.
     """
-    out = options.file_of(out)
+    out, asked_level = options.file_of(out), level.read()
+    if people.person is not None:  # before what may take a minute
+        check_free(table, out, sign)
     brought, domain = _counted(table, people, domain, neighbours)
     if brought is None:
         _check_given({"--columns": columns, "--sensitivity": sensitivity, "--cells": cells})
@@ -227,7 +229,7 @@ def release(
         "public": options.names_in(public or []),
         "drop": options.names_in(drop or []),
         "rows": rows,
-        "epsilon": level.read(),
+        "epsilon": asked_level,
         "sensitivity": sensitivity,
         "cells": cells,
         "domain": domain,

@@ -1,6 +1,7 @@
 """What has been said over time: one-time and gradual releases, and the ledger."""
 
 from utmost.release.accuracy import epsilon_for
+from utmost.release.counted import CountedTable
 from utmost.release.gradual_release import GradualRelease, NoisePath, ProcessedRelease, path
 from utmost.release.level_steps import bridge, relax, tighten
 from utmost.release.plan import Plan, plan_release
@@ -11,6 +12,7 @@ from utmost.release.values import add_noise
 
 __all__ = [
     "Coalitions",
+    "CountedTable",
     "GradualRelease",
     "NoisePath",
     "Plan",

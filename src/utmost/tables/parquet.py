@@ -1,7 +1,7 @@
 """Parquet files, through Arrow."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -77,8 +77,9 @@ def _read(arrow: Any, file: Any, path: Path | str) -> Any:
 
 
 def write(table: Any, file: BinaryIO) -> None:
-    """Write an Arrow table."""
-    extra("pyarrow.parquet", "tables").write_table(table, file)
+    """Write an Arrow table, or a dict of columns as one."""
+    whole = extra("pyarrow", "tables").table(dict(table)) if isinstance(table, Mapping) else table
+    extra("pyarrow.parquet", "tables").write_table(whole, file)
 
 
 def register() -> None:
