@@ -122,13 +122,23 @@ def test_nothing_is_counted_that_cannot_be_written(run, files, monkeypatch):
     assert "--epsilon and --alpha" in run(*say)[2]
 
 
-def test_a_counted_release_is_kept_in_a_ledger(run, files, tmp_path):
+def test_a_counted_release_is_kept_in_a_ledger_and_relaxed(run, files, tmp_path):
+    """From the file that was counted, or counted again with its key; without a key the choice would be another."""
     events, domain = files
-    place = ["--ledger", tmp_path / "ledger.db", "--name", "views"]
-    code, shown, err = run("release", events, *SAY, "--domain", domain, "--epsilon", 2, "--create", *place)
+    key, place = tmp_path / "key", ["--ledger", tmp_path / "ledger.db", "--name", "views"]
+    key.write_bytes(b"k" * 32)
+    say = ["release", events, *SAY, "--domain", domain, "--epsilon", 2, "--create", *place]
+    code, _, err = run(*say)
+    assert (code, "no --count-key" in err) == (2, True)
+    code, shown, err = run(*say, "--columns", "views", "--count-key", key)
     assert code == 0, err
-    assert next(csv.DictReader(io.StringIO(shown))).keys() == {"page", "age", "count"}
+    assert next(csv.DictReader(io.StringIO(shown))).keys() == {"page", "age", "views"}
     assert run("view", *place, "--epsilon", 1)[0] == 0
+    counted = tmp_path / "counted.json"
+    run("count", events, *SAY, "--domain", domain, "--out", counted, "--count-key", key)
+    code, shown, err = run("relax", counted, *place, "--epsilon", 99, "--yes")
+    assert code == 0, err
+    assert [row["views"] for row in csv.DictReader(io.StringIO(shown))] == ["1", "1", "0", "1", "1", "0"]
 
 
 REFUSED = {

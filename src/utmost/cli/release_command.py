@@ -221,6 +221,9 @@ def release(
     out, asked_level = options.file_of(out), level.read()
     if people.person is not None:  # before what may take a minute
         check_free(table, out, sign)
+        if ledger is not None and people.count_key is None:
+            remedy = "Keep a file of 32 random bytes for it; or let utmost count write the table, and release its file."
+            raise OutOfRange("what a ledger keeps is counted alike each time", came="no --count-key", remedy=remedy)
     brought, domain = _counted(table, people, domain, neighbours)
     if brought is None:
         _check_given({"--columns": columns, "--sensitivity": sensitivity, "--cells": cells})

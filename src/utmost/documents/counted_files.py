@@ -10,6 +10,7 @@ from utmost.documents.codec import Form, read_json
 from utmost.errors import BadTable
 from utmost.privacy import Unit
 from utmost.release.counted import CountedTable
+from utmost.tables import files
 from utmost.workloads import Domain
 
 
@@ -45,3 +46,15 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
 
 COUNTED_FORM = Form("counted", 1, "a counted table", _facts, _value)
 """Counted tables as documents: the unit that was proved, the domain, and the true number of each atom, in order."""
+
+
+def read_table(path: Path, column: str = "count") -> Any:
+    """The table in a file, as `files.read`; of a counted table its labels, and the counts under this name.
+
+    Raises:
+        BadTable, Unsupported: for what is no such file.
+    """
+    if path.suffix.lower() != ".json":
+        return files.read(path)
+    counted = COUNTED_FORM.read(path)
+    return counted.table(counted.domain.finest, column)
