@@ -3,6 +3,7 @@
 import hashlib
 from collections import defaultdict
 from decimal import Decimal
+from fractions import Fraction
 from importlib.util import find_spec
 
 import numpy as np
@@ -16,6 +17,7 @@ from utmost.errors import BadTable, NotDeclared, OutOfRange, UtmostError, WrongK
 from utmost.privacy import Unit
 from utmost.release import release_table
 from utmost.tables import atoms_table, bounding, count_table
+from utmost.tables.event_codes import places_on
 from utmost.workloads import Domain, bins, hierarchy, plain
 
 KEY = bytes(range(32))
@@ -234,6 +236,24 @@ def test_bins_read_every_number_as_it_prints():
     user = np.arange(len(floats))
     found = count_table({"user": user, "share": floats}, person="user", domain=domain, at_most=1)
     assert found.atoms.tolist() == [1, 0, 1, 2, 0, 0, 0, 1, 0, 0, 4]
+
+
+@pytest.mark.parametrize("width", ["1/3", "1/7", "1/10", "3", "1e-9"])
+def test_columns_of_floats_and_of_integers_go_where_single_numbers_go(width):
+    """Next to every edge, where a float is read as the decimal it prints: what comparing with float(edge) gets wrong."""
+    axis = bins(-2 * Fraction(width), 5 * Fraction(width), width=width, other="outside")
+    floats = [float(edge) for edge in axis.edges]
+    floats += [float(np.nextafter(edge, way)) for edge in floats for way in (-9, 9)]
+    whole = list(range(-8, 18))
+    for column in (
+        np.array(floats),
+        np.array(floats, dtype=object),
+        np.array(whole),
+        pa.array(floats),
+        pa.array(whole),
+    ):
+        cells = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
+        assert places_on(axis, "share")(column).tolist() == [axis.place(cell) for cell in cells]
 
 
 def test_a_tree_is_counted_by_its_finest_level():
