@@ -240,7 +240,7 @@ def test_bins_read_every_number_as_it_prints():
 
 @pytest.mark.parametrize("width", ["1/3", "1/7", "1/10", "3", "1e-9"])
 def test_columns_of_floats_and_of_integers_go_where_single_numbers_go(width):
-    """Next to every edge, where a float is read as the decimal it prints: what comparing with float(edge) gets wrong."""
+    """Next to every edge, a float is read as the decimal it prints: comparing with float(edge) would be wrong."""
     axis = bins(-2 * Fraction(width), 5 * Fraction(width), width=width, other="outside")
     floats = [float(edge) for edge in axis.edges]
     floats += [float(np.nextafter(edge, way)) for edge in floats for way in (-9, 9)]
