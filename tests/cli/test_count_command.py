@@ -5,6 +5,7 @@ import io
 import json
 import os
 import stat
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -120,6 +121,20 @@ def test_nothing_is_counted_that_cannot_be_written(run, files, monkeypatch):
     say = ["release", events, *SAY, "--domain", domain]
     assert "nothing is written over another file" in run(*say, "--epsilon", 1, "--out", events)[2]
     assert "--epsilon and --alpha" in run(*say)[2]
+
+
+def test_the_applicants_give_back_the_table_of_berkeley(run):
+    """4 526 people, a row each, counted again: the published table, each applicant in one cell."""
+    examples = Path(__file__).parents[2] / "examples"
+    say = ["--person", "applicant", "--at-most", 1, "--domain", examples / "applicants_domain.json"]
+    code, shown, _ = run("count", examples / "berkeley_applicants.csv", *say)
+    assert code == 0
+    counts = {tuple(row.values())[:3]: int(row["count"]) for row in csv.DictReader(io.StringIO(shown))}
+    with (examples / "berkeley_admissions.csv").open() as file:
+        for row in csv.DictReader(file):
+            admitted, rest = (counts[row["department"], row["sex"], said] for said in ("admitted", "rejected"))
+            assert (admitted, admitted + rest) == (int(row["admitted"]), int(row["applicants"]))
+    assert sum(counts.values()) == 4526
 
 
 def test_a_counted_release_is_kept_in_a_ledger_and_relaxed(run, files, tmp_path):
