@@ -254,8 +254,6 @@ def release(
 
     asked = Question(name, level.epsilon, level.alpha, version, confidence, out, sign, as_json)
     place = Place(ledger, key_file, witness)
-    if brought is not None:
-        brought, promise = _spread(brought, promise)
     with options.protected(yes):
         publish_in_ledger(place, table, promise | kept, asked, create=create, dry_run=dry_run, brought=brought)
 
@@ -280,16 +278,6 @@ def _counted(table: Path, people: options.People, domain: str, neighbours: str) 
     if made.unit.neighbours != neighbours == "add-remove":
         raise OutOfRange(f"this table was counted for {made.unit.neighbours}", came=neighbours, where="--neighbours")
     return made, domain
-
-
-def _spread(brought: Any, promise: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """A counted table as a ledger takes it: columns, with the unit in numbers."""
-    from utmost.release.counted import Laid
-
-    numbers = {name: promise[name] for name in ("sensitivity", "cells", "neighbours")}
-    laid = Laid.of(brought, promise["columns"], promise["public"], promise["drop"], None, **numbers)
-    unit = {"sensitivity": laid.unit.sensitivity, "cells": laid.unit.cells, "neighbours": laid.unit.neighbours}
-    return laid.table, promise | {"columns": list(laid.columns), "public": list(laid.public)} | unit
 
 
 def _check_given(needed: dict[str, object]) -> None:

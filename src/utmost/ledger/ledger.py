@@ -25,7 +25,7 @@ from utmost.ledger.publishing import (
     warn_of_names,
     with_release,
 )
-from utmost.ledger.requests import answer_alone, answer_beside, read_promise, read_request, release_source
+from utmost.ledger.requests import answer_alone, answer_beside, read_promise, read_request, read_table, release_source
 from utmost.ledger.responses import Progress, key_of_level
 from utmost.ledger.source import commitment
 from utmost.ledger.spending import Budget, Spending
@@ -160,7 +160,8 @@ class Ledger:
 
         Args:
             name: of the release.
-            table: a dict of columns, a dataframe of any library, or a table read from a file.
+            table: a dict of columns, a dataframe of any library, a table read from a file, or one that `count_table`
+                made, whose labels are public and whose unit is proved.
             columns, public, drop, rows, unit, sensitivity, cells, neighbours, domain, grid, id_column: as for
                 `release_table`. The identifiers are committed to, with the order of the rows. Without them the ledger
                 goes by the order of the rows alone.
@@ -193,10 +194,10 @@ class Ledger:
         """
         at = level(epsilon, alpha)
         lattice: dict[str, Any] = {"domain": domain, "grid": grid, "half_step": half_step, "largest": largest}
-        promise = read_promise(strategy, unit, sensitivity, cells, neighbours, **lattice)
-        said: dict[str, Any] = {"columns": columns, "public": public, "drop": drop, "id_column": id_column}
+        laid = read_table(strategy, table, columns, public, drop, unit, sensitivity, cells, neighbours)
+        promise = read_promise(strategy, laid, **lattice)
         asks: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
-        asked = read_request(name, table, at, promise, self._look, rows=rows, **said, **asks)
+        asked = read_request(name, laid, at, promise, self._look, drop=drop, id_column=id_column, rows=rows, **asks)
         promise.warn(at)
         warn_of_rows(asked.rows_from)
         made = self._book.answer(

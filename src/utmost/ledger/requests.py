@@ -15,9 +15,8 @@ from utmost.ledger.events import check_name
 from utmost.ledger.promise import Promise, promised
 from utmost.ledger.source import Source, check_source, read_source
 from utmost.ledger.state import Published, State
-from utmost.privacy.unit import Unit, read_unit
 from utmost.release.adapters import table_of
-from utmost.release.counted import CountedTable
+from utmost.release.counted import CountedTable, Laid
 from utmost.release.table import declared, rows_origin
 from utmost.sampling.grid import unsnapped
 from utmost.sampling.integers import Integers
@@ -65,24 +64,34 @@ class Asked:
         return self.request in state.requests or (self.name, self.version or 1) in state.releases
 
 
-def read_promise(
-    strategy: Strategy | None,
-    unit: Unit | None,
-    sensitivity: Number | None,
-    cells: Number | None,
-    neighbours: str | None,
-    **lattice: Any,
-) -> Promise:
-    """The promise of a table's columns, or of what a strategy measures, whose unit is that of the strategy.
+def read_table(strategy: Strategy | None, table: Any, columns: Any, public: Any, drop: Any, *unit: Any) -> Laid:
+    """A table as it is to be released: its columns, and whom it protects; by a strategy, the unit of the strategy.
+
+    Args:
+        unit: the unit, or sensitivity, cells and neighbours.
+
+    Raises:
+        OutOfRange, NotANumber, WrongKind: for what cannot be released so.
+    """
+    if strategy is None:
+        return Laid.of(table, columns, public, drop, *unit)
+    if columns is not None or public or drop:
+        remedy = "Leave out columns=, public= and drop=."
+        raise OutOfRange("a strategy says itself what is released", remedy=remedy)
+    if any(given is not None for given in unit[1:]) or unit[0] not in (None, strategy.unit):
+        raise OutOfRange("a release by a strategy has the unit of the strategy", remedy="Leave out unit= and the rest.")
+    counted = _counted(table)
+    return Laid(counted, (), (), (), strategy.unit, counted.part)
+
+
+def read_promise(strategy: Strategy | None, laid: Laid, **lattice: Any) -> Promise:
+    """The promise of a table's columns, or of what a strategy measures.
 
     Raises:
         OutOfRange, NotANumber: for a parameter that is no such thing.
     """
-    if strategy is None:
-        return promised(unit=read_unit(unit, sensitivity, cells, neighbours), **lattice)
-    if any(given is not None for given in (sensitivity, cells, neighbours)) or unit not in (None, strategy.unit):
-        raise OutOfRange("a release by a strategy has the unit of the strategy", remedy="Leave out unit= and the rest.")
-    return promised(unit=strategy.unit, **lattice).measuring(strategy)
+    promise = promised(unit=laid.unit, **lattice)
+    return promise if strategy is None else promise.measuring(strategy)
 
 
 def as_published(state: State, name: str, version: int | None, request: str | None, promise: Promise) -> Promise:
@@ -97,13 +106,11 @@ def as_published(state: State, name: str, version: int | None, request: str | No
 
 def read_request(
     name: str,
-    table: Any,
+    laid: Laid,
     level: Level,
     promise: Promise,
     look: Callable[[Callable[[State], Promise]], Promise],
     *,
-    columns: str | Sequence[str] | None,
-    public: str | Sequence[str],
     drop: str | Sequence[str],
     id_column: str | None,
     dataset: str | None,
@@ -128,22 +135,18 @@ def read_request(
     again = None if request is None else check_name(request, "request")
     asked: dict[str, Any] = {"name": name, "dataset": group, "level": level, "independent": independent}
     asked |= {"version": wanted, "request": again, "rows_from": rows_origin(rows)}
+    asked |= {"id_column": id_column, "part": laid.part}
     if promise.strategy is not None:
-        if columns is not None or public or drop or id_column is not None:
-            remedy = "Leave out columns=, public=, drop= and id_column=."
-            raise OutOfRange("a strategy says itself what is released", remedy=remedy)
-        counted = _counted(table)
-        source = measured_source(counted, promise)
-        about: dict[str, Any] = {"promise": promise, "source": source, "kind": counted.kind, "part": counted.part}
-        return Asked(**asked, **about, id_column=None)
-    if columns is None:
-        raise OutOfRange("columns must name at least one column", came="none", remedy='Pass columns=["n"], say.')
-    kept = declared(table, columns, public, drop)
+        if id_column is not None:
+            raise OutOfRange("what a strategy measures has no identifiers", came=id_column, where="id_column")
+        return Asked(**asked, promise=promise, source=measured_source(laid.table, promise), kind=laid.table.kind)
+    table, columns = laid.table, laid.columns
+    kept = declared(table, columns, laid.public, drop)
     if promise.grid is not None:
         promise = look(lambda state: as_published(state, name, wanted, again, promise))
     source = read_source(table, columns, promise, id_column, kept)
     check_source(source, promise)
-    return Asked(**asked, promise=promise, source=source, kind=source.kind, id_column=id_column)
+    return Asked(**asked, promise=promise, source=source, kind=source.kind)
 
 
 def release_source(release: Published, table: Any) -> Source:

@@ -45,17 +45,17 @@ class CountedTable:
         object.__setattr__(self, "atoms", frozen(atoms.copy()))
 
     def check_covered(self, unit: Unit) -> None:
-        """Check that a unit of privacy is no smaller than the one that was proven.
+        """Check that a unit of privacy is no smaller than the one that was proved.
 
         Raises:
-            OutOfRange: for a smaller one, or another relation of neighbours.
+            OutOfRange: for a smaller one.
         """
-        mine = self.unit
-        if unit.neighbours != mine.neighbours or unit.sensitivity < mine.sensitivity or unit.cells < mine.cells:
+        proved = self.unit
+        if unit.sensitivity < proved.sensitivity or unit.cells < proved.cells or unit.charged < proved.charged:
             raise OutOfRange(
-                f"the unit of privacy must cover the one that the counting proved, {mine}",
-                came=unit,
-                remedy="Leave it out, and the proven one is taken.",
+                f"the unit of a counted table must not be smaller than the one that was proved, {_in_words(proved)}",
+                came=_in_words(unit),
+                remedy="Leave it out; or count again with a smaller at_most= or per_atom=.",
             )
 
     def table(self, family: str | Sequence[str] | Family = (), column: str = "count") -> Any:
@@ -78,6 +78,7 @@ class Laid:
         table, columns, public: as the arguments of `release_table`.
         labels: the columns of a counted table that were declared with its domain; none of another table.
         unit: what one individual changes.
+        part: where individuals were split into parts that share nobody, the part of a counted table.
     """
 
     table: Any
@@ -85,6 +86,7 @@ class Laid:
     public: str | Sequence[str]
     labels: tuple[str, ...]
     unit: Unit
+    part: tuple[str, str] | None = None
 
     @classmethod
     def of(
@@ -118,23 +120,13 @@ class Laid:
                 proved.neighbours if neighbours is None else neighbours,
             )
         said = proved if unit is None else read_unit(unit)
-        _check_not_smaller(said, proved)
+        table.check_covered(said)
         domain = table.domain
         labels = domain.level_names(domain.finest)
         listed = {*((public,) if isinstance(public, str) else public)}
         dropped = {*((drop,) if isinstance(drop, str) else drop)}
         kept = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
-        return cls(table.table(domain.finest, names[0]), names, kept, labels, said)
-
-
-def _check_not_smaller(said: Unit, proved: Unit) -> None:
-    smaller = said.sensitivity < proved.sensitivity or said.cells < proved.cells or said.charged < proved.charged
-    if smaller:
-        raise OutOfRange(
-            f"the unit of a counted table must not be smaller than the one that was proved, {_in_words(proved)}",
-            came=_in_words(said),
-            remedy="Leave it out; or count again with a smaller at_most= or per_atom=.",
-        )
+        return cls(table.table(domain.finest, names[0]), names, kept, labels, said, table.part)
 
 
 def _in_words(unit: Unit) -> str:
