@@ -195,8 +195,8 @@ def strategy(
     >>> strategy(Workload(domain, {"a": 1, "b": 1}, per_answer=True), Unit(1, 1), epsilon=1)
     epsilon=1
     measured  share
-    a         423/1000
-    b         577/1000
+    a         0.423
+    b         0.577
     wanted  answers  weight  standard deviation
     a       20       20      3.283
     b       50       50      2.403
@@ -288,7 +288,7 @@ def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
 def _table(chosen: Strategy) -> str:
     """What is measured, and what is wanted with its standard deviation."""
     name = chosen.domain.family_name
-    measured = [[name(family) or "total", str(share)] for family, share in chosen.shares.items()]
+    measured = [[name(family) or "total", _share(share)] for family, share in chosen.shares.items()]
     lines = [_aligned([["measured", "share"], *measured])]
     if chosen.workload is not None and chosen.level is not None:
         tuned = "" if chosen.tuned_at == chosen.level else f", shares tuned at {chosen.tuned_at}"
@@ -307,6 +307,11 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(
         "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
+
+
+def _share(share: Fraction) -> str:
+    """A share as a decimal where it is a short one, else as a fraction."""
+    return str(share) if 10**6 % share.denominator else f"{float(share):.6g}"
 
 
 def _shown(number: float) -> str:
