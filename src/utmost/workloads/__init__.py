@@ -1,7 +1,9 @@
 """What sums are wanted, and which strategy measures them."""
 
 from utmost.workloads.axes import Axis, bins, hierarchy, plain
+from utmost.workloads.blocks import Blocks
 from utmost.workloads.domain import Domain, Family
-from utmost.workloads.strategies import Strategy
+from utmost.workloads.workload import Part, Workload
+from utmost.workloads.workload_strategy import Strategy
 
-__all__ = ["Axis", "Domain", "Family", "Strategy", "bins", "hierarchy", "plain"]
+__all__ = ["Axis", "Blocks", "Domain", "Family", "Part", "Strategy", "Workload", "bins", "hierarchy", "plain"]
