@@ -4,6 +4,19 @@ from utmost.workloads.axes import Axis, bins, hierarchy, plain
 from utmost.workloads.blocks import Blocks
 from utmost.workloads.domain import Domain, Family
 from utmost.workloads.workload import Part, Workload
-from utmost.workloads.workload_strategy import Strategy
+from utmost.workloads.workload_strategy import Alternatives, Strategy, strategy
 
-__all__ = ["Axis", "Blocks", "Domain", "Family", "Part", "Strategy", "Workload", "bins", "hierarchy", "plain"]
+__all__ = [
+    "Alternatives",
+    "Axis",
+    "Blocks",
+    "Domain",
+    "Family",
+    "Part",
+    "Strategy",
+    "Workload",
+    "bins",
+    "hierarchy",
+    "plain",
+    "strategy",
+]

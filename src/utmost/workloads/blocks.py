@@ -156,7 +156,7 @@ def chains_of(domain: Domain) -> tuple[Chain, ...]:
         chain = axis.blocks
         if chain is None:
             raise Unsupported(
-                "in a domain of several axes, the groups of each level must have one size",
+                "the groups of each level must have one size",
                 came="groups of several sizes",
                 where=f"axis {name!r}",
                 remedy="Declare the coarser level's values as an axis of their own, or drop the level.",

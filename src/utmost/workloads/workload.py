@@ -360,7 +360,7 @@ def _set(made: Workload, domain: Domain, parts: Iterable[Part]) -> None:
 def _crossed(factors: Sequence[Array]) -> Floats:
     found: Floats = np.ones((1, 1))
     for factor in factors:
-        found = np.kron(found, factor)
+        found = np.asarray(np.kron(found, factor), dtype=float)
     return found
 
 
