@@ -3,8 +3,8 @@
 The precision P(r) of a share r, in units of the precision of the whole level, is convex with P(0) = 0 and P(1) = 1. So
 the error sum_T m_T / (L P(r))_T is no convex function of the shares. On a box of shares low <= r <= high, though, P is
 below its chord, and with the chord in its place the error is convex and not larger: a tangent plane bounds it over the
-whole box, by the best vertex of box and simplex. The box with the least bound is halved, until the least bound is within
-the tolerance of the best shares met so far.
+whole box, by the best vertex of box and simplex. The box with the least bound is halved, until that bound is within the
+tolerance of the best shares met so far.
 
 Bounds are computed in floats and lowered by one part in 10^9, which is a thousand times their rounding.
 """
