@@ -95,17 +95,10 @@ class Blocks:
         chains = chains_of(domain)
         columns = tuple(domain.families() if families is None else families)
         rows = tuple(domain.families() if eigenspaces is None else eigenspaces)
-        if len(rows) * len(columns) > MOST_PAIRS:
-            remedy = "Pass fewer candidates=."
-            raise OutOfRange("the families and eigenspaces must make 10^8 pairs at most", came="more", remedy=remedy)
-        found = np.ones((len(rows), len(columns)), dtype=bool)
-        for axis in range(len(chains)):
-            found &= np.array([S[axis] for S in columns])[None, :] <= np.array([T[axis] for T in rows])[:, None]
-        sizes = np.array([prod(chain[s] for chain, s in zip(chains, S, strict=True)) for S in columns], dtype=float)
-        dimensions = np.array(
-            [prod(_dimension(chain, t) for chain, t in zip(chains, T, strict=True)) for T in rows], dtype=float
-        )
-        return cls(chains, columns, rows, frozen(sizes), frozen(dimensions), frozen(found), domain.size)
+        return _blocks(chains, columns, rows)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _blocks, (self.chains, self.families, self.eigenspaces)
 
     def spectrum(self, factors: Sequence[Sequence[Fraction]]) -> Array:
         """|Q_T w|^2 of a product row, from the spectrum of its factor on each axis; (eigenspaces,), Fractions."""
@@ -171,6 +164,21 @@ def weighed(spectrum: Array, eigenvalues: Floats) -> float:
     kept = squares > 0
     with np.errstate(divide="ignore"):
         return float((squares[kept] / eigenvalues[kept]).sum())
+
+
+def _blocks(chains: tuple[Chain, ...], columns: tuple[Family, ...], rows: tuple[Family, ...]) -> Blocks:
+    if len(rows) * len(columns) > MOST_PAIRS:
+        remedy = "Pass fewer candidates=."
+        raise OutOfRange("the families and eigenspaces must make 10^8 pairs at most", came="more", remedy=remedy)
+    found = np.ones((len(rows), len(columns)), dtype=bool)
+    for axis in range(len(chains)):
+        found &= np.array([S[axis] for S in columns])[None, :] <= np.array([T[axis] for T in rows])[:, None]
+    sizes = np.array([prod(chain[s] for chain, s in zip(chains, S, strict=True)) for S in columns], dtype=float)
+    dimensions = np.array(
+        [prod(_dimension(chain, t) for chain, t in zip(chains, T, strict=True)) for T in rows], dtype=float
+    )
+    atoms = prod(chain[-1] for chain in chains)
+    return Blocks(chains, columns, rows, frozen(sizes), frozen(dimensions), frozen(found), atoms)
 
 
 def _dimension(chain: Chain, level: int) -> int:

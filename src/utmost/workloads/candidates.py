@@ -18,7 +18,7 @@ from utmost.workloads.domain import Domain, Family
 from utmost.workloads.strategy_search import WeighedError, chord_shares
 from utmost.workloads.workload import Workload
 
-MOST_CANDIDATES = 256
+MOST_CANDIDATES = 64
 """More families than these are not searched, unless they are asked for."""
 
 FEW = 16
@@ -30,7 +30,7 @@ _MOST_PAIRS = 10**7
 def candidate_families(workload: Workload) -> dict[Family, int]:
     """The families to search among, each with how many families of the domain it stands for (1 where not counted).
 
-    All that are of any use, where they are at most 256. Else the wanted families, the finest common one of each two,
+    All that are of any use, where they are at most 64. Else the wanted families, the finest common one of each two,
     and of all; else the wanted ones and the finest common one alone.
 
     >>> domain = Domain(a=range(3), b=range(4), c=range(5))

@@ -51,7 +51,7 @@ def _searched(workload: Workload, families: dict[Family, int], level: float, aim
     mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level)
     starts = search_starts(workload, families, mean)
     found = best_shares(mean, starts)
-    if aim == "mean":
+    if aim == "mean" or len(workload.parts) == 1:
         return mean, found
     largest = WeighedError.of(blocks, [part.weight * part.spectrum(blocks) for part in workload.parts], level)
     return largest, best_shares(largest, [*starts, _evened(largest, mean, found)])
@@ -68,7 +68,9 @@ def _evened(largest: WeighedError, mean: WeighedError, start: Floats) -> Floats:
         weights = weights * np.sqrt(errors)
         weights /= weights.sum()
         spectrum = (weights[:, None] * largest.spectra).sum(axis=0)
-        _, shares = descended(WeighedError(spectrum[None, :], largest.loads, largest.level), shares)
+        _, (shares,) = descended(
+            WeighedError(spectrum[None, :], largest.loads, largest.level), shares[None, :], sweeps=4
+        )
         best = min(best, shares, key=lambda found: float(largest(found)))
     return best
 

@@ -17,6 +17,7 @@ from utmost.workloads.blocks import Blocks, relative_precision
 _SCAN = np.linspace(0, 1, 9)
 _GOLDEN = (5**0.5 - 1) / 2
 _SWEEPS = 300
+_GAIN = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,9 +53,10 @@ class WeighedError:
 
     def each(self, eigenvalues: Floats) -> Floats:
         """Of each spectrum its sum, (..., spectra), from eigenvalues of shape (..., eigenspaces)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            quotients = np.where(self.spectra > 0, self.spectra / eigenvalues[..., None, :], 0.0)
-        return np.asarray(quotients.sum(axis=-1))
+        with np.errstate(divide="ignore", over="ignore"):
+            inverses = 1 / eigenvalues
+        sums = [inverses[..., spectrum > 0] @ spectrum[spectrum > 0] for spectrum in self.spectra]
+        return np.stack(sums, axis=-1)
 
     def weighed(self, eigenvalues: Floats) -> Floats:
         """The largest of these sums; (...)."""
@@ -67,23 +69,30 @@ def best_shares(error: WeighedError, starts: Sequence[Floats]) -> Floats:
     Returns:
         Shares whose error is at most that of every start.
     """
-    tried = sorted((descended(error, start, sweeps=4) for start in starts), key=lambda found: found[0])
-    return min((descended(error, shares) for _, shares in tried[:3]), key=lambda found: found[0])[1]
+    values, tried = descended(error, np.array(starts), sweeps=4)
+    values, found = descended(error, tried[np.argsort(values, kind="stable")[:3]])
+    return np.asarray(found[values.argmin()])
 
 
-def descended(error: WeighedError, start: Floats, sweeps: int = _SWEEPS) -> tuple[float, Floats]:
-    """Exchanges between pairs of families until a whole sweep gains less than one part in 10^11; error and shares."""
-    shares, value = start.copy(), float(error(start))
+def descended(error: WeighedError, starts: Floats, sweeps: int = _SWEEPS) -> tuple[Floats, Floats]:
+    """Exchanges between pairs of families, from several starts at once; the errors and the shares, (starts, families).
+
+    Each start goes on until a sweep over all families gains less than one part in 10^9.
+    """
+    found, values = starts.copy(), error(starts)
+    going = np.arange(len(starts))
     for _ in range(sweeps):
-        before = value
-        for family in range(len(shares)):
-            moved = _exchanged(error, shares, family)
-            after = float(error(moved))
-            if after < value:
-                shares, value = moved, after
-        if not before - value > 1e-11 * value:
+        before = values.copy()
+        for family in range(found.shape[1]):
+            moved = _exchanged(error, found[going], family)
+            after = error(moved)
+            better = after < values[going]
+            found[going[better]], values[going[better]] = moved[better], after[better]
+        with np.errstate(invalid="ignore"):  # two infinite errors have no difference
+            going = going[before[going] - values[going] > _GAIN * values[going]]
+        if not len(going):
             break
-    return value, shares
+    return values, found
 
 
 def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int) -> NDArray[np.int64]:
@@ -132,35 +141,36 @@ def chord_shares(error: WeighedError, iterations: int = 3000) -> Floats:
 
 def _exchanged(error: WeighedError, shares: Floats, one: int) -> Floats:
     """The best exchange between one family and any other: 9 points of the line between them, then golden section."""
-    others = np.flatnonzero((np.arange(len(shares)) != one) & (shares + shares[one] > 0))
+    others = np.delete(np.arange(shares.shape[1]), one)
     if not len(others):
         return shares
-    total = shares[one] + shares[others]
+    total = shares[:, [one]] + shares[:, others]
     rest = _without(error, shares, one, others)
 
     def along(part: Floats) -> Floats:
         mine, theirs = (relative_precision(found, error.level)[..., None] for found in (part, total - part))
         return error.weighed(rest + mine * error.loads[one] + theirs * error.loads[others])
 
-    scanned = along(_SCAN[:, None] * total)
+    scanned = along(_SCAN[:, None, None] * total)
     best = scanned.argmin(axis=0)
     low, high = (_SCAN[np.clip(best + step, 0, len(_SCAN) - 1)] * total for step in (-1, 1))
     inside, within = _golden(along, low, high)
     ends = scanned.min(axis=0)
     part = np.where(within < ends, inside, _SCAN[best] * total)
-    chosen = int(np.minimum(within, ends).argmin())
+    rows, chosen = np.arange(len(shares)), np.minimum(within, ends).argmin(axis=1)
     moved = shares.copy()
-    moved[one], moved[others[chosen]] = part[chosen], total[chosen] - part[chosen]
+    moved[:, one] = part[rows, chosen]
+    moved[rows, others[chosen]] = (total - part)[rows, chosen]
     return moved
 
 
 def _without(error: WeighedError, shares: Floats, one: int, others: Array) -> Floats:
     """The eigenvalues without one family and each of the others; exactly 0 where nobody else is measured."""
     precisions = relative_precision(shares, error.level)
-    precisions[one] = 0
-    rest = precisions @ error.loads - precisions[others, None] * error.loads[others]
-    measured = (precisions > 0).astype(float)
-    left = measured @ (error.loads > 0) - measured[others, None] * (error.loads[others] > 0)
+    precisions[:, one] = 0
+    rest = (precisions @ error.loads)[:, None] - precisions[:, others, None] * error.loads[others]
+    measured, loaded = (precisions > 0).astype(float), (error.loads > 0).astype(float)
+    left = (measured @ loaded)[:, None] - measured[:, others, None] * loaded[others]
     return np.where(left > 0, np.maximum(rest, 0), 0.0)
 
 
@@ -169,7 +179,7 @@ def _golden(along: Callable[[Floats], Floats], low: Floats, high: Floats) -> tup
     inner = high - _GOLDEN * (high - low)
     outer = low + _GOLDEN * (high - low)
     at_inner, at_outer = along(inner), along(outer)
-    for _ in range(34):
+    for _ in range(20):
         left = at_inner < at_outer
         low, high = np.where(left, low, inner), np.where(left, outer, high)
         new = np.where(left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))

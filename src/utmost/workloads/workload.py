@@ -273,8 +273,13 @@ def _split(domain: Domain, name: Any) -> list[Any]:
         return list(name) if isinstance(name, Sequence) else [name]
     if name in known:
         return [name]
-    pairs = (word if word in known or "=" not in word else tuple(word.split("=", 1)) for word in name.split())
-    return list(pairs)
+    return [word if word in known or "=" not in word else _pair(word, known) for word in name.split()]
+
+
+def _pair(word: str, known: Iterable[str]) -> tuple[str, str]:
+    """The level and the label of ``level=label``, where either may have an equals sign of its own."""
+    level = max((level for level in known if word.startswith(f"{level}=")), key=len, default=word.split("=")[0])
+    return level, word[len(level) + 1 :]
 
 
 def _place(domain: Domain, name: str, label: Label) -> int:
