@@ -79,11 +79,17 @@ class UnequalTree:
         return cls(tuple(map(len, starts)), tuple(map(frozen, firsts)), tuple(map(frozen, parents)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return UnequalTree, (self.groups, self.firsts, self.parents)
+        return _tree, (self.groups, self.firsts, self.parents)
 
     def added(self, values: Array, level: int) -> Array:
         """Of each group of a level, the sum over its children of values of the level below."""
         return np.asarray(np.add.reduceat(values, self.firsts[level - 1]))
+
+
+def _tree(groups: tuple[int, ...], firsts: Sequence[Array], parents: Sequence[Array]) -> UnequalTree:
+    return UnequalTree(
+        groups, tuple(frozen(one.copy()) for one in firsts), tuple(frozen(one.copy()) for one in parents)
+    )
 
 
 @checked
@@ -246,14 +252,14 @@ def least_tree_shares(workload: Workload, unit: Unit, epsilon: Number | Level) -
 
 
 def _descended(error: TreeError, start: Floats) -> tuple[float, Floats]:
-    """Exchanges between pairs of levels until a sweep gains less than one part in 10^10."""
+    """Exchanges between pairs of levels until a sweep gains less than one part in 10^8."""
     shares, value = start.copy(), float(error(start))
     for _ in range(_SWEEPS):
         before = value
         for one in range(len(shares)):
             for other in range(one):
                 value, shares = min((value, shares), _exchanged(error, shares, one, other), key=lambda found: found[0])
-        if not before - value > 1e-10 * value and value < np.inf:
+        if not value < before * (1 - 1e-8):
             break
     return value, shares
 
@@ -271,7 +277,7 @@ def _exchanged(error: TreeError, shares: Floats, one: int, other: int) -> tuple[
     scanned = [at(part) for part in parts]
     best = min(range(_SCAN), key=lambda place: scanned[place][0])
     low, high = parts[max(best - 1, 0)], parts[min(best + 1, _SCAN - 1)]
-    while high - low > 1e-7:
+    while high - low > 1e-5:
         inner, outer = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         if at(inner)[0] < at(outer)[0]:
             high = outer

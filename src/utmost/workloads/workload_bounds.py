@@ -133,7 +133,7 @@ def _unbiased_words(certificate: Directions | MatrixRoots) -> str:
 
 
 def _integer_words() -> str:
-    return "any integer combinations of atoms, each with geometric noise of a level of its own"
+    return "integer combinations of atoms, each with geometric noise on the integers of a level of its own"
 
 
 def _family_words(workload: Workload) -> str:
@@ -148,7 +148,8 @@ def _directions(workload: Workload, unit: Unit) -> Directions:
     For a given ``down`` the root of the bound is concave in ``up``.
     """
     blocks = Blocks.of(workload.domain, (), workload.eigenspaces)
-    roots = np.sqrt(np.array(exact_spectrum(workload, blocks), dtype=float) * blocks.dimensions)
+    spectrum = exact_spectrum(workload, blocks)
+    roots = np.sqrt(np.array([float(square / sum(spectrum)) for square in spectrum]) * blocks.dimensions)
     total = np.array([all(t == len(c) - 1 for t, c in zip(T, blocks.chains, strict=True)) for T in blocks.eigenspaces])
     on_total, elsewhere, n = float(roots[total].sum()), float(roots[~total].sum()), blocks.atoms
 
@@ -181,9 +182,9 @@ def _chord(blocks: Blocks, spectrum: Sequence[Fraction], rounds: int = 20_000, g
 
     At the optimum g_S = F where z_S > 0, and g_S <= F elsewhere.
     """
-    squares = np.array([float(square) for square in spectrum])
-    kept = squares > 0
-    squares = squares[kept] / squares.sum()
+    squares = np.array([float(square / sum(spectrum)) for square in spectrum])
+    kept = np.array([square > 0 for square in spectrum])
+    squares = squares[kept]
     inside = blocks.below[kept] * blocks.sizes
     if (inside.sum(axis=1) == 0).any():
         return None

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from math import lcm, prod
+from math import inf, lcm, prod
 from typing import Literal
 
 import numpy as np
@@ -53,8 +53,8 @@ class LowerBound:
     certificate: Directions | MatrixRoots | ChordShares | None = field(default=None, repr=False)
 
     def within(self, value: float) -> float:
-        """How many times the bound a value is, rounded up; inf where the bound is 0."""
-        return round_up(Fraction(value) / Fraction(self.value)) if self.value > 0 else float("inf")
+        """How many times the bound a value is, rounded up; inf where the bound is 0 or the value infinite."""
+        return round_up(Fraction(value) / Fraction(self.value)) if self.value > 0 and value < inf else inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
