@@ -95,7 +95,7 @@ def descended(error: WeighedError, starts: Floats, sweeps: int = _SWEEPS) -> tup
     return values, found
 
 
-def lattice_shares(error: WeighedError, shares: Floats, steps: int) -> NDArray[np.int64]:
+def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int) -> NDArray[np.int64]:
     """Shares in whole steps of 1/steps: rounded by largest remainder, then moved step by step while that is better.
 
     Returns:
