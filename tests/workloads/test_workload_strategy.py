@@ -16,6 +16,7 @@ from utmost.workloads.workload_evidence import level_of_atoms
 from workload_cases import BERKELEY, TWO_WAY, berkeley, dense_variance, geography, two_way, workloads
 
 ONE = Unit(1, 1)
+FEW_RANGES = Workload.ranges(Domain(t=bins(64)), "t")
 RANGES = Workload.ranges(Domain(t=bins(1024)), "t")
 PREFIXES = Workload.prefixes(Domain(t=bins(1024)), "t")
 THREE_WAY = Workload(
@@ -244,7 +245,7 @@ def test_a_tree_of_groups_of_several_sizes_has_a_strategy():
         dense = np.mean([dense_variance(UNEVEN, levels, row) for row in part.matrix(UNEVEN)])
         assert found.variances[part.name] == pytest.approx(dense, rel=1e-9)
     assert found.value <= Strategy(UNEVEN, ONE, {"district": 1}, wanted, level(1)).value
-    assert "atoms alone" in found.alternatives().strategies
+    assert list(found.alternatives({"districts": {"district": 1}}).strategies) == ["these shares", "districts"]
     assert found.lower_bounds.within(found.value)["per answer"] >= 1
     with pytest.raises(OutOfRange, match="Measure the atoms"):
         Strategy(UNEVEN, ONE, {"region": 1}, wanted)
@@ -255,7 +256,7 @@ def test_a_tree_of_groups_of_several_sizes_has_a_strategy():
         strategy(Workload(crossed, {"region": 1}), ONE, epsilon=1)
 
 
-@pytest.mark.parametrize("wanted", [berkeley(), geography(), two_way("a b", "a", "b", ""), RANGES, PREFIXES])
+@pytest.mark.parametrize("wanted", [berkeley(), geography(), two_way("a b", "a", "b", ""), FEW_RANGES])
 def test_a_strategy_is_above_its_lower_bounds(wanted):
     found = strategy(wanted, ONE, epsilon=1)
     assert all(times >= 1 for times in found.lower_bounds.within(found.value).values())

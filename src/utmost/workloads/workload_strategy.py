@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isinf, sqrt
+from math import ceil, isinf, sqrt
 from typing import Any
 
 import numpy as np
@@ -140,6 +140,33 @@ class Strategy:
         {'per answer': 9.244, 'any unbiased': 6.454, 'any integer strategy': 3.227, 'these families': 3.227}
         """
         return bounds_of(_wanted(self), self.unit, _stated(self, self.level))
+
+    def summary(self) -> str:
+        """What is measured and wanted, and how many times the error is each lower bound; a table to print.
+
+        >>> domain = Domain(sex=["men", "women"])
+        >>> print(strategy(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1).summary())
+        epsilon=1
+        measured  share
+        sex       1
+        wanted  answers  weight  standard deviation
+        sex     2        1       1.357
+        error at most  the least error of
+        1 times        any mechanism and any estimate
+        2 times        any mechanism with unbiased answers
+        1 times        integer combinations of atoms, each with geometric noise on the integers of a level of its own
+        1.001 times    the families given, every group with a level of its own
+        """
+        bounds = self.lower_bounds
+        found = bounds.each()
+        rows = [
+            [
+                f"{ceil(times * 1000 - 1e-6) / 1000:g} times",
+                found[kind].holds_for,
+            ]  # rounded up, but for a float's error
+            for kind, times in bounds.within(self.value).items()
+        ]
+        return f"{self!r}\n{_aligned([['error at most', 'the least error of'], *rows])}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
         """Strategies for other weights of the same parts, to choose between by their `variances`.
