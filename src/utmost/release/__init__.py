@@ -2,7 +2,9 @@
 
 from utmost.release.accuracy import epsilon_for
 from utmost.release.gradual_release import GradualRelease, NoisePath, ProcessedRelease, path
+from utmost.release.keys import KeySelection, NamedKeys, SelectedKeys, select_keys
 from utmost.release.level_steps import bridge, relax, tighten
+from utmost.release.naming import NamingLaw
 from utmost.release.plan import Plan, plan_release
 from utmost.release.statements import guarantee, statement
 from utmost.release.table import TableRelease, rehearse_table, release_table
@@ -12,9 +14,13 @@ from utmost.release.values import add_noise
 __all__ = [
     "Coalitions",
     "GradualRelease",
+    "KeySelection",
+    "NamedKeys",
+    "NamingLaw",
     "NoisePath",
     "Plan",
     "ProcessedRelease",
+    "SelectedKeys",
     "TableRelease",
     "TrustRelease",
     "add_noise",
@@ -29,6 +35,7 @@ __all__ = [
     "rehearse_table",
     "relax",
     "release_table",
+    "select_keys",
     "statement",
     "tighten",
 ]

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, isinf, sqrt
+from math import ceil, isinf, prod, sqrt
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from utmost.errors import NotALevel, OutOfRange, Unsupported
 from utmost.exact import Level, Number, checked, exact, level, wrong_kind
@@ -91,6 +92,34 @@ class Strategy:
 
     def __repr__(self) -> str:
         return _table(self)
+
+    @property
+    def measured(self) -> int:
+        """How many sums are measured."""
+        return sum(prod(self.domain.group_shape(family)) for family in self.shares)
+
+    def sums(self, atoms: NDArray[Any]) -> dict[Family, NDArray[Any]]:
+        """The sums over the groups of each measured family, from an array with one number for each atom."""
+        return {family: self.domain.sums(atoms, family) for family in self.shares}
+
+    def facts(self) -> dict[str, Any]:
+        """Domain and shares as JSON values, which `of_facts` reads."""
+        shares = [[list(self.domain.level_names(family)), str(share)] for family, share in self.shares.items()]
+        return {"domain": self.domain.facts(), "shares": shares}
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Strategy":
+        """The strategy that JSON values describe, for a unit of privacy.
+
+        Raises:
+            OutOfRange, WrongKind, NotANumber: for what describes none.
+
+        >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
+        >>> Strategy.of_facts(strategy.facts(), Unit(1, 2)).shares == strategy.shares
+        True
+        """
+        domain = Domain.of_facts(facts["domain"])
+        return cls(domain, unit, {domain.family(names): share for names, share in facts["shares"]})
 
     @checked
     def levels(self, level: Level) -> dict[Family, Level]:
