@@ -8,8 +8,11 @@ from utmost.release.statements import guarantee, statement
 from utmost.release.table import TableRelease, rehearse_table, release_table
 from utmost.release.trust import Coalitions, TrustRelease, check_coalitions, independent_loss, levels_by_distance
 from utmost.release.values import add_noise
+from utmost.release.workload_answers import Answer
+from utmost.release.workload_release import WorkloadRelease, release_workload
 
 __all__ = [
+    "Answer",
     "Coalitions",
     "GradualRelease",
     "NoisePath",
@@ -17,6 +20,7 @@ __all__ = [
     "ProcessedRelease",
     "TableRelease",
     "TrustRelease",
+    "WorkloadRelease",
     "add_noise",
     "bridge",
     "check_coalitions",
@@ -29,6 +33,7 @@ __all__ = [
     "rehearse_table",
     "relax",
     "release_table",
+    "release_workload",
     "statement",
     "tighten",
 ]

@@ -88,13 +88,12 @@ def selected(domain: Domain, where: Where, along: Mapping[str, Any] | None = Non
     return ProductForm(domain, tuple(frozen(factor) for factor in factors), denominator)
 
 
-def one_group(domain: Domain, family: Family) -> ProductForm:
-    """The sum over the first group of a family."""
+def group_of(domain: Domain, family: Family, place: tuple[int, ...] | None = None) -> ProductForm:
+    """The sum over one group of a family, by its place on each axis; the first when left out."""
+    places = (0,) * len(family) if place is None else place
     factors = []
-    for axis, level in zip(domain.axes, family, strict=True):
-        factor = np.zeros(axis.size, dtype=object)
-        factor[axis.group_of(level) == 0] = 1
-        factors.append(frozen(factor))
+    for axis, level, group in zip(domain.axes, family, places, strict=True):
+        factors.append(frozen((axis.group_of(level) == group).astype(np.int64).astype(object)))
     return ProductForm(domain, tuple(factors))
 
 
@@ -116,7 +115,9 @@ def _numbers(axis: Axis, level: int, numbers: Any, name: str) -> list[Fraction]:
 def _midpoints(axis: Axis, level: int, name: str) -> list[Fraction]:
     if axis.edges is None or axis.other is not None:
         remedy = "Give a number for each label."
-        raise OutOfRange("only bins have midpoints, where no label takes in what lies outside", where=repr(name), remedy=remedy)
+        raise OutOfRange(
+            "only bins have midpoints, where no label takes in what lies outside", where=repr(name), remedy=remedy
+        )
     starts = axis.group_starts(level).tolist()
     ends = [*starts[1:], axis.size]
     return [(axis.edges[low] + axis.edges[high]) / 2 for low, high in zip(starts, ends, strict=True)]

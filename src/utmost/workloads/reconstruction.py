@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -167,7 +167,7 @@ class Reconstruction:
         parts = []
         for a, chain in enumerate(self._chains):
             lengths = [*(form.energy(a, level) for level in chain), Fraction(0)]
-            parts.append([fine - coarse for fine, coarse in zip(lengths, lengths[1:], strict=False)])
+            parts.append([fine - coarse for fine, coarse in pairwise(lengths)])
         scale = Fraction(1, form.denominator**2)
         return {space: scale * math.prod(part) for space, part in zip(self._totals, product(*parts), strict=True)}
 
@@ -292,7 +292,7 @@ class Reconstruction:
         starts = values.group_starts(target)
         if values.groups(target) < values.groups(source):
             if len(starts) == 1:
-                return groups.sum(axis=place, keepdims=True)
+                return np.asarray(groups.sum(axis=place, keepdims=True))
             return np.add.reduceat(groups, np.searchsorted(values.group_starts(source), starts), axis=place)
         return np.take(groups, values.group_of(source)[starts], axis=place)
 
