@@ -23,13 +23,13 @@ def domains(draw):
     """Small domains: one to three axes, plain ones, even trees and bins, some of one value."""
     axes = {}
     for name in draw(st.sampled_from(["x", "xy", "xyz"])):
-        kind = draw(st.sampled_from(["plain", "bins", "tree"]))
+        kind = draw(st.sampled_from(["plain", "bins", "tree"])) if len(axes) < 2 else "plain"
         if kind == "tree":
             axes[name] = hierarchy(EVEN, names=[f"{name} region", f"{name} district"])
         elif kind == "bins":
-            axes[name] = bins(draw(st.sampled_from([1, 4, 6, 8])))
+            axes[name] = bins(draw(st.sampled_from([1, 4, 6])))
         else:
-            axes[name] = list(range(draw(st.integers(1, 3))))
+            axes[name] = list(range(draw(st.integers(1, 2))))
     return Domain(axes)
 
 
@@ -46,8 +46,8 @@ def weighed(draw, *, atoms=False):
 def matrix(domain, family):
     """The 0/1 matrix of a family's sums, from the sums of unit vectors."""
     n = domain.size
-    rows = [domain.sums(np.eye(n, dtype=np.int64)[j].reshape(domain.shape), family).ravel() for j in range(n)]
-    return np.array(rows).T
+    group = domain.spread(np.arange(np.prod(domain.group_shape(family))), family).ravel()
+    return (group == np.arange(group.max() + 1)[:, None]).astype(float) * np.ones(n)
 
 
 def dense(domain, weights):
@@ -56,13 +56,13 @@ def dense(domain, weights):
     return np.vstack(parts), np.repeat([float(w) for w in weights.values()], [len(part) for part in parts])
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(weighed(atoms=True))
 def test_least_squares_of_sums_without_noise_is_the_sums_in_rationals(case):
     """B A = I in Fractions, with rounded weights: the estimate is exactly unbiased, for every atom and every family."""
     domain, weights = case
     reconstruction = Reconstruction(domain, weights)
-    for j in range(min(domain.size, 12)):
+    for j in (0, domain.size // 2, domain.size - 1):
         atoms = np.zeros(domain.shape, dtype=object)
         atoms.ravel()[j] = 10**15 + j
         measured = {family: domain.sums(atoms, family) for family in weights}
@@ -71,7 +71,7 @@ def test_least_squares_of_sums_without_noise_is_the_sums_in_rationals(case):
             assert (found == divisor * domain.sums(atoms, family)).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(weighed(), st.integers(0, 2**32))
 def test_estimates_are_those_of_dense_least_squares(case, seed):
     """W (A' P A)^+ A' P y, where the sums determine W; NotDetermined where they do not."""
@@ -95,7 +95,7 @@ def test_estimates_are_those_of_dense_least_squares(case, seed):
         assert np.allclose(reconstruction.floats(measured, family).ravel(), want, atol=1e-6)
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(weighed(), st.data())
 def test_variance_by_eigenspaces_is_that_of_the_coefficients_and_of_dense_least_squares(case, data):
     """sum c_i^2 v_i = sum_T |Q_T w|^2 (sum m_S q_S^2 v_S) / lambda_T^2 = w' B diag(v) B' w."""
@@ -203,8 +203,8 @@ def test_a_hundred_thousand_atoms_take_a_second_and_one_answer_takes_its_axes():
     atoms = np.arange(domain.size).reshape(domain.shape)
     measured = {family: domain.sums(atoms, family) for family in families}
     found, divisor = reconstruction.estimates(measured, (0, 0))
-    assert found[17, 5] == divisor * atoms[17, 5]
-    assert found[299, 332] == divisor * atoms[299, 332]
+    assert found[17, 5] == divisor * int(atoms[17, 5])
+    assert found[299, 332] == divisor * int(atoms[299, 332])
     terms = reconstruction.terms(selected(domain, {"a": list(range(17)), "b": [3, 4]}))
     assert sum(sum(one.values()) for one in terms.values()) == domain.size + 300 + 333 + 1
     assert max(len(one) for one in terms.values()) <= 4

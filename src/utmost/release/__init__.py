@@ -1,6 +1,7 @@
 """What has been said over time: one-time and gradual releases, and the ledger."""
 
 from utmost.release.accuracy import epsilon_for
+from utmost.release.clean_release import CleanRelease
 from utmost.release.gradual_release import GradualRelease, NoisePath, ProcessedRelease, path
 from utmost.release.level_steps import bridge, relax, tighten
 from utmost.release.plan import Plan, plan_release
@@ -13,6 +14,7 @@ from utmost.release.workload_release import WorkloadRelease, release_workload
 
 __all__ = [
     "Answer",
+    "CleanRelease",
     "Coalitions",
     "GradualRelease",
     "NoisePath",

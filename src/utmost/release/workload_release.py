@@ -17,6 +17,7 @@ from utmost.noise.law import read_confidence
 from utmost.noise.ratio_bars import RatioBar, fieller
 from utmost.privacy import Unit
 from utmost.release.adapters import table_of
+from utmost.release.clean_release import CleanRelease, cleaned
 from utmost.release.counted import CountedTable
 from utmost.release.plan import warn_of_level
 from utmost.release.values import noised_by, secure
@@ -332,6 +333,18 @@ class WorkloadRelease:
             self.domain.family_name(family): max(Printing.of(of.values()).radius(radii[id(one)]) for one in of.values())
             for family, of in noises.items()
         }
+
+    def clean(self) -> CleanRelease:
+        """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
+
+        Raises:
+            NotDetermined: where the measured families do not determine the atoms.
+            SolverFailed: where a program was not solved.
+
+        Cost: seconds for 10^5 atoms.
+        """
+        atom = self.noise(group_of(self.domain, self.domain.finest))
+        return cleaned(self.reconstruction, self.measured, atom, self.kind)
 
     def noise(self, form: ProductForm) -> Combination:
         """The law of an answer's error.

@@ -34,8 +34,11 @@ class ProductForm:
     factors: tuple[NDArray[Any], ...] = field(repr=False)
     denominator: int = 1
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factors", tuple(frozen(np.array(one, dtype=object)) for one in self.factors))
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return ProductForm, (self.domain, tuple(frozen(one.copy()) for one in self.factors), self.denominator)
+        return ProductForm, (self.domain, self.factors, self.denominator)
 
     @property
     def family(self) -> Family:
@@ -85,7 +88,7 @@ def selected(domain: Domain, where: Where, along: Mapping[str, Any] | None = Non
         whole = np.array([int(number * common) for number in read], dtype=object)
         factors[place] = factors[place] * whole[axis.group_of(level)]
         denominator *= common
-    return ProductForm(domain, tuple(frozen(factor) for factor in factors), denominator)
+    return ProductForm(domain, tuple(factors), denominator)
 
 
 def group_of(domain: Domain, family: Family, place: tuple[int, ...] | None = None) -> ProductForm:
@@ -93,7 +96,7 @@ def group_of(domain: Domain, family: Family, place: tuple[int, ...] | None = Non
     places = (0,) * len(family) if place is None else place
     factors = []
     for axis, level, group in zip(domain.axes, family, places, strict=True):
-        factors.append(frozen((axis.group_of(level) == group).astype(np.int64).astype(object)))
+        factors.append((axis.group_of(level) == group).astype(np.int64))
     return ProductForm(domain, tuple(factors))
 
 

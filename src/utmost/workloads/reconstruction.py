@@ -127,11 +127,8 @@ class Reconstruction:
         >>> (sums / divisor).tolist(), reconstruction.estimates({(0,): np.array([3, 4]), (1,): np.array([12])}, (1,))
         ([5.0, 6.0], (array([11]), 1))
         """
-        base = self._base(family)
-        unknown = [space for space, total in self._totals.items() if total == 0 and _is_finer(base, space)]
-        if unknown:
-            raise self._undetermined(family, unknown)
-        return self._estimates(measured, base, family)
+        self.check_family_determined(family)
+        return self._estimates(measured, self._base(family), family)
 
     def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> NDArray[np.float64]:
         """The same in float64; what is not determined is taken as small as it can be."""
@@ -151,6 +148,17 @@ class Reconstruction:
         base = self._base(form.family)
         sums, divisor = self._estimates(measured, base, base)
         return form.of(sums, base) / divisor
+
+    def check_family_determined(self, family: Family) -> None:
+        """Check that the measured sums determine every sum over a family.
+
+        Raises:
+            NotDetermined: where they do not.
+        """
+        base = self._base(family)
+        unknown = [space for space, total in self._totals.items() if total == 0 and _is_finer(base, space)]
+        if unknown:
+            raise self._undetermined(family, unknown)
 
     def check_determined(self, form: ProductForm) -> None:
         """Check that the measured sums determine an answer.
