@@ -322,6 +322,7 @@ MADE |= {
 MADE |= {"CapacityCertificate", "VertexCertificate", "ImplicitMechanism", "SimilarityMechanism", "LatticeMechanism"}
 MADE |= {"EnvelopeMechanism", "ProductMechanism", "UniformMechanism", "ProductDual", "PairMultipliers", "TypeCapacity"}
 MADE |= {"Multipliers", "Status", "Spending", "Event", "Published", "Budget", "Verification", "Categorical"}
+MADE |= {"NamedKeys", "NamingLaw", "RatioBar", "SelectedKeys"}
 MADE |= {"Found", "Tally", "Bridge", "Relaxing", "Tightening", "Constraint", "UtilitySet"}
 
 

@@ -54,6 +54,7 @@ from utmost.release import epsilon_for as epsilon_for
 from utmost.release import rehearse_table as rehearse_table
 from utmost.release import release_table as release_table
 from utmost.release import release_workload as release_workload
+from utmost.release import select_keys as select_keys
 from utmost.sampling import sample as sample
 from utmost.spaces import Consumer as Consumer
 from utmost.spaces import Loss as Loss

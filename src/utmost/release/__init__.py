@@ -3,7 +3,9 @@
 from utmost.release.accuracy import epsilon_for
 from utmost.release.clean_release import CleanRelease
 from utmost.release.gradual_release import GradualRelease, NoisePath, ProcessedRelease, path
+from utmost.release.keys import KeySelection, NamedKeys, SelectedKeys, select_keys
 from utmost.release.level_steps import bridge, relax, tighten
+from utmost.release.naming import NamingLaw
 from utmost.release.plan import Plan, plan_release
 from utmost.release.statements import guarantee, statement
 from utmost.release.table import TableRelease, rehearse_table, release_table
@@ -17,9 +19,13 @@ __all__ = [
     "CleanRelease",
     "Coalitions",
     "GradualRelease",
+    "KeySelection",
+    "NamedKeys",
+    "NamingLaw",
     "NoisePath",
     "Plan",
     "ProcessedRelease",
+    "SelectedKeys",
     "TableRelease",
     "TrustRelease",
     "WorkloadRelease",
@@ -36,6 +42,7 @@ __all__ = [
     "relax",
     "release_table",
     "release_workload",
+    "select_keys",
     "statement",
     "tighten",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.exact import checked, frozen
-from utmost.noise.combination import Combination
+from utmost.noise import Combination
 from utmost.release.adapters import table_of
 from utmost.sampling.integers import narrowed
 from utmost.workloads import Domain, Family

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.noise.combination import Combination
+from utmost.noise import Combination
 from utmost.sampling.integers import narrowed
 
 _FINE = 100  # a step of the printed number is at most this part of the standard deviation

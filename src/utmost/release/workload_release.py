@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import Level, Number, checked, frozen, level, wrong_kind
-from utmost.noise.combination import Combination, simultaneous_radii
+from utmost.noise import Combination, RatioBar, fieller, simultaneous_radii
 from utmost.noise.law import read_confidence
-from utmost.noise.ratio_bars import RatioBar, fieller
 from utmost.privacy import Unit
 from utmost.release.adapters import table_of
 from utmost.release.clean_release import CleanRelease, cleaned

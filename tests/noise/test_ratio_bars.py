@@ -1,0 +1,87 @@
+"""Error bars of ratios: Fieller's set, held whole by an interval."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from utmost.errors import OutOfRange, WrongKind
+from utmost.noise import fieller
+
+X = np.arange(-45, 46)
+MASS = np.outer(*[np.tanh(0.5) * np.exp(-np.abs(X))] * 2)
+
+
+def missed(rho, u, v):
+    """P(|(1 - rho) G - rho H| >= |u - rho v|) for a part G of a whole G + H at epsilon 1, by listing both."""
+    noise = np.abs((1 - rho) * X[:, None] - rho * X)
+    return float(MASS[noise >= abs(u - rho * v) * (1 - 1e-12)].sum())
+
+
+@pytest.mark.parametrize(("u", "v", "lower", "upper"), [(512, 825, 0.6182, 0.6231), (17, 25, 0.5993, 0.7735)])
+def test_the_rates_of_the_design_note(u, v, lower, upper):
+    """512 of 825 admitted, and 17 of 25, each of two cells with noise at epsilon 1."""
+    bar = fieller(u, v, [1, 0], [1, 1], 1)
+    assert bar.determined
+    assert lower - 1e-4 <= bar.lower <= lower + 1e-3
+    assert upper - 1e-3 <= bar.upper <= upper + 1e-4
+    assert bar.estimate == pytest.approx(u / v)
+
+
+@pytest.mark.parametrize(("u", "v"), [(17, 25), (0, 30), (5, -9)])
+def test_what_lies_outside_is_excluded_and_what_lies_well_inside_is_not(u, v):
+    """Ratios outside have P(|noise| >= |U - rho V|) <= 5 %, near the ends and far away; a narrower bar would not."""
+    bar = fieller(u, v, [1, 0], [1, 1], 1)
+    width = bar.upper - bar.lower
+    for step in (1e-9, 1e-3, 0.01, 0.05, 0.2, 1, 10, 1e3, 1e6):
+        assert missed(bar.lower - step * width, u, v) <= 0.05 + 1e-9
+        assert missed(bar.upper + step * width, u, v) <= 0.05 + 1e-9
+    assert missed(bar.lower + 0.03 * width, u, v) > 0.05
+    assert missed(bar.upper - 0.03 * width, u, v) > 0.05
+
+
+def test_a_denominator_that_may_be_nought_determines_nothing():
+    """3 of 5: the error bar of 5 at 97.5 % reaches 0."""
+    bar = fieller(3, 5, [1, 0], [1, 1], 1)
+    assert not bar.determined
+    assert str(bar) == "not determined"
+    assert (bar.lower, bar.upper) == (-math.inf, math.inf)
+    assert fieller(3, 0, [1, 0], [1, 1], 1).estimate is None
+    assert not fieller(0, 1, [1, 0], [1, 1], 1).determined
+
+
+def test_bars_grow_with_the_confidence_and_scale_with_the_sums():
+    low, high = (fieller(40, 60, [1, 0], [1, 1], 1, confidence=c) for c in ("0.8", "0.99"))
+    assert high.lower < low.lower < low.upper < high.upper
+    mean = fieller(4000, 60, [100, 0], [1, 1], 1, confidence="0.8")
+    assert mean.lower / 100 == pytest.approx(low.lower, rel=0.2)
+
+
+def test_ratios_without_noise_are_themselves():
+    exact = fieller(50, 60, [0], [0], 1)
+    assert exact.lower <= 50 / 60 <= exact.upper
+    assert exact.upper - exact.lower < 1e-12
+    top = fieller(50, 60, [1], [0], 1)
+    assert (top.lower, top.upper) == (pytest.approx(47 / 60, abs=1e-5), pytest.approx(53 / 60, abs=1e-5))
+    hardly = fieller(50, 60, [1, 0], [1, 1], 50)
+    assert hardly.upper - hardly.lower < 1e-12
+
+
+@pytest.mark.slow
+def test_coverage_over_all_noises():
+    """True sums 8 of 22 at epsilon 2: over all noises but a thousandth, 95 % of the bars hold the ratio."""
+    mass = np.tanh(1) * np.exp(-2 * np.abs(X))
+    kept = 0.0
+    for g in range(-4, 5):
+        for h in range(-4, 5):
+            bar = fieller(8 + g, 22 + g + h, [1, 0], [1, 1], 2)
+            kept += mass[45 + g] * mass[45 + h] * (bar.lower <= Fraction(8, 22) <= bar.upper)
+    assert kept >= 0.95 - 1e-3
+
+
+def test_lists_of_different_lengths_are_refused():
+    with pytest.raises(OutOfRange, match="one coefficient for each noise"):
+        fieller(1, 2, [1], [1, 1], 1)
+    with pytest.raises(WrongKind):
+        fieller(1, 2, 1, 1, 1)

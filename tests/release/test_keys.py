@@ -1,0 +1,364 @@
+"""Unknown keys: the best choice of which to name, its noisy counts, and deltas that grow; everything in rationals."""
+
+import datetime
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utmost import errors, select_keys
+from utmost.exact import level
+from utmost.programs import LinearProgram, solve
+from utmost.release import KeySelection, NamingLaw
+from utmost.release.keys import selected
+from utmost.release.naming import appearing, naming_law
+from utmost.testing import SeededRandomness
+
+RATIOS = [Fraction(2), Fraction(3), Fraction(11, 10), Fraction(3, 2), Fraction(22026)]
+DELTAS = [Fraction(9, 10), Fraction(1, 3), Fraction(1, 10), Fraction(1, 1000), Fraction(1, 10**6)]
+
+ratios = st.sampled_from(RATIOS)
+deltas = st.fractions(Fraction(1, 10**5), Fraction(99, 100))
+
+
+def recursion(a, delta, count):
+    """pi(0), ..., pi(count - 1) by the recursion itself."""
+    found = [Fraction(0)]
+    while len(found) < count:
+        last = found[-1]
+        found.append(min(a * last + delta, 1 - (1 - last - delta) / a, Fraction(1)))
+    return found
+
+
+def hockey_stick(p, q, a):
+    return sum(max(Fraction(0), p.get(x, Fraction(0)) - a * q.get(x, Fraction(0))) for x in p)
+
+
+def named_law(law, n):
+    """The law of what is published of a key of n individuals: nothing (None), or n plus noise."""
+    found = {None: 1 - law.chance(n)}
+    for least in range(1, n + 1):
+        found[n + law.turn - least] = law.chance(least) - law.chance(least - 1)
+    return found
+
+
+@pytest.mark.parametrize("a", RATIOS)
+@pytest.mark.parametrize("delta", DELTAS)
+def test_the_closed_form_is_the_recursion(a, delta):
+    law = NamingLaw(a, delta)
+    count = law.certain + 3
+    exactly = recursion(a, delta, count)
+    assert [law.chance(n) for n in range(count)] == exactly
+    around = [law.chance_interval(n, 64) for n in range(count)]
+    assert all(interval.contains(chance) for interval, chance in zip(around, exactly, strict=True))
+    assert max(interval.width for interval in around) < Fraction(1, 1 << 60)
+    assert exactly[law.certain] == 1
+
+
+@pytest.mark.parametrize("a", RATIOS)
+@pytest.mark.parametrize("m", [1, 2, 5, 9, 14])
+def test_the_truncated_geometric_is_the_optimum(a, m):
+    """Noise on -m..m with weights a^-|x|, kept above m, has delta = its edge mass and names with the chance pi."""
+    weights = {x: a ** -abs(x) for x in range(-m, m + 1)}
+    total = sum(weights.values())
+    law = NamingLaw(a, weights[m] / total)
+    assert law.threshold == m
+    for n in range(2 * m + 4):
+        assert law.chance(n) == sum(w for x, w in weights.items() if n + x > m) / total
+    assert named_law(law, 2 * m + 1)[2 * m + 1] == weights[0] / total
+
+
+@given(ratios, deltas)
+def test_a_name_with_its_noisy_count_costs_exactly_epsilon_and_delta(a, delta):
+    """The hockey-stick divergence of (named, n + noise) between n and n + 1 is delta at most, and somewhere delta."""
+    law = NamingLaw(a, delta)
+    worst = Fraction(0)
+    for n in range(min(law.certain, 60) + 1):
+        one, other = named_law(law, n), named_law(law, n + 1)
+        worst = max(worst, hockey_stick(one, other, a), hockey_stick(other, one, a))
+    assert worst == delta
+
+
+@given(ratios, deltas)
+def test_names_alone_have_the_largest_chances_a_bound_leaves(a, delta):
+    """Each of the four inequalities holds, and at every step one of them is attained."""
+    law = NamingLaw(a, delta)
+    for p, q in pairwise(law.chance(n) for n in range(min(law.certain, 60) + 1)):
+        assert q <= a * p + delta
+        assert 1 - p <= a * (1 - q) + delta
+        assert p <= a * q + delta
+        assert 1 - q <= a * (1 - p) + delta
+        assert q == 1 or q == a * p + delta or 1 - p == a * (1 - q) + delta
+
+
+@pytest.mark.parametrize(("a", "delta"), [(2.0, 0.01), (1.1, 0.02), (3.0, 1e-4)])
+def test_no_mechanism_on_one_key_names_it_with_a_larger_chance(a, delta):
+    """The linear program over all p(0), ..., p(N) with p(0) = 0: its optimum for each n is pi(n)."""
+    law, size = NamingLaw(Fraction(str(a)), Fraction(str(delta))), 12
+    rows, columns, values, upper = [], [], [], []
+    for n in range(size):
+        for one, other, bound in ((n + 1, n, delta), (n, n + 1, delta), (n, n + 1, None), (n + 1, n, None)):
+            row = len(upper)
+            rows += [row, row]
+            if bound is not None:  # p(one) - a p(other) <= delta
+                columns, values, upper = [*columns, one, other], [*values, 1, -a], [*upper, delta]
+            else:  # (1 - p(one)) - a (1 - p(other)) <= delta
+                columns, values, upper = [*columns, one, other], [*values, -1, a], [*upper, delta - 1 + a]
+    rows, columns, values, upper = [*rows, len(upper)], [*columns, 0], [*values, 1], [*upper, 0.0]
+    rows += range(len(upper), len(upper) + size + 1)
+    columns, values, upper = [*columns, *range(size + 1)], [*values, *[1] * (size + 1)], [*upper, *[1.0] * (size + 1)]
+    for n in (1, 3, 6, 12):
+        cost = [-1.0 if k == n else 0.0 for k in range(size + 1)]
+        program = LinearProgram.of_triplets(cost, rows, columns, values, lower=[-np.inf] * len(upper), upper=upper)
+        assert -solve(program).value == pytest.approx(float(law.chance(n)), abs=1e-8)
+
+
+def users(total, delta, keys, chance):
+    law = naming_law(level(total), Fraction(delta), keys)
+    below, above = 0, law.certain
+    while above - below > 1:
+        middle = (below + above) // 2
+        below, above = (below, middle) if law.chance_interval(middle).lower >= Fraction(chance) else (middle, above)
+    return above
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "keys", "half", "most", "laplace"),
+    [(1, 1, 14, 18, (14, 18)), (1, 10, 132, 171, (155, 194)), ("0.1", 1, 109, 148, (132, 171))],
+)
+def test_how_many_individuals_a_key_needs(epsilon, keys, half, most, laplace):
+    """For a chance of 50 % and of 99 %, at delta 1e-6; beside Laplace noise of level epsilon/k and a threshold."""
+    assert (users(epsilon, "1e-6", keys, "0.5"), users(epsilon, "1e-6", keys, "0.99")) == (half, most)
+    each = float(Fraction(epsilon)) / keys
+    least = 1 - math.log(2e-6 / keys) / each  # 1 + Laplace noise exceeds it with the chance delta/k
+    assert (int(least), int(least + math.log(50) / each)) == laplace
+
+
+def test_the_level_of_a_key_is_rounded_to_the_safe_side():
+    """e^(epsilon/k) is bounded from below by a rational, and nearly met."""
+    for epsilon, keys in ((1, 1), ("1e-6", 1), (1, 10**6), (50, 3), ("1e-50", 1), (10**5, 1)):
+        a = naming_law(level(epsilon), Fraction(1, 100), keys).ratio
+        share = Fraction(epsilon) / keys
+        assert a > 1
+        if share < 100:
+            log = share if share < Fraction(1, 10**6) else Fraction(math.log(a))
+            assert log <= share * (1 + Fraction(1, 10**12))
+            assert (a - 1) * (1 + Fraction(1, 10**12)) >= (share if share < 1 else Fraction(math.expm1(share)))
+    assert naming_law(level(alpha="1/3"), Fraction(1, 100), 1).ratio == 3
+
+
+CHAINS = [
+    (Fraction(2), (Fraction(1, 10**6), Fraction(1, 10**5), Fraction(1, 10))),
+    (Fraction(3, 2), (Fraction(1, 1000), Fraction(1, 50), Fraction(1, 10))),
+    (Fraction(11, 10), (Fraction(1, 100), Fraction(2, 100), Fraction(3, 100))),
+]
+
+
+@pytest.mark.parametrize(("a", "chain"), CHAINS)
+def test_growing_deltas_cost_the_last_one(a, chain):
+    """Three lists of one coupling: at which delta a key appears, between n and n + 1, costs exactly the last delta."""
+    laws = [NamingLaw(a, delta) for delta in chain]
+    worst = Fraction(0)
+
+    def appears(n):
+        steps = [Fraction(0), *(law.chance(n) for law in laws), Fraction(1)]
+        assert steps == sorted(steps)
+        return dict(enumerate(after - before for before, after in pairwise(steps)))
+
+    for n in range(laws[0].certain + 2):
+        one, other = appears(n), appears(n + 1)
+        worst = max(worst, hockey_stick(one, other, a), hockey_stick(other, one, a))
+    assert worst == chain[-1]
+
+
+def test_growing_epsilons_would_cost_more_than_the_last():
+    """e^epsilon from 2 to 3 at delta 1e-6: the pair of lists has 2047 times that delta, so it is refused."""
+    delta = Fraction(1, 10**6)
+    strict, loose = NamingLaw(Fraction(2), delta), NamingLaw(Fraction(3), delta)
+    newly = [loose.chance(n) - strict.chance(n) for n in range(60)]
+    worst = max(q - 3 * p for p, q in pairwise(newly))
+    assert worst > 1000 * delta
+    selection = KeySelection({"a": 3}, epsilon=1)
+    selection.at("1e-6", epsilon=1)
+    with pytest.raises(errors.Unsupported, match="only delta can grow"):
+        selection.at("1e-5", epsilon=2)
+
+
+@pytest.mark.parametrize(("a", "chain"), CHAINS)
+def test_what_appears_later_has_the_chance_that_is_left(a, chain):
+    """(pi_2 - pi_1)/(1 - pi_1), enclosed to any precision."""
+    before, after = NamingLaw(a, chain[0]), NamingLaw(a, chain[1])
+    for n in range(before.certain):
+        if before.chance(n) < 1:
+            exactly = (after.chance(n) - before.chance(n)) / (1 - before.chance(n))
+            (around,) = appearing(before, after, n)(80)
+            assert around.contains(exactly)
+            assert around.width < Fraction(1, 1 << 70)
+
+
+class Bits:
+    """A source that gives one word and then another."""
+
+    is_secure, ahead = False, {}
+
+    def __init__(self, *words):
+        self.left = list(words)
+
+    def word(self):
+        return self.left.pop(0)
+
+    def words(self, count, bits):
+        raise AssertionError
+
+
+@pytest.mark.parametrize("delta", ["1/10", "1/1000"])
+def test_a_threshold_drawn_bit_by_bit_is_the_true_one(delta):
+    """T is the least n with pi(n) > U: for words on both sides of each pi(n), and on the cell that holds it."""
+    law, ones = NamingLaw(Fraction(3, 2), Fraction(delta)), [2**64 - 1] * 3
+    for n in range(1, law.certain):
+        cell = math.floor(law.chance(n) * 2**64)
+        after = next(k for k in range(n + 1, law.certain + 1) if law.chance(k) * 2**64 >= cell + 2 or k == law.certain)
+        if law.chance(n) < 1 and law.chance(n - 1) * 2**64 < cell - 1:
+            assert law._drawn(Bits(cell - 1, *ones).word) == n
+            assert law._drawn(Bits(cell + 1, 0, 0, 0).word) == after
+            assert law._drawn(Bits(cell, 0, 0, 0).word) == n
+            assert law._drawn(Bits(cell, *ones).word) == after
+
+
+def test_draws_by_table_and_bit_by_bit_have_the_law():
+    """2 * 10^4 seeded draws each, against pi, within five standard deviations at every n."""
+    law, count = NamingLaw(Fraction(3, 2), Fraction(1, 50)), 20_000
+    by_table = list(law.thresholds(count, SeededRandomness(1)))
+    word = SeededRandomness(2).word
+    by_bits = [law._drawn(word) for _ in range(count // 10)]
+    for drawn in (by_table, by_bits):
+        for n in range(law.certain + 1):
+            chance = float(law.chance(n))
+            noise = 5 * math.sqrt(chance * (1 - chance) / len(drawn)) + 1e-12
+            assert abs(np.mean(np.array(drawn) <= n) - chance) <= noise
+
+
+def test_keys_and_noisy_counts_as_published():
+    """Above the threshold, in the order of the texts, the common ones all there, the noise within its bounds."""
+    counts = {f"k{i:03}": 200 if i % 2 else 1 for i in range(100)}
+    found = select_keys(counts, epsilon=1, delta="1e-12", keys=2)
+    assert found.keys == tuple(sorted(name for name, n in counts.items() if n > 1))
+    assert all(noisy > found.threshold for noisy in found.noisy)
+    assert all(abs(noisy - 200) <= found.law.certain for noisy in found.noisy)
+    assert found.chance(1) == Fraction(1, 2 * 10**12)
+    assert found.chance(0) == 0
+    assert "delta=1/1000000000000" in found.statement
+    assert "at most 2 keys, each counted once" in found.statement
+    assert "holds at most 1 key, counted once" in select_keys({}, epsilon=1, delta="1e-6").statement
+
+
+def test_a_key_that_nobody_holds_is_never_named():
+    found = select_keys(dict.fromkeys(range(2000), 0) | {"x": 10**30}, epsilon=50, delta="0.999")
+    assert found.keys == ("x",)
+
+
+def test_the_order_of_the_data_does_not_show():
+    """Equal draws for equal keys whatever the order in which they came, and none for keys of count 0."""
+    counts = [("b", 5), ("a", 9), (3, 7), (datetime.date(2026, 1, 1), 9), (("a", 1), 4)]
+    one, other = (
+        selected(_read(given), level(1), Fraction(1, 10), 1, SeededRandomness(3))
+        for given in (dict(counts), {"z": 0} | dict(reversed(counts)))
+    )
+    assert (one.keys, one.noisy) == (other.keys, other.noisy)
+    assert list(map(str, one.keys)) == sorted(map(str, one.keys))
+
+
+def _read(counts):
+    from utmost.release.keys import _counted
+
+    return _counted(counts)
+
+
+def test_growing_deltas_only_add_and_repeat_what_was_said():
+    selection = KeySelection({i: i % 40 for i in range(2000)}, epsilon=1)
+    first, second = selection.at("1e-9"), selection.at("1e-4")
+    assert set(first.keys) < set(second.keys)
+    assert selection.at("1e-9") == first
+    assert selection.at(Fraction(1, 10**4)) is second
+    assert second.statement.startswith("Naming these keys is (epsilon=1, delta=1/10000)")
+    with pytest.raises(errors.OutOfRange, match="only grow"):
+        selection.at("1e-6")
+
+
+def test_later_lists_have_the_law_of_fresh_ones():
+    """4000 keys of 8 individuals, named at two deltas in turn: how many is binomial with pi of the last delta."""
+    selection = KeySelection(dict.fromkeys(range(10000), 8), epsilon=1)
+    for delta in ("1e-5", "1e-4"):
+        chance = float(naming_law(level(1), Fraction(delta), 1).chance(8))
+        named = len(selection.at(delta).keys)
+        assert abs(named - 4000 * chance) <= 6 * math.sqrt(4000 * chance * (1 - chance))
+
+
+def test_tables_of_two_columns_are_read():
+    pandas = pytest.importorskip("pandas")
+    for table in (
+        {"word": ["b", "a"], "n": [10**6, 10**6]},
+        pandas.DataFrame({"word": ["b", "a"], "n": [10**6, 10**6]}),
+    ):
+        assert select_keys(table, epsilon=1, delta="1e-6").keys == ("a", "b")
+    assert select_keys({"b": 10**6, "a": 10**6}, epsilon=1, delta="1e-6").keys == ("a", "b")
+
+
+def test_extreme_levels_and_deltas():
+    """epsilon/k of 1e-6 and of 1e-15, delta of 1e-300, and more keys a person than anybody holds."""
+    for epsilon, delta, keys in (
+        ("1e-6", "1e-6", 1),
+        (1, "1e-300", 10**9),
+        (10**6, "1e-300", 1),
+        ("1e-50", "0.1", 1),
+        (50, "0.99", 1),
+    ):
+        found = select_keys({"all": 10**400, "one": 1}, epsilon=epsilon, delta=delta, keys=keys)
+        assert "all" in found.keys
+        assert found.law.chance_interval(1, 2000).contains(Fraction(delta) / keys)
+    with pytest.raises(errors.Unsupported, match="2\\^24 bits"):
+        found = select_keys({}, epsilon="1e-6", delta="1e-6").chance(500_000)
+
+
+@pytest.mark.parametrize(
+    ("counts", "kind"),
+    [
+        ({"secret": -1}, errors.OutOfRange),
+        ({"secret": 1.5}, errors.NotANumber),
+        ({"secret": None}, errors.NotANumber),
+        ({"secret": True}, errors.NotANumber),
+        ({None: 1}, errors.WrongKind),
+        ({1.5: 1}, errors.WrongKind),
+        ({"word": ["secret", "secret"], "n": [1, 2]}, errors.BadTable),
+        ({"word": ["secret"], "n": [[1]]}, errors.BadTable),
+        (np.zeros((2, 2)), errors.BadTable),
+        (3, errors.BadTable),
+    ],
+)
+def test_what_is_no_count_of_individuals_is_refused_unseen(counts, kind):
+    with pytest.raises(kind) as caught:
+        select_keys(counts, epsilon=1, delta="1e-6")
+    assert "secret" not in str(caught.value)
+    assert "-1" not in str(caught.value)
+
+
+def test_wrong_promises_are_refused():
+    with pytest.raises(errors.OutOfRange, match="4000 digits"):
+        select_keys({10**5000: 1}, epsilon=1, delta="1e-6")
+    for delta in (0, 1, 2, "1e-400", -1):
+        with pytest.raises(errors.OutOfRange):
+            select_keys({"a": 1}, epsilon=1, delta=delta)
+    with pytest.raises(errors.OutOfRange):
+        select_keys({"a": 1}, epsilon=1, delta="1e-6", keys=0)
+    with pytest.raises(errors.NotALevel):
+        select_keys({"a": 1}, delta="1e-6")
+    with pytest.raises(errors.PromiseBroken):
+        select_keys({"a": 1}, epsilon=1, delta="1e-6", randomness=SeededRandomness(1))
+    with pytest.raises(errors.PromiseBroken):
+        KeySelection({"a": 1}, epsilon=1, randomness=SeededRandomness(1))
+    with pytest.raises(errors.OutOfRange):
+        NamingLaw(1, "1/2")
