@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import OutOfRange, PromiseBroken
+from utmost.errors import BadTable, OutOfRange, PromiseBroken, UtmostError
 from utmost.exact import Level, Number, checked, frozen, level, wrong_kind
 from utmost.noise import Combination, RatioBar, fieller, simultaneous_radii
 from utmost.noise.law import read_confidence
@@ -63,6 +63,7 @@ def release_workload(
 
     Raises:
         OutOfRange: for a table over another domain, and a sensitivity that is no integer.
+        Unsupported: for a measured level whose groups differ in size.
         PromiseBroken: for a strategy whose unit is smaller than what the counting proved, and for a source of
             randomness that is not secure.
         BadTable: for atoms that are no integers, or of another shape.
@@ -91,12 +92,14 @@ def noised_workload(
     counted = table if isinstance(table, CountedTable) else CountedTable(strategy.domain, table, strategy.unit)
     check_covers(counted, strategy)
     laws = noise_laws(strategy, spent)
+    weights = precision_weights({family: law.ratio for family, law in laws.items()})
+    Reconstruction(strategy.domain, weights)
     warn_of_level(spent, max(laws.values(), key=lambda law: law.level), above=5)
     domain = strategy.domain
     atoms = _summable(counted.atoms)
     sums = {family: domain.sums(atoms, family) for family in laws}
     measured = {family: noised_by(sums[family], law, None, randomness=randomness) for family, law in laws.items()}
-    return WorkloadRelease(strategy, spent, confidence, measured, counted.kind, counted.part)
+    return WorkloadRelease(strategy, spent, confidence, measured, counted.kind, counted.part, weights)
 
 
 def check_covers(counted: CountedTable, strategy: Strategy) -> None:
@@ -165,6 +168,7 @@ class WorkloadRelease:
         object.__setattr__(self, "measured", shaped)
         if not self.weights:
             object.__setattr__(self, "weights", precision_weights(self._ratios))
+        Reconstruction(self.domain, self.weights)  # refuses what cannot be reconstructed
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = (self.strategy, self.level, self.confidence, dict(self.measured), self.kind, self.part, self.weights)
@@ -206,7 +210,11 @@ class WorkloadRelease:
         Raises:
             BadTable: for what describes none.
         """
-        release = cls(**workload_parts(facts))
+        parts = workload_parts(facts)
+        try:
+            release = cls(**parts)
+        except (UtmostError, ValueError) as error:
+            raise BadTable("the document's parts must make a workload release", came=str(error)) from None
         check_stated(facts, release)
         return release
 

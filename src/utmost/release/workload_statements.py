@@ -88,7 +88,7 @@ def workload_statement(release: Noised) -> dict[str, Any]:
         "kind": WORKLOAD_KIND,
         "format": WORKLOAD_FORMAT,
         "utmost": __version__,
-        "guarantee": f"{promise(release.level, unit, 'the released sums', 'atom of the domain')} {assumed}",
+        "guarantee": f"{promise(release.level, unit, 'the released sums', 'atom')} {assumed}",
         **level_facts(release.level),
         "neighbours": unit.neighbours,
         "sensitivity": str(unit.sensitivity),
@@ -102,7 +102,7 @@ def workload_statement(release: Noised) -> dict[str, Any]:
         "families": _family_facts(release),
         "part": None if release.part is None else list(release.part),
         "domain_from": "declared",
-        "measured": {"of": "sums", "sha256": sums_digest(release)},
+        "measured": {"of": "domain and sums", "sha256": sums_digest(release)},
         "shares": {strategy.domain.family_name(family): str(share) for family, share in strategy.shares.items()},
     }
 
@@ -125,11 +125,13 @@ def _family_facts(release: Noised) -> list[dict[str, Any]]:
 
 
 def sums_digest(release: Noised) -> str:
-    """The SHA-256 of the UTF-8 text of a JSON list, without spaces, of pairs: a family's name, and its noisy sums.
+    """The SHA-256 of the UTF-8 text of a JSON list, without spaces: the domain, and a pair for each measured family.
 
-    The families come in the order of the statement, the sums in the order of the domain's values, as decimal text.
+    A pair is the family's name and its noisy sums as decimal text, in the order of the domain's values; the families
+    come in the order of the statement.
     """
-    named = [[name, [str(one) for one in sums]] for name, sums in _sums(release).items()]
+    pairs = [[name, [str(one) for one in sums]] for name, sums in _sums(release).items()]
+    named = [release.strategy.domain.facts(), *pairs]
     text = json.dumps(named, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
