@@ -161,6 +161,8 @@ class WorkloadRelease:
     weights: Mapping[Family, int] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
+        if set(self.measured) != set(self.strategy.shares):
+            raise OutOfRange("the measured families must be those of the strategy", came="others")
         shaped = {
             family: frozen(np.array(self.measured[family]).reshape(self.domain.group_shape(family)))
             for family in self.strategy.shares

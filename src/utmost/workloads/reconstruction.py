@@ -156,9 +156,8 @@ class Reconstruction:
             NotDetermined: where they do not.
         """
         base = self._base(family)
-        unknown = [space for space, total in self._totals.items() if total == 0 and _is_finer(base, space)]
-        if unknown:
-            raise self._undetermined(family, unknown)
+        if any(total == 0 and _is_finer(base, space) for space, total in self._totals.items()):
+            raise self._undetermined(family)
 
     def check_determined(self, form: ProductForm) -> None:
         """Check that the measured sums determine an answer.
@@ -166,9 +165,8 @@ class Reconstruction:
         Raises:
             NotDetermined: where they do not.
         """
-        unknown = [space for space, energy in self.energies(form).items() if energy and self._totals[space] == 0]
-        if unknown:
-            raise self._undetermined(form.family, unknown)
+        if any(energy and self._totals[space] == 0 for space, energy in self.energies(form).items()):
+            raise self._undetermined(form.family)
 
     def energies(self, form: ProductForm) -> dict[Family, Fraction]:
         """Of each eigenspace, the squared length of what an answer has in it."""
@@ -337,14 +335,13 @@ class Reconstruction:
             )
         return int(sizes[0])
 
-    def _undetermined(self, family: Family, unknown: Sequence[Family]) -> NotDetermined:
-        needed = " or ".join(repr(self.domain.family_name(space)) for space in unknown[:2])
+    def _undetermined(self, family: Family) -> NotDetermined:
         name = self.domain.family_name(family)
         return NotDetermined(
             "the measured families must determine the answer",
             came=f"sums over {name!r}" if name else "the total",
             where=", ".join(repr(self.domain.family_name(one)) for one in self.weights) + " measured",
-            remedy=f"Give a share of the level to {needed}, or to a finer family, or ask for a coarser sum.",
+            remedy=f"Give a share of the level to {name!r}, or to a finer family, or ask for a coarser sum.",
         )
 
 
