@@ -361,6 +361,8 @@ class WorkloadRelease:
         Raises:
             NotDetermined: for an answer that the measured families do not determine.
         """
+        if not isinstance(form, ProductForm):
+            raise wrong_kind("form", "a ProductForm", form)
         self.reconstruction.check_determined(form)
         listed = [
             (key[0], self._ratios[family], count)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, UtmostError
-from utmost.exact import Level
+from utmost.exact import Level, wrong_kind
 from utmost.noise import Geometric
 from utmost.noise.law import read_confidence
 from utmost.privacy import Unit
@@ -145,8 +145,11 @@ def workload_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of the `WorkloadRelease` that `workload_facts` wrote.
 
     Raises:
+        WrongKind: for what is no mapping.
         BadTable: for a document of another kind or format, and one that lacks a field.
     """
+    if not isinstance(facts, Mapping):
+        raise wrong_kind("facts", "a mapping", facts)
     if facts.get("kind") != WORKLOAD_KIND or facts.get("format") != WORKLOAD_FORMAT:
         came = f"{facts.get('kind')!r}, format {facts.get('format')!r}"
         raise BadTable(f"the document must be a {WORKLOAD_KIND} of format {WORKLOAD_FORMAT}", came=came)
