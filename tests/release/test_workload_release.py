@@ -234,8 +234,16 @@ def test_groups_of_different_sizes_have_radii_of_their_own():
     release = release_workload(np.array([5, 6, 7, 8]), Strategy(domain, Unit(1, 1), {"district": 1}), epsilon=1)
     assert release["region"]["radius"].tolist() == [Combination([1], 1, counts=[3]).radius(), 3]
     assert release.bars("region") == {"region": Combination([1], 1, counts=[3]).radius()}
+    both = Strategy(domain, Unit(1, 1), {"district": "1/2", "region": "1/2"})
+    release = release_workload(np.array([5, 6, 7, 8]), both, epsilon=1)
+    one, other = release["region"]["radius"].tolist()
+    assert one > other
+    assert release["district"]["radius"].tolist()[3] == other < release["district"]["radius"].tolist()[0]
+    assert release.total({"district": "d"}).exact == release.total({"region": "S"}).exact
+    assert release.clean()["region"]["clean"].sum() == release.clean().total()
+    crossed = Domain(place=domain.axes[0], sex=[1, 2])
     with pytest.raises(Unsupported, match="one size"):
-        release_workload(np.arange(4), Strategy(domain, Unit(1, 1), {"region": 1}), epsilon=1)
+        release_workload(np.zeros((4, 2), int), Strategy(crossed, Unit(1, 1), {"region": 1}), epsilon=1)
 
 
 def test_what_is_refused_before_anything_is_drawn():

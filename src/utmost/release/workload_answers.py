@@ -55,7 +55,9 @@ class Printing:
     def estimates(self, sums: NDArray[Any], divisor: int) -> NDArray[Any]:
         """The same of integers over one divisor, as an array."""
         scale = 10**self.decimals
-        steps = sums if divisor == 1 == scale else (sums.astype(object) * (2 * scale) + divisor) // (2 * divisor)
+        if divisor == 1 and self.whole and sums.dtype != object:
+            return sums
+        steps = (sums.astype(object) * (2 * scale) + divisor) // (2 * divisor)
         return narrowed(steps) if self.decimals == 0 else (steps / scale).astype(np.float64)
 
     def radius(self, exactly: int | float) -> int | float:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,8 @@ from utmost.sampling import Randomness
 from utmost.workloads import Domain, Family, Strategy
 from utmost.workloads.domain import Where
 from utmost.workloads.forms import ProductForm, group_of, selected
-from utmost.workloads.reconstruction import Reconstruction, precision_weights
+from utmost.workloads.reconstruction import precision_weights
+from utmost.workloads.tree_reconstruction import LeastSquares, reconstruction_of
 
 Families = str | Sequence[str] | Family
 """A family by the names of its levels, or as the domain has it."""
@@ -93,7 +93,7 @@ def noised_workload(
     check_covers(counted, strategy)
     laws = noise_laws(strategy, spent)
     weights = precision_weights({family: law.ratio for family, law in laws.items()})
-    Reconstruction(strategy.domain, weights)
+    reconstruction_of(strategy.domain, weights)
     warn_of_level(spent, max(laws.values(), key=lambda law: law.level), above=5)
     domain = strategy.domain
     atoms = _summable(counted.atoms)
@@ -170,7 +170,7 @@ class WorkloadRelease:
         object.__setattr__(self, "measured", shaped)
         if not self.weights:
             object.__setattr__(self, "weights", precision_weights(self._ratios))
-        Reconstruction(self.domain, self.weights)  # refuses what cannot be reconstructed
+        reconstruction_of(self.domain, self.weights)  # refuses what cannot be reconstructed
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = (self.strategy, self.level, self.confidence, dict(self.measured), self.kind, self.part, self.weights)
@@ -192,9 +192,9 @@ class WorkloadRelease:
         return self.level
 
     @cached_property
-    def reconstruction(self) -> Reconstruction:
+    def reconstruction(self) -> LeastSquares:
         """Least squares from the measured families."""
-        return Reconstruction(self.domain, self.weights)
+        return reconstruction_of(self.domain, self.weights)
 
     @property
     def statement(self) -> dict[str, Any]:
@@ -398,24 +398,19 @@ class WorkloadRelease:
         sure = self.confidence if confidence is None else confidence
         return fieller(top, bottom, u, v, levels, counts=counts, confidence=sure)
 
-    def _noises(self, family: Family) -> dict[tuple[int, ...], Combination]:
-        """The laws of the errors of a family's sums: one for each combination of the groups' sizes by axis."""
-        found = {}
-        for kinds in product(*(sorted(set(sizes.tolist())) for sizes in self._sizes(family))):
-            first = tuple(sizes.tolist().index(size) for sizes, size in zip(self._sizes(family), kinds, strict=True))
-            found[kinds] = self.noise(group_of(self.domain, family, first))
-        return found
+    def _noises(self, family: Family) -> dict[int, Combination]:
+        """The laws of the errors of a family's sums: one for each kind of groups that have one law."""
+        kinds, first = np.unique(self.reconstruction.kinds(family), return_index=True)
+        places = zip(*np.unravel_index(first, self.domain.group_shape(family)), strict=True)
+        forms = [group_of(self.domain, family, tuple(map(int, place))) for place in places]
+        return {kind: self.noise(form) for kind, form in zip(kinds.tolist(), forms, strict=True)}
 
-    def _by_group(self, found: Mapping[tuple[int, ...], Any], family: Family) -> NDArray[Any]:
-        """Of each group of a family, what was found for its sizes."""
+    def _by_group(self, found: Mapping[int, Any], family: Family) -> NDArray[Any]:
+        """Of each group of a family, what was found for its kind."""
+        kinds = self.reconstruction.kinds(family).ravel()
         if len(found) == 1:
-            return np.full(int(np.prod(self.domain.group_shape(family))), next(iter(found.values())))
-        return np.array([found[key] for key in product(*(sizes.tolist() for sizes in self._sizes(family)))])
-
-    def _sizes(self, family: Family) -> list[NDArray[np.intp]]:
-        """By axis, the sizes of a family's groups."""
-        levels = zip(self.domain.axes, family, strict=True)
-        return [np.diff(axis.group_starts(level), append=axis.size) for axis, level in levels]
+            return np.full(kinds.size, next(iter(found.values())))
+        return np.array([found[kind] for kind in kinds.tolist()])
 
     def _table(self, family: Family, columns: Mapping[str, NDArray[Any]]) -> Any:
         labels = {name: np.array(values) for name, values in self.domain.group_labels(family).items()}

@@ -26,7 +26,7 @@ from utmost.errors import SolverFailed
 from utmost.exact import Floats
 from utmost.programs import LinearProgram, solve
 from utmost.workloads.domain import Domain, Family
-from utmost.workloads.reconstruction import Reconstruction
+from utmost.workloads.tree_reconstruction import LeastSquares
 
 _NEAR = 1e-7  # an atom that is so near to a whole number is that number
 _ROUNDS, _STEPS = 200, 60
@@ -52,7 +52,9 @@ class NonNegative:
 
 
 def nonnegative_least_squares(
-    reconstruction: Reconstruction, measured: Mapping[Family, NDArray[Any]], tolerance: float = 1e-6
+    reconstruction: LeastSquares,
+    measured: Mapping[Family, NDArray[Any]],
+    tolerance: float = 1e-6,
 ) -> NonNegative:
     """The x >= 0 that come nearest to the measured sums, each family at its weight.
 
@@ -107,14 +109,13 @@ class _Squares:
     least: float
 
     @classmethod
-    def of(cls, reconstruction: Reconstruction, sums: Mapping[Family, Floats], lower: Floats) -> "_Squares":
-        curvatures = [float(one) for one in reconstruction.spaces.values()]
-        largest = max(curvatures)
+    def of(cls, reconstruction: LeastSquares, sums: Mapping[Family, Floats], lower: Floats) -> "_Squares":
+        least, largest = map(float, reconstruction.curvatures)
         weights = {family: weight / largest for family, weight in reconstruction.weights.items()}
         pull = np.zeros(reconstruction.domain.shape)
         for family, weight in weights.items():
             pull += weight * reconstruction.domain.spread(sums[family], family)
-        return cls(reconstruction.domain, weights, sums, pull, lower, largest, min(curvatures) / largest)
+        return cls(reconstruction.domain, weights, sums, pull, lower, largest, least / largest)
 
     def curved(self, x: Floats) -> Floats:
         """The second derivative times x."""

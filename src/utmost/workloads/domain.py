@@ -224,10 +224,9 @@ def _axis(name: str, axis: Any) -> Axis:
 
 
 def _words(name: Any) -> tuple[str, ...]:
-    words = (name,) if isinstance(name, str) else tuple(name) if isinstance(name, Sequence) else (None,)
-    if not all(isinstance(word, str) for word in words):
+    if not isinstance(name, Sequence):
         raise wrong_kind("a family", "the names of its levels", name)
-    return words
+    return (name,) if isinstance(name, str) else tuple(name)
 
 
 def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:

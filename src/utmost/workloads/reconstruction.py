@@ -12,7 +12,7 @@ which is averages over axes and nothing else. For any positive weights the estim
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise, product
@@ -111,6 +111,20 @@ class Reconstruction:
         """The eigenspaces that the measured levels tell apart, each with its lambda_T; 0 where nothing measures it."""
         return self._totals
 
+    @property
+    def curvatures(self) -> tuple[int, int]:
+        """The least and the largest curvature of the sum of squares: of the lambda_T."""
+        return min(self._totals.values()), max(self._totals.values())
+
+    def kinds(self, family: Family) -> NDArray[np.intp]:
+        """Of each group of a family a number, equal for groups of one size on every axis: their errors have one law."""
+        found: NDArray[Any] = np.zeros(1, dtype=np.intp)
+        for axis, level in zip(self.domain.axes, family, strict=True):
+            sizes = np.diff(axis.group_starts(level), append=axis.size)
+            different, which = np.unique(sizes, return_inverse=True)
+            found = np.add.outer(found * len(different), which)
+        return np.asarray(found[0], dtype=np.intp)
+
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
         """Least squares of all sums over the groups of a family: integers, and what they are to be divided by.
 
@@ -157,7 +171,7 @@ class Reconstruction:
         """
         base = self._base(family)
         if any(total == 0 and _is_finer(base, space) for space, total in self._totals.items()):
-            raise self._undetermined(family)
+            raise not_determined(self.domain, family, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
         """Check that the measured sums determine an answer.
@@ -166,7 +180,7 @@ class Reconstruction:
             NotDetermined: where they do not.
         """
         if any(energy and self._totals[space] == 0 for space, energy in self.energies(form).items()):
-            raise self._undetermined(form.family)
+            raise not_determined(self.domain, form.family, self.weights)
 
     def energies(self, form: ProductForm) -> dict[Family, Fraction]:
         """Of each eigenspace, the squared length of what an answer has in it."""
@@ -335,14 +349,16 @@ class Reconstruction:
             )
         return int(sizes[0])
 
-    def _undetermined(self, family: Family) -> NotDetermined:
-        name = self.domain.family_name(family)
-        return NotDetermined(
-            "the measured families must determine the answer",
-            came=f"sums over {name!r}" if name else "the total",
-            where=", ".join(repr(self.domain.family_name(one)) for one in self.weights) + " measured",
-            remedy=f"Give a share of the level to {name!r}, or to a finer family, or ask for a coarser sum.",
-        )
+
+def not_determined(domain: Domain, family: Family, measured: Iterable[Family]) -> NotDetermined:
+    """The refusal of sums that do not follow from the measured ones."""
+    name = domain.family_name(family)
+    return NotDetermined(
+        "the measured families must determine the answer",
+        came=f"sums over {name!r}" if name else "the total",
+        where=", ".join(repr(domain.family_name(one)) for one in measured) + " measured",
+        remedy=f"Give a share of the level to {name!r}, or to a finer family, or ask for a coarser sum.",
+    )
 
 
 def _is_finer(one: Family, other: Family) -> bool:
