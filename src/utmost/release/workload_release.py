@@ -400,10 +400,17 @@ class WorkloadRelease:
 
     def _noises(self, family: Family) -> dict[int, Combination]:
         """The laws of the errors of a family's sums: one for each kind of groups that have one law."""
+        if family in self._known_noises:
+            return self._known_noises[family]
         kinds, first = np.unique(self.reconstruction.kinds(family), return_index=True)
         places = zip(*np.unravel_index(first, self.domain.group_shape(family)), strict=True)
         forms = [group_of(self.domain, family, tuple(map(int, place))) for place in places]
-        return {kind: self.noise(form) for kind, form in zip(kinds.tolist(), forms, strict=True)}
+        self._known_noises[family] = {kind: self.noise(form) for kind, form in zip(kinds.tolist(), forms, strict=True)}
+        return self._known_noises[family]
+
+    @cached_property
+    def _known_noises(self) -> dict[Family, dict[int, Combination]]:
+        return {}
 
     def _by_group(self, found: Mapping[int, Any], family: Family) -> NDArray[Any]:
         """Of each group of a family, what was found for its kind."""
