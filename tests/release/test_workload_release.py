@@ -20,7 +20,7 @@ from utmost.release import WorkloadRelease
 from utmost.release.counted import CountedTable
 from utmost.release.workload_answers import Printing
 from utmost.testing import SeededRandomness, seeded_workload_release
-from utmost.workloads import Strategy, bins, hierarchy
+from utmost.workloads import Strategy, Workload, bins, hierarchy, strategy
 
 BERKELEY = np.array(
     [512, 313, 89, 19, 353, 207, 17, 8, 120, 205, 202, 391, 138, 279, 131, 244, 53, 138, 94, 299, 22, 351, 24, 317]
@@ -60,6 +60,19 @@ def test_berkeley_at_one_by_atoms_alone():
     one = release.total({"sex": "men"})
     assert one.interval == (one.value - 9, one.value + 9)
     assert one.variance == pytest.approx(12 * float(Combination([1], 1).variance))
+
+
+def test_a_plan_is_released_and_its_wanted_tables_are_shown():
+    """The planner measures atoms alone for Berkeley; bars are of what is wanted; a label narrows a table."""
+    names = ["department sex outcome=admitted", "department sex", "department", ""]
+    wanted = Workload(APPLICANTS, dict.fromkeys(names, 1), per_answer=True)
+    release = release_workload(BERKELEY, strategy(wanted, Unit(1, 1), epsilon=1), epsilon=1)
+    assert list(release.measured) == [(0, 0, 0)]
+    assert release.bars() == {"department sex outcome": 3, "department sex": 4, "department": 5, "": 13}
+    admitted = release["department outcome=admitted"]
+    assert admitted["outcome"].tolist() == ["admitted"] * 6
+    assert admitted["radius"].tolist() == [4] * 6
+    assert admitted["estimate"].tolist() == release.measured[(0, 0, 0)][:, :, 0].sum(axis=1).tolist()
 
 
 def test_tables_of_different_families_agree_with_each_other():

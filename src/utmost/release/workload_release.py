@@ -33,6 +33,7 @@ from utmost.workloads.domain import Where
 from utmost.workloads.forms import ProductForm, group_of, selected
 from utmost.workloads.reconstruction import precision_weights
 from utmost.workloads.tree_reconstruction import LeastSquares, reconstruction_of
+from utmost.workloads.workload import narrowed
 
 Families = str | Sequence[str] | Family
 """A family by the names of its levels, or as the domain has it."""
@@ -223,17 +224,20 @@ class WorkloadRelease:
     def __getitem__(self, family: Families) -> Any:
         """One family as a table: its labels, the estimates, and behind them their radii, of the release's confidence.
 
+        Args:
+            family: names of levels, each of which may be narrowed to a label: ``"department outcome=admitted"``.
+
         Raises:
             NotDetermined: for a family that the measured ones do not determine.
             OutOfRange: for names that the domain has not.
         """
-        chosen = self.domain.family(family)
+        chosen, narrow = narrowed(self.domain, family)
         sums, divisor = self.reconstruction.estimates(self.measured, chosen)
         noises = self._noises(chosen)
         printing = Printing.of(noises.values())
         radii = {key: printing.radius(noise.radius(self.confidence)) for key, noise in noises.items()}
         columns = {"estimate": printing.estimates(sums, divisor).ravel(), "radius": self._by_group(radii, chosen)}
-        return self._table(chosen, columns)
+        return self._table(chosen, columns, narrow)
 
     def raw(self, family: Families) -> Any:
         """The noisy sums of one measured family as they were drawn, before anything was made of them.
@@ -322,14 +326,14 @@ class WorkloadRelease:
         """The radii of families, by name; of several sizes of groups the largest.
 
         Args:
-            families: the families; the measured ones when none is named.
+            families: the families; when none is named, those that the strategy's workload wants, or the measured ones.
             confidence: of each radius; the release's when left out.
             together: whether *all* sums of all these families lie within the radii at once with that confidence.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        chosen = [self.domain.family(one) for one in families] or list(self.measured)
+        chosen = [self.domain.family(one) for one in families] or self._wanted()
         sure = self.confidence if confidence is None else read_confidence(confidence)
         noises = {family: self._noises(family) for family in chosen}
         if together:
@@ -408,6 +412,17 @@ class WorkloadRelease:
         self._known_noises[family] = {kind: self.noise(form) for kind, form in zip(kinds.tolist(), forms, strict=True)}
         return self._known_noises[family]
 
+    def _wanted(self) -> list[Family]:
+        """The families of the wanted parts that are families; the measured ones where there is none."""
+        workload = self.strategy.workload
+        found = []
+        for part in () if workload is None else workload.parts:
+            try:
+                found.append(narrowed(self.domain, part.name)[0])
+            except UtmostError:  # a part of ranges or prefixes, which has bars of its own by `total`
+                continue
+        return list(dict.fromkeys(found)) or list(self.measured)
+
     @cached_property
     def _known_noises(self) -> dict[Family, dict[int, Combination]]:
         return {}
@@ -419,10 +434,16 @@ class WorkloadRelease:
             return np.full(kinds.size, next(iter(found.values())))
         return np.array([found[kind] for kind in kinds.tolist()])
 
-    def _table(self, family: Family, columns: Mapping[str, NDArray[Any]]) -> Any:
+    def _table(
+        self, family: Family, columns: Mapping[str, NDArray[Any]], narrow: Mapping[int, int] | None = None
+    ) -> Any:
+        """A table of a family's groups; of an axis that is narrowed, the groups of one label alone."""
         labels = {name: np.array(values) for name, values in self.domain.group_labels(family).items()}
         for name in columns:
             if name in labels:
                 raise OutOfRange("no level may have the name of a column that a release adds", came=repr(name))
-        whole = {**labels, **columns}
+        kept = np.ones(self.domain.group_shape(family), dtype=bool)
+        for axis, place in ({} if narrow is None else narrow).items():
+            kept &= np.indices(kept.shape, sparse=True)[axis] == place
+        whole = {name: column[kept.ravel()] for name, column in {**labels, **columns}.items()}
         return table_of(self.kind if self.kind.startswith("dataframe:") else f"columns:{'a' * len(whole)}", whole)

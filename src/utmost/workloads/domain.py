@@ -120,9 +120,10 @@ class Domain:
             OutOfRange: where there is none.
         """
         if not isinstance(name, str) or name not in self._levels:
-            near = get_close_matches(str(name), self._levels, n=1)
+            near = get_close_matches(name, self._levels, n=1) if isinstance(name, str) else []
             remedy = f"Did you mean {near[0]!r}?" if near else f"Its levels are {', '.join(self._levels)}."
-            raise OutOfRange("the domain must have a level of this name", came=repr(name), remedy=remedy)
+            came = repr(name) if isinstance(name, str) else type(name).__name__
+            raise OutOfRange("the domain must have a level of this name", came=came, remedy=remedy)
         return self._levels[name]
 
     def group_shape(self, family: Family) -> tuple[int, ...]:
