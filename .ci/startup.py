@@ -1,4 +1,7 @@
-"""How long `import utmost` takes beyond numpy, how long `utmost --help` takes, and what the import pulls in.
+"""How long the first name of utmost takes beyond numpy, how long `utmost --help` takes, and what the name pulls in.
+
+`import utmost` alone loads no room, not even numpy; so what is measured is the import with the first name that most
+people ask for, `release_table`, which loads the rooms from `exact` to `release`.
 
 The goals are 0.3 s and 0.4 s of processor; a slow or shared machine may take twice as long before this fails.
 """
@@ -7,7 +10,8 @@ import os
 import subprocess
 import sys
 
-GOALS = {"import utmost, beyond numpy": 0.3, "utmost --help": 0.4}
+FIRST_NAME = "import utmost; utmost.release_table"
+GOALS = {f"{FIRST_NAME}, beyond numpy": 0.3, "utmost --help": 0.4}
 PATIENCE = 2
 HEAVY = ("scipy", "pandas", "polars", "pyarrow", "narwhals", "matplotlib", "numba", "threadpoolctl", "typer", "rich")
 
@@ -24,17 +28,21 @@ def seconds(*arguments: str) -> float:
 
 
 def heavy_modules() -> list[str]:
-    """The modules among HEAVY that `import utmost` brings in."""
-    code = f"import sys, utmost; print(*(m for m in {HEAVY!r} if m in sys.modules))"
+    """The modules among HEAVY that the first name brings in."""
+    code = f"import sys; {FIRST_NAME}; print(*(m for m in {HEAVY!r} if m in sys.modules))"
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
 
 
 def main() -> int:
     """Report; 1 where something is heavy or far too slow."""
-    measured = {
-        "import utmost, beyond numpy": seconds("-c", "import utmost") - seconds("-c", "import numpy"),
-        "utmost --help": seconds("-m", "utmost", "--help"),
-    }
+    measured = dict(
+        zip(
+            GOALS,
+            (seconds("-c", FIRST_NAME) - seconds("-c", "import numpy"), seconds("-m", "utmost", "--help")),
+            strict=True,
+        )
+    )
+    sys.stdout.write(f"import utmost, which loads no room: {seconds('-c', 'import utmost'):.2f} s\n")
     for name, goal in GOALS.items():
         sys.stdout.write(f"{name}: {measured[name]:.2f} s (goal {goal} s)\n")
     heavy = heavy_modules()

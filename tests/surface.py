@@ -115,7 +115,7 @@ def nouns() -> dict[str, Any]:
     """One small good value of every kind that an argument may want."""
     half = utmost.level(alpha="1/2")
     ptype = utmost.PrivacyType.central(2, half)
-    channel = utmost.channels.geometric_channel(2, half)
+    channel = utmost.channels.geometric_channel(3, half)
     prior = priors.uniform(3)
     loss = losses.loss_matrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
     consumer = utmost.Consumer(prior, loss)
@@ -157,7 +157,7 @@ def nouns() -> dict[str, Any]:
         "query": utmost.design.CountQuery(2, 2, [1]),
         "trust": utmost.TrustRelease([1, 2], 1, levels={"a": 1, "b": 2}),
         "earth": utmost.geometry.earth_move(prior, better=channel, worse=channel),
-        "matrix": utmost.channels.GeometricMatrix(2, half),
+        "matrix": utmost.channels.GeometricMatrix(3, half),
         "utility": utmost.geometry.UtilitySet(ptype, channel),
         "utmost_loss": losses.absolute,
         "unit": utmost.Unit(1, 1),

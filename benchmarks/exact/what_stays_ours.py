@@ -17,10 +17,9 @@ from flint import arb, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
 import utmost as ut
 from utmost.design import interior_certificate, user_program
 from utmost.exact import Interval
-from utmost.exact.matrix_products import table_product
+from utmost.exact.linear_algebra import solve_sparse, table_product
 from utmost.noise.quadrature import integer_sum
 from utmost.programs import solve, solve_exactly
-from utmost.programs.elimination import solve_sparse
 
 
 def main():

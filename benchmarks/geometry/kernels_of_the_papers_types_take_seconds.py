@@ -13,7 +13,7 @@ import numpy as np
 from rivals import RIVALS, run_apart, timed
 
 from utmost.geometry import vertices
-from utmost.geometry.double_description import kernels_by_double_description
+from utmost.geometry.kernel_search import kernels_by_double_description
 from utmost.geometry.kernel_walk import count_by_walk, walk_kernels
 from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming

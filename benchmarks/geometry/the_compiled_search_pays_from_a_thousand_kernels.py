@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 import utmost as ut
-from utmost.geometry.double_description import kernels_by_double_description
+from utmost.geometry.kernel_search import kernels_by_double_description
 from utmost.geometry.kernel_walk import walk_kernels
 
 SPACES = {

@@ -13,7 +13,7 @@ import sys
 from rivals import RIVALS, run_apart, timed
 
 from utmost.geometry import count_vertices, vertex_blocks
-from utmost.geometry.essential_edges import essential_edges
+from utmost.geometry.essential_graph import essential_edges
 from utmost.geometry.log_domain import Distances
 from utmost.privacy import PrivacyType
 from utmost.spaces import discrete, grid, hamming

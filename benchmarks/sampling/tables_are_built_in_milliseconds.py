@@ -6,8 +6,8 @@ Run: PYTHONPATH=src python benchmarks/sampling/tables_are_built_in_milliseconds.
 from timing import Contender, compared, shown
 
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw
+from utmost.sampling.draw import ManyStaircase
 from utmost.sampling.geometric_draws import CONSTANT, TABLE, DrawPlan, ManyTwoSided
-from utmost.sampling.staircase_draws import ManyStaircase
 
 
 def build(law: IntegerLaw, plan: DrawPlan) -> object:

@@ -63,6 +63,9 @@ from utmost.spaces import losses as losses
 from utmost.spaces import priors as priors
 from utmost.version import __version__ as __version__
 from utmost.workloads import Domain as Domain
+from utmost.workloads import Strategy as Strategy
+from utmost.workloads import Workload as Workload
+from utmost.workloads import strategy as strategy
 
 __all__: list[str]
 

@@ -79,13 +79,13 @@ def refused(ptype, kind, mechanism, dual, multipliers=None):
     return str(caught.value)
 
 
-GEOMETRIC, DUAL = geometric_channel(3, **HALF), FOUND["line"].certificate.dual
+GEOMETRIC, DUAL = geometric_channel(4, **HALF), FOUND["line"].certificate.dual
 WEIGHTS = FOUND["line"].mechanism.weights
 
 
 def test_mechanisms_that_are_not_of_the_type_are_refused():
-    assert "4 rows" in refused(LINE, "multiplicative", geometric_channel(2, **HALF), DUAL)
-    assert "keep the level" in refused(LINE, "multiplicative", geometric_channel(3, alpha="1/3"), DUAL)
+    assert "4 rows" in refused(LINE, "multiplicative", geometric_channel(3, **HALF), DUAL)
+    assert "keep the level" in refused(LINE, "multiplicative", geometric_channel(4, alpha="1/3"), DUAL)
     assert "Fractions" in refused(LINE, "multiplicative", GEOMETRIC.to_floats(), DUAL)
     assert "sum to 1" in refused(LINE, "multiplicative", SimilarityMechanism(LINE, WEIGHTS / 2), DUAL)
     assert "more than 1" in refused(LINE, "multiplicative", SimilarityMechanism(LINE, 2 * WEIGHTS, has_rest=True), DUAL)

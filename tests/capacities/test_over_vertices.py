@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.capacities import capacity
-from utmost.capacities.over_vertices import capacity_over_vertices
+from utmost.capacities.capacity_of import capacity_over_vertices
 from utmost.channels import Channel, geometric_channel
 from utmost.errors import OutOfRange, UtmostError
 from utmost.geometry import vertices
@@ -74,7 +74,7 @@ def test_no_random_mechanism_leaks_more(seed):
 def _random_mechanism(ptype, rng):
     """The geometric mechanism followed by a random remap, mixed with another one."""
     remap = rng.dirichlet(np.ones(5), 4)
-    return Channel(geometric_channel(3, alpha="1/2").matrix.astype(float) @ remap)
+    return Channel(geometric_channel(4, alpha="1/2").matrix.astype(float) @ remap)
 
 
 def test_a_gain_of_ones_own():

@@ -73,7 +73,7 @@ def test_a_universally_optimal_mechanism_attains_the_capacity(ptype, which):
 @pytest.mark.parametrize("alpha", [HALF, Fraction(2, 7)])
 def test_the_geometric_mechanism_is_universally_optimal_and_attains_both(n, alpha):
     """Theorem 15 where its hypothesis holds: on a line, for the binary loss, and for nib as far as it is decided."""
-    ptype, geometric = PrivacyType(counts(n), alpha=alpha), geometric_channel(n, alpha=alpha)
+    ptype, geometric = PrivacyType(counts(n), alpha=alpha), geometric_channel(n + 1, alpha=alpha)
     for loss, kind in ((losses.binary, "multiplicative"), (losses.nib, "additive")):
         assert universality(ptype, loss, geometric)
         assert capacity(geometric, kind=kind).value == capacity(ptype, kind=kind).value
@@ -86,7 +86,7 @@ def test_corollary_20_bounds_every_private_count(n, alpha, seed):
     rng = np.random.default_rng(seed)
     remap = rng.integers(1, 9, (n + 1, 4))
     remap = Channel([[Fraction(int(w), int(row.sum())) for w in row] for row in remap])
-    channel = geometric_channel(n, alpha=alpha) @ remap
+    channel = geometric_channel(n + 1, alpha=alpha) @ remap
     assert capacity(channel).value <= ((n + 1) * (1 - alpha) + 2 * alpha) / (1 + alpha)
 
 

@@ -93,7 +93,7 @@ def test_irrational_distances_and_float_costs():
         abstract_staircase(space.distances, epsilon=1, space=space)
     with pytest.raises(Unsupported, match="integer distances"):
         abstract_staircase([[0, 1], [1, 0]], epsilon=1, space=Space([[0, "1/2"], ["1/2", 0]]))
-    assert laplace_channel(1, epsilon=1).shape == exponential_mechanism([[0.0, 1.0], [1.0, 0.0]], 1).shape
+    assert laplace_channel(2, epsilon=1).shape == exponential_mechanism([[0.0, 1.0], [1.0, 0.0]], 1).shape
 
 
 def test_a_huge_level_leaves_no_empty_row():

@@ -74,7 +74,7 @@ def test_irrational_distances_and_levels_of_two_secrets():
 
 @pytest.mark.parametrize("alpha", [F(1, 2), F(9, 10)])
 def test_tight_constraints_are_mechanisms_known_by_other_names(alpha):
-    assert tight_constraints(counts(5), alpha=alpha).same_as(geometric_channel(5, alpha=alpha))
+    assert tight_constraints(counts(5), alpha=alpha).same_as(geometric_channel(6, alpha=alpha))
     assert tight_constraints(discrete(4), alpha=alpha).same_as(randomized_response(4, alpha=alpha))
     bit = randomized_response(2, alpha=alpha)
     assert tight_constraints(hamming(3), alpha=alpha).same_as(
@@ -159,7 +159,7 @@ def test_a_line_of_places_has_a_planar_noise_of_its_own():
     """On 1 x n the second coordinate is noised too, and forgotten: more noise than the geometric mechanism needs."""
     C = planar_geometric_channel(1, 5, epsilon=1)
     assert PrivacyType(counts(4), epsilon=1).contains(C)
-    assert capacity(C).value < capacity(geometric_channel(4, epsilon=1)).value
+    assert capacity(C).value < capacity(geometric_channel(5, epsilon=1)).value
 
 
 def test_planar_noise_that_reaches_too_far_is_refused():
@@ -172,14 +172,14 @@ def test_the_exponential_mechanism_on_all_integers_is_the_geometric_one(n, alpha
     """Row sums over the whole of Z are equal, so the whole level is used, with costs |i - j| and two tails."""
     costs = losses.absolute.matrix(n + 1)
     C = exponential_mechanism(costs, alpha=alpha, space=counts(n), tails=(1, 1))
-    assert C.same_as(unbounded_geometric_channel(n, alpha=alpha))
+    assert C.same_as(unbounded_geometric_channel(n + 1, alpha=alpha))
     assert C.outcomes == ("before", *range(n + 1), "after")
     assert smallest_epsilon(C, counts(n)).level == level(alpha=alpha)
 
 
 def test_an_irrational_level_has_float_tails():
     C = exponential_mechanism(losses.absolute.matrix(3), 1, space=counts(2), tails=(1, 1))
-    np.testing.assert_allclose(C.matrix, unbounded_geometric_channel(2, 1).matrix, rtol=1e-14)
+    np.testing.assert_allclose(C.matrix, unbounded_geometric_channel(3, 1).matrix, rtol=1e-14)
 
 
 @given(us.alphas, st.integers(1, 6), st.data())

@@ -18,7 +18,7 @@ counts = st.integers(0, 6)
 @given(counts, alphas)
 def test_g_is_clamped_two_sided_geometric_noise(n, alpha):
     """G[i, j] = P(clamp(i + Z) = j) with P(Z = z) = (1-a)/(1+a) a^|z|, tails P(Z >= k) = a^k/(1+a)."""
-    g = geometric_channel(n, alpha=alpha)
+    g = geometric_channel(n + 1, alpha=alpha)
     for i in range(n + 1):
         row = [(1 - alpha) / (1 + alpha) * alpha ** abs(i - j) for j in range(n + 1)]
         row[0] = alpha**i / (1 + alpha)
@@ -30,7 +30,7 @@ def test_g_is_clamped_two_sided_geometric_noise(n, alpha):
 @given(counts, alphas)
 def test_neighbouring_rows_attain_alpha_and_never_pass_it(n, alpha):
     """alpha G[i] <= G[i+1] <= G[i]/alpha, with equality everywhere, one way or the other."""
-    up, down = geometric_channel(n, alpha=alpha).matrix[:-1], geometric_channel(n, alpha=alpha).matrix[1:]
+    up, down = geometric_channel(n + 1, alpha=alpha).matrix[:-1], geometric_channel(n + 1, alpha=alpha).matrix[1:]
     assert (alpha * up <= down).all()
     assert (alpha * down <= up).all()
     assert ((alpha * up == down) | (alpha * down == up)).all()
@@ -39,7 +39,7 @@ def test_neighbouring_rows_attain_alpha_and_never_pass_it(n, alpha):
 @given(st.data(), counts, alphas)
 def test_products_without_forming_g_are_products_with_g(data, n, alpha):
     """The sweeps and the tridiagonal inverse agree with the matrix, exactly."""
-    g = GeometricMatrix(n, level(alpha=alpha))
+    g = GeometricMatrix(n + 1, level(alpha=alpha))
     x = data.draw(channels(n + 1, 3)).matrix
     dense = g.matrix()
     assert (g.product(x) == matrix_product(dense, x)).all()
@@ -54,7 +54,7 @@ def test_products_without_forming_g_are_products_with_g(data, n, alpha):
 @given(counts, alphas)
 def test_the_inverse_is_tridiagonal(n, alpha):
     """G^{-1} = diag(1/c) T / (1 - a^2): -a beside the diagonal, 1 at both ends and 1 + a^2 inside."""
-    g = GeometricMatrix(n, level(alpha=alpha))
+    g = GeometricMatrix(n + 1, level(alpha=alpha))
     inverse = g.inverse_product(as_array(np.eye(n + 1, dtype=int)))
     if n == 0:
         assert inverse.tolist() == [[1]]
@@ -70,7 +70,7 @@ def test_the_inverse_is_tridiagonal(n, alpha):
 @given(counts, levels)
 def test_the_determinant(n, at):
     """det G = (1-a)^(2n-1) / (1+a), and elimination agrees; for n = 0 it is 1."""
-    g = GeometricMatrix(n, at)
+    g = GeometricMatrix(n + 1, at)
     a = float(at.alpha)
     if n:
         assert float(g.determinant()) == pytest.approx(float(1 - at.alpha) ** (2 * n - 1) / (1 + a), rel=1e-6, abs=0)
@@ -91,7 +91,7 @@ def _determinant(matrix):
 @given(st.data(), counts, levels)
 def test_floats_agree_with_fractions(data, n, at):
     """In float64 structure, dense matrix and exact values agree to rounding, also for alpha near 0 and 1."""
-    g = GeometricMatrix(n, at)
+    g = GeometricMatrix(n + 1, at)
     x = to_floats(data.draw(channels(n + 1, 2)).matrix)
     dense = g.matrix(floats=True)
     assert dense.dtype == np.float64
@@ -110,30 +110,30 @@ def test_the_kind_follows_alpha_and_the_columns():
     """Exact with exact for rational alpha; one float on either side makes float64."""
     half, e = level(alpha="1/2"), level(1)
     x = as_array([[1], [0]])
-    assert is_exact(GeometricMatrix(1, half).product(x))
-    assert not is_exact(GeometricMatrix(1, e).product(x))
-    assert not is_exact(GeometricMatrix(1, half).inverse_product(to_floats(x)))
-    assert geometric_channel(3, alpha=0.5).is_exact
-    assert not geometric_channel(3, epsilon=0.5).is_exact
-    assert geometric_channel(3, half).same_as(geometric_channel(3, alpha="1/2"))
+    assert is_exact(GeometricMatrix(2, half).product(x))
+    assert not is_exact(GeometricMatrix(2, e).product(x))
+    assert not is_exact(GeometricMatrix(2, half).inverse_product(to_floats(x)))
+    assert geometric_channel(4, alpha=0.5).is_exact
+    assert not geometric_channel(4, epsilon=0.5).is_exact
+    assert geometric_channel(4, half).same_as(geometric_channel(4, alpha="1/2"))
 
 
 def test_figure_1_of_fernandes_et_al_is_g():
     """The channel of Figure 1 is G for n = 2 and alpha = 1/2."""
     figure = [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]]
-    assert geometric_channel(2, alpha="1/2").same_as(Channel(figure))
+    assert geometric_channel(3, alpha="1/2").same_as(Channel(figure))
 
 
 def test_figure_2_of_ghosh_et_al_is_g_remapped():
     """The mechanism of Figure 2 is G(1/2) on {0..5} with the remap 0, 2, 2, 3, 4, 5."""
-    rows = (geometric_channel(5, alpha="1/2") @ Remap([0, 2, 2, 3, 4, 5], 6)).matrix
+    rows = (geometric_channel(6, alpha="1/2") @ Remap([0, 2, 2, 3, 4, 5], 6)).matrix
     assert rows[0].tolist() == [Fraction(x) for x in ("2/3", "0", "1/4", "1/24", "1/48", "1/48")]
     assert rows[3].tolist() == [Fraction(x) for x in ("1/12", "0", "1/4", "1/3", "1/6", "1/6")]
 
 
 def test_large_counts_need_no_matrix():
     """n = 10 000: the product and its inverse on one column, without the 10^8 entries."""
-    g = GeometricMatrix(10_000, level("1/10"))
+    g = GeometricMatrix(10_001, level("1/10"))
     x = np.sin(np.arange(10_001.0))
     np.testing.assert_allclose(g.inverse_product(g.product(x)), x, atol=1e-12)
     assert abs(g.product(np.ones(10_001)) - 1).max() < 1e-12
@@ -142,38 +142,38 @@ def test_large_counts_need_no_matrix():
 def test_tiny_and_huge_levels():
     """epsilon = 10^-6 and 50: rows are distributions, and the scales do not cancel."""
     for e in (1e-6, 3e-7, 7e-9):
-        assert GeometricMatrix(3, level(e)).scales()[1] == pytest.approx(e / 2 * (1 - e * e / 12), rel=1e-15, abs=0)
-    tiny = GeometricMatrix(3, level("1e-6"))
+        assert GeometricMatrix(4, level(e)).scales()[1] == pytest.approx(e / 2 * (1 - e * e / 12), rel=1e-15, abs=0)
+    tiny = GeometricMatrix(4, level("1e-6"))
     assert tiny.determinant() == pytest.approx(1e-30 / 2, rel=1e-5, abs=0)
-    huge = geometric_channel(4, epsilon=50)
+    huge = geometric_channel(5, epsilon=50)
     assert huge.matrix[0, 1] == pytest.approx(np.exp(-50), rel=1e-14, abs=0)
     assert Channel(huge.matrix).shape == (5, 5)
-    exact = geometric_channel(2, alpha=Fraction(1, 10**40))
+    exact = geometric_channel(3, alpha=Fraction(1, 10**40))
     assert exact.matrix[0, 2] == Fraction(1, 10**80) / (1 + Fraction(1, 10**40))
 
 
 @given(counts, alphas)
 def test_the_unbounded_mechanism_has_the_hyper_of_the_clamped_one(n, alpha):
     """Merging the columns that say the same turns the folded unbounded mechanism into G, exactly."""
-    unbounded = unbounded_geometric_channel(n, alpha=alpha)
+    unbounded = unbounded_geometric_channel(n + 1, alpha=alpha)
     i = np.arange(n + 1)
     assert (unbounded.matrix[:, 0] == [alpha ** (k + 1) / (1 + alpha) for k in i]).all()
     assert (unbounded.matrix[:, -1] == [alpha ** (n - k + 1) / (1 + alpha) for k in i]).all()
     inside = (1 - alpha) / (1 + alpha)
     assert unbounded.matrix[:, 1:-1].tolist() == [[inside * alpha ** abs(k - j) for j in range(n + 1)] for k in i]
     assert unbounded.outcomes == ("< 0", *range(n + 1), f"> {n}")
-    assert unbounded.merge_columns().same_as(geometric_channel(n, alpha=alpha))
+    assert unbounded.merge_columns().same_as(geometric_channel(n + 1, alpha=alpha))
 
 
 def test_the_unbounded_mechanism_in_floats():
     """The same up to rounding."""
-    merged = unbounded_geometric_channel(5, epsilon="1/3").merge_columns()
-    assert merged.same_as(geometric_channel(5, epsilon="1/3"), tolerance=1e-15)
+    merged = unbounded_geometric_channel(6, epsilon="1/3").merge_columns()
+    assert merged.same_as(geometric_channel(6, epsilon="1/3"), tolerance=1e-15)
 
 
 def test_bad_parameters_are_refused():
     """Counts are natural, levels are levels, columns have n + 1 rows."""
-    for bad in (-1,):
+    for bad in (0, -1):
         with pytest.raises(OutOfRange):
             geometric_channel(bad, epsilon=1)
     for bad in (1.5, None, True):
@@ -181,6 +181,6 @@ def test_bad_parameters_are_refused():
             unbounded_geometric_channel(bad, epsilon=1)
     for wrong in ({}, {"epsilon": 1, "alpha": 0.5}, {"alpha": 1}, {"epsilon": 0}):
         with pytest.raises(NotALevel):
-            geometric_channel(3, **wrong)
+            geometric_channel(4, **wrong)
     with pytest.raises(OutOfRange, match="columns must have 4 rows"):
-        GeometricMatrix(3, level(1)).product(np.ones((3, 1)))
+        GeometricMatrix(4, level(1)).product(np.ones((3, 1)))

@@ -8,6 +8,7 @@ from rich.console import Console
 
 progress = import_module("utmost.cli.screen")
 ROWS = [["1"], ["2"]]
+PIECES = [(400_000, b"1\n"), (600_000, b"2\n")]
 
 
 @pytest.fixture
@@ -20,12 +21,12 @@ def terminal(monkeypatch):
 
 
 def test_many_rows_have_a_bar_on_a_terminal(terminal):
-    assert list(progress.watched(ROWS, 1_000_000)) == ROWS
+    assert list(progress.watched(PIECES, 1_000_000)) == PIECES
     assert "Writing" in terminal.getvalue()
 
 
 def test_few_rows_have_none(terminal):
-    assert list(progress.watched(ROWS, 2)) == ROWS
+    assert list(progress.watched(PIECES, 2)) == PIECES
     assert terminal.getvalue() == ""
 
 
@@ -37,7 +38,7 @@ def test_a_terminal_says_what_is_going_on(terminal):
 
 def test_a_pipe_sees_nothing(capsys):
     with progress.busy("Noising"):
-        assert list(progress.watched(ROWS, 1_000_000)) == ROWS
+        assert list(progress.watched(PIECES, 1_000_000)) == PIECES
     assert capsys.readouterr() == ("", "")
 
 

@@ -70,7 +70,7 @@ def test_named_priors_and_losses(run, prior, loss):
     beliefs = {
         "uniform": ut.priors.uniform(21),
         "binomial:0.3": ut.priors.binomial(20, "0.3"),
-        "poisson:4": ut.priors.truncated_poisson(4, 20),
+        "poisson:4": ut.priors.truncated_poisson(4, 21),
     }
     code, out, _ = run(
         "read", "--response", 7, "--n", 20, "--epsilon", "1/2", "--prior", prior, "--loss", loss, "--json"

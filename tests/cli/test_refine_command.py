@@ -17,11 +17,11 @@ from utmost.spaces import Consumer
 def files(tmp_path):
     """The channels of this page as files."""
     channels = {
-        "loose": geometric_channel(2, alpha="1/4"),
-        "strict": geometric_channel(2, alpha="1/2"),
+        "loose": geometric_channel(3, alpha="1/4"),
+        "strict": geometric_channel(3, alpha="1/2"),
         "response": randomized_response(3, alpha="1/2"),
-        "swapped": Channel(geometric_channel(2, alpha="1/2").matrix[:, ::-1]),
-        "rounded": geometric_channel(2, epsilon=1),
+        "swapped": Channel(geometric_channel(3, alpha="1/2").matrix[:, ::-1]),
+        "rounded": geometric_channel(3, epsilon=1),
         "two": Channel([[1], [1]]),
     }
     for name, channel in channels.items():
@@ -91,7 +91,7 @@ def test_the_remap_is_written_and_does_what_it_says(run, files, tmp_path):
 def test_large_witnesses_are_counted_and_not_shown(run, tmp_path):
     for name, alpha in (("a", "1/3"), ("b", "1/2")):
         with (tmp_path / f"{name}.json").open("wb") as file:
-            channel_files.write(geometric_channel(20, alpha=alpha), file, tmp_path / f"{name}.json")
+            channel_files.write(geometric_channel(21, alpha=alpha), file, tmp_path / f"{name}.json")
     _, out, _ = run("refine", tmp_path / "a.json", tmp_path / "b.json")
     assert "21 x 21 entries: --out or --json has them" in out
 

@@ -49,7 +49,7 @@ def keeps(matrix, constraint):
 @pytest.mark.parametrize("n", range(6))
 def test_the_fair_mechanism_is_optimal_under_all_constraints_and_under_fairness_alone(n, alpha):
     """For the loss of a wrong answer and the uniform prior: least loss 1 - y, exactly."""
-    closed = 1 - fair_channel(n, alpha=alpha).matrix[0, 0]
+    closed = 1 - fair_channel(n + 1, alpha=alpha).matrix[0, 0]
     for constraints in (list(Constraint), [Constraint.FAIRNESS]):
         found = optimum(n, alpha, constraints)
         assert (found.loss, found.gap) == (closed, 0)
@@ -59,7 +59,7 @@ def test_the_fair_mechanism_is_optimal_under_all_constraints_and_under_fairness_
 @pytest.mark.parametrize("alpha", ["1/10", HALF, "9/10"])
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 6, 7, 40])
 def test_the_fair_mechanism_has_every_property_and_keeps_the_level(n, alpha):
-    channel = fair_channel(n, alpha=alpha)
+    channel = fair_channel(n + 1, alpha=alpha)
     assert PrivacyType(counts(n), alpha=alpha).contains(channel)
     assert all(keeps(channel.matrix, constraint) for constraint in Constraint)
 
@@ -69,12 +69,12 @@ def test_the_closed_form_of_how_often_it_is_right(n):
     a = Fraction(3, 4)
     odd = (1 - a) / ((1 + a) * (1 - a ** ((n + 1) // 2)))
     even = (1 - a) / (1 + a - 2 * a ** (n // 2 + 1))
-    assert fair_channel(n, alpha=a).matrix[0, 0] == (odd if n % 2 else even)
+    assert fair_channel(n + 1, alpha=a).matrix[0, 0] == (odd if n % 2 else even)
 
 
 def test_an_irrational_level_gives_floats():
     assert np.allclose(
-        fair_channel(4, epsilon=1).matrix.astype(float), fair_channel(4, alpha=np.exp(-1)).matrix.astype(float)
+        fair_channel(5, epsilon=1).matrix.astype(float), fair_channel(5, alpha=np.exp(-1)).matrix.astype(float)
     )
 
 
@@ -109,7 +109,7 @@ def test_the_geometric_mechanism_is_optimal_where_it_keeps_what_is_asked(alpha):
     """Row monotonicity, row honesty and symmetry hold for it anyhow: they cost nothing. So do all but fairness while
     alpha <= 1/2, where its ends are not too likely."""
     n = 5
-    geometric = geometric_channel(n, alpha=alpha).matrix
+    geometric = geometric_channel(n + 1, alpha=alpha).matrix
     kept = [c for c in Constraint if keeps(geometric, c)]
     assert set(kept) == set(Constraint) - {Constraint.FAIRNESS}
     assert optimum(n, alpha, kept).loss == optimum(n, alpha, []).loss
@@ -117,7 +117,7 @@ def test_the_geometric_mechanism_is_optimal_where_it_keeps_what_is_asked(alpha):
 
 def test_beyond_one_half_honest_columns_cost():
     """From alpha > 1/2 the ends of the range are likelier than the truth next to them."""
-    assert not keeps(geometric_channel(5, alpha="4/5").matrix, Constraint.COLUMN_HONESTY)
+    assert not keeps(geometric_channel(6, alpha="4/5").matrix, Constraint.COLUMN_HONESTY)
     assert optimum(5, "4/5", ["column honesty"]).loss > optimum(5, "4/5", []).loss
 
 
@@ -156,7 +156,7 @@ def test_forged_certificates_prove_nothing():
     for change, what in (
         ({"prices": dear}, "price"),
         ({"prices": certificate.prices[1:]}, "price"),
-        ({"matrix": geometric_channel(3, alpha=HALF).matrix}, "constraint"),
+        ({"matrix": geometric_channel(4, alpha=HALF).matrix}, "constraint"),
         ({"multipliers": certificate.multipliers - 1}, "negative"),
     ):
         with pytest.raises(PromiseBroken, match=what):

@@ -72,7 +72,7 @@ def test_the_sum_of_the_dual_is_the_loss_and_both_checkers_agree():
         design = exact_design(ptype.level, consumer)
         bound = dual_bound(ptype.level, consumer, design.dual, exactly=True)
         assert bound == remap_loss(ptype.level, consumer, design.actions, exactly=True)
-        assert bound == expected_loss(geometric_channel(n, ptype.level), consumer)
+        assert bound == expected_loss(geometric_channel(n + 1, ptype.level), consumer)
         above = remap_loss(ptype.level, consumer.to_floats(), design.actions, exactly=False)
         assert 0 <= Fraction(above) - bound <= Fraction(1, 10**12) * bound + Fraction(1, 10**290)
 

@@ -48,7 +48,7 @@ def test_the_remap_of_g_is_as_good_as_any_private_channel():
         consumer = Consumer(priors.uniform(n + 1), loss)
         matrix, _, _ = _by_channel(ptype, consumer, tuple(possible))
         assert worst_loss(matrix, consumer.loss, possible) == found.loss == found.lower
-        assert (geometric_channel(n, ptype.level) @ found.remap).same_as(found.channel)
+        assert (geometric_channel(n + 1, ptype.level) @ found.remap).same_as(found.channel)
         assert found.verify()
         randomised += any(0 < y < 1 for y in found.remap.matrix.ravel())
         stubborn += not derivation(type(found.channel)(matrix), ptype.level).is_derivable

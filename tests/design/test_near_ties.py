@@ -74,9 +74,9 @@ def test_ratios_below_the_smallest_float_are_not_passed_over(shift):
 
 def test_few_ratios_are_in_doubt_inside_and_all_tight_ones_at_the_boundary():
     ptype = PrivacyType(counts(9), alpha="1/2")
-    inside = geometric_channel(9, alpha="3/4").matrix
+    inside = geometric_channel(10, alpha="3/4").matrix
     assert not list(doubtful_ratios(ptype, inside))
-    tight = geometric_channel(9, alpha="1/2").matrix
+    tight = geometric_channel(10, alpha="1/2").matrix
     assert len(list(doubtful_ratios(ptype, tight))) == 9 * 10
 
 

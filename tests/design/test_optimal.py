@@ -37,7 +37,7 @@ def check_theorem(seed, count, largest):
         assert closed.theorem.startswith("Theorem 3.1")
         assert closed.gap == 0
         assert program.method == "program"
-        assert program.loss == closed.loss == expected_loss(geometric_channel(n, ptype.level), consumer)
+        assert program.loss == closed.loss == expected_loss(geometric_channel(n + 1, ptype.level), consumer)
 
 
 def test_the_program_gives_the_value_of_the_remapped_geometric_mechanism():
@@ -84,7 +84,7 @@ def test_for_any_other_loss_the_dual_decides_as_the_program_does():
         consumer, ptype = any_consumer(rng, n), random_type(rng, n)
         found = optimal_mechanism(ptype, consumer)
         best = optimal_mechanism(ptype, consumer, method="program")
-        value = expected_loss(geometric_channel(n, ptype.level), consumer)
+        value = expected_loss(geometric_channel(n + 1, ptype.level), consumer)
         assert found.loss == best.loss
         assert found.certificate.verify()
         assert (found.method == "closed form") == (best.loss == value)
@@ -163,7 +163,7 @@ def test_the_figure_of_the_paper():
     assert found.remap.actions.tolist() == [0, 2, 2, 3, 4, 5]
     assert abs(found.loss - 1.19423215531629191254) < 1e-12
     assert abs(found.lower - 1.19423215531629191254) < 1e-12
-    G = geometric_channel(5, alpha="1/2")
+    G = geometric_channel(6, alpha="1/2")
     assert abs(face_value_loss(G, consumer) - 1.19898153643735821934) < 1e-14
 
 
@@ -202,7 +202,7 @@ def test_the_optimal_channel_is_the_remapped_geometric_one_and_costs_its_loss():
         n = rng.randint(0, 7)
         consumer, ptype = loose_consumer(rng, n), random_type(rng, n)
         found = optimal_mechanism(ptype, consumer)
-        G = geometric_channel(n, ptype.level)
+        G = geometric_channel(n + 1, ptype.level)
         assert found.remap.same_as(bayes_remap(G, consumer))
         assert found.remap.ties == bayes_remap(G, consumer).ties
         assert found.channel.same_as(G @ found.remap)

@@ -62,20 +62,20 @@ def test_rational_risks():
 def test_factors():
     rng = np.random.default_rng(2)
     for n in (1, 2, 5):
-        G = geometric_channel(n, alpha="1/3")
+        G = geometric_channel(n + 1, alpha="1/3")
         Y = rng.dirichlet(np.ones(n + 1), size=n + 1)
         X = Channel(G.matrix.astype(float) @ Y)
         theirs = qif.channel.factorize(X.matrix.copy(), G.matrix.astype(float))
         assert np.allclose(derivation(X, "1/3").remap.matrix, theirs, atol=1e-6)
     stubborn = np.array([[0, 1 / 3, 2 / 3], [0, 2 / 3, 1 / 3], [0, 1 / 3, 2 / 3]])
     assert not derivation(Channel(stubborn), "1/2").is_derivable
-    assert qif.channel.factorize(stubborn, geometric_channel(2, alpha="1/2").matrix.astype(float)).size == 0
+    assert qif.channel.factorize(stubborn, geometric_channel(3, alpha="1/2").matrix.astype(float)).size == 0
 
 
 def test_geometric_channels():
     for n in (1, 4, 9):
         theirs = qif.mechanism.d_privacy.geometric(n + 1, 0.5)
-        assert np.allclose(geometric_channel(n, epsilon="1/2").matrix, theirs, rtol=1e-12)
+        assert np.allclose(geometric_channel(n + 1, epsilon="1/2").matrix, theirs, rtol=1e-12)
     with pytest.raises(RuntimeError, match="n_cols"):
         qif.mechanism.d_privacy.geometric(1, 0.5)
 

@@ -37,7 +37,7 @@ def test_any_channel_becomes_private_within_the_bound(data, at):
 
 @given(st.integers(1, 6), us.alphas)
 def test_what_is_private_is_left_alone(n, alpha):
-    G = geometric_channel(n, alpha=alpha)
+    G = geometric_channel(n + 1, alpha=alpha)
     found = repair(PrivacyType(counts(n), alpha=alpha), G)
     assert found.channel.same_as(G)
     assert found.change == found.bound == found.breach == found.share == 0
@@ -47,7 +47,7 @@ def test_what_is_private_is_left_alone(n, alpha):
 def test_a_solvers_error_costs_a_change_of_its_own_size(n, at, seed):
     """Noise of 1e-9 on a private matrix: a change of at most some 1e-9 over 1 - alpha."""
     rng = np.random.default_rng(seed)
-    near = geometric_channel(n, at).to_floats().matrix + rng.uniform(-1e-9, 1e-9, (n + 1, n + 1))
+    near = geometric_channel(n + 1, at).to_floats().matrix + rng.uniform(-1e-9, 1e-9, (n + 1, n + 1))
     ptype = PrivacyType(counts(n), at)
     found = repair(ptype, near)
     assert ptype.contains(found.channel)

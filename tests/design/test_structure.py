@@ -19,8 +19,8 @@ from utmost.design import (
 )
 from utmost.errors import OutOfRange, PromiseBroken, SolverFailed
 from utmost.exact import level
+from utmost.exact.linear_algebra import solve_sparse
 from utmost.privacy import PrivacyType
-from utmost.programs.elimination import solve_sparse
 from utmost.spaces import Consumer, counts, losses, priors
 
 F = Fraction
@@ -34,7 +34,7 @@ def pattern_of(rows):
 
 
 def test_figure_3_is_the_constraint_matrix_of_figure_2():
-    figure2 = geometric_channel(5, alpha="1/2") @ Remap([0, 2, 2, 3, 4, 5], 6)
+    figure2 = geometric_channel(6, alpha="1/2") @ Remap([0, 2, 2, 3, 4, 5], 6)
     pattern = constraint_matrix(figure2, "1/2")
     assert pattern.tolist() == pattern_of("dZuuuu dZSuuu dZduuu dZdduu dZdddu")
     assert all(check.holds for check in check_lemmas(pattern))
@@ -52,7 +52,7 @@ def test_optimal_vertices_of_strict_consumers_meet_every_lemma_and_are_remaps_of
         vertex = optimal_mechanism(ptype, consumer, method="program").channel
         assert all(check.holds for check in check_lemmas(constraint_matrix(vertex, ptype.level)))
         remap = remap_of_vertex(vertex, ptype.level)
-        assert (geometric_channel(n, ptype.level) @ remap).same_as(vertex)
+        assert (geometric_channel(n + 1, ptype.level) @ remap).same_as(vertex)
 
 
 def test_optimal_vertices_of_loose_consumers_may_break_lemma_5_5_and_still_cost_the_same():
@@ -113,7 +113,7 @@ def test_n_2_has_27_vertices_of_which_21_are_derivable(alpha):
     vertices = vertices_for_two_rows(F(alpha))
     assert len(vertices) == 27
     assert sum(derivation(x, alpha).is_derivable for x in vertices) == 21
-    G = geometric_channel(2, alpha=alpha)
+    G = geometric_channel(3, alpha=alpha)
     remaps = [G @ Remap(list(actions), 3) for actions in product(range(3), repeat=3)]
     assert len({tuple(x.matrix.ravel()) for x in remaps}) == 27
     corners = {tuple(x.matrix.ravel()) for x in vertices}
@@ -122,7 +122,7 @@ def test_n_2_has_27_vertices_of_which_21_are_derivable(alpha):
 
 def test_n_1_has_4_vertices_all_derivable():
     a = F(1, 2)
-    G = geometric_channel(1, alpha=a)
+    G = geometric_channel(2, alpha=a)
     for actions in product(range(2), repeat=2):
         assert derivation(G @ Remap(list(actions), 2), a).is_derivable
 
@@ -156,7 +156,7 @@ def test_derivability_is_the_three_term_condition():
     rng = random.Random(3)
     for _ in range(60):
         n, a = rng.randint(2, 5), F(rng.randint(1, 9), 10)
-        G = geometric_channel(n, alpha=a)
+        G = geometric_channel(n + 1, alpha=a)
         weights = [[rng.randint(-1, 6) for _ in range(n + 1)] for _ in range(n + 1)]
         rows = [w for w in weights if sum(w) > 0] or [[1] * (n + 1)]
         Y = np.array([[F(x, sum(rows[i % len(rows)])) for x in rows[i % len(rows)]] for i in range(n + 1)])
@@ -174,7 +174,7 @@ def test_derivability_is_the_three_term_condition():
 
 def test_a_stricter_release_is_a_looser_one_remapped():
     """G(a1) = G(a2) K with K >= 0 exactly when a2 <= a1."""
-    K = between_levels(2, level(alpha="1/2"), level(alpha="1/4"))
+    K = between_levels(3, level(alpha="1/2"), level(alpha="1/4"))
     assert K.matrix.tolist() == [
         [F(7, 9), F(1, 9), F(1, 9)],
         [F(7, 27), F(13, 27), F(7, 27)],
@@ -182,14 +182,16 @@ def test_a_stricter_release_is_a_looser_one_remapped():
     ]
     for n in (0, 1, 5):
         for loose, strict in (("1/9", "1/3"), ("1/2", "1/2"), ("1/10", "9/10")):
-            K = between_levels(n, level(alpha=strict), level(alpha=loose))
-            G = geometric_channel(n, alpha=loose)
-            assert (G @ K).same_as(geometric_channel(n, alpha=strict))
-        floats = between_levels(n, level(epsilon=1), level(epsilon=2))
-        assert (geometric_channel(n, epsilon=2) @ floats).same_as(geometric_channel(n, epsilon=1), tolerance=1e-14)
+            K = between_levels(n + 1, level(alpha=strict), level(alpha=loose))
+            G = geometric_channel(n + 1, alpha=loose)
+            assert (G @ K).same_as(geometric_channel(n + 1, alpha=strict))
+        floats = between_levels(n + 1, level(epsilon=1), level(epsilon=2))
+        assert (geometric_channel(n + 1, epsilon=2) @ floats).same_as(
+            geometric_channel(n + 1, epsilon=1), tolerance=1e-14
+        )
     with pytest.raises(OutOfRange, match="looser"):
-        between_levels(3, level(alpha="1/4"), level(alpha="1/2"))
-    reverse = GeometricMatrix(2, level(alpha="1/2")).inverse_product(geometric_channel(2, alpha="1/4").matrix)
+        between_levels(4, level(alpha="1/4"), level(alpha="1/2"))
+    reverse = GeometricMatrix(3, level(alpha="1/2")).inverse_product(geometric_channel(3, alpha="1/4").matrix)
     assert (reverse < 0).any()
 
 

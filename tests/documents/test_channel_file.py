@@ -63,8 +63,8 @@ def test_json_matrices_are_read_as_the_decimals_they_spell(file, text):
 @pytest.mark.parametrize(
     "channel",
     [
-        geometric_channel(3, alpha="1/2"),
-        geometric_channel(2, epsilon=1),
+        geometric_channel(4, alpha="1/2"),
+        geometric_channel(3, epsilon=1),
         Channel([["1"]], ["only, one"], ["said"]),
         Channel(THIRDS, ["a", 'b"b'], ["x", "y"]),
     ],
@@ -83,7 +83,7 @@ def test_what_is_written_is_read_back(tmp_path, name, channel):
 @pytest.mark.parametrize(
     ("space", "expected"),
     [
-        (["--counts", "2"], geometric_channel(2, alpha="1/2")),
+        (["--counts", "2"], geometric_channel(3, alpha="1/2")),
         (["--discrete", "2"], Channel([["2/3", "1/3"], ["1/3", "2/3"]])),
     ],
 )
@@ -156,6 +156,6 @@ def test_other_endings_are_refused(tmp_path):
 
 
 def test_the_document_keeps_exact_numbers_as_text():
-    document = channel_files.document(geometric_channel(1, alpha="1/2"))
+    document = channel_files.document(geometric_channel(2, alpha="1/2"))
     assert json.loads(json.dumps(document))["matrix"][0] == ["2/3", "1/3"]
     assert [Fraction(p) for p in document["matrix"][1]] == [Fraction(1, 3), Fraction(2, 3)]

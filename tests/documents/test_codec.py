@@ -76,10 +76,10 @@ MADE = {
     "capacity with multipliers": lambda: capacity(Space(STRICT), "multiplicative", alpha="1/2"),
     "verdict of a conflict": lambda: verdict(discrete(3), losses.binary),
     "verdict that one is best": lambda: verdict(counts(2), losses.absolute),
-    "verdict of a channel": lambda: verdict(counts(2), losses.absolute, geometric_channel(2, alpha="1/2")),
+    "verdict of a channel": lambda: verdict(counts(2), losses.absolute, geometric_channel(3, alpha="1/2")),
     "verdict of a worse channel": lambda: verdict(discrete(3), losses.binary, randomized_response(3, alpha="1/2")),
     "channel": lambda: channel_files.document(Channel([["1/3", "2/3"], ["1/2", "1/2"]], ["a", "b"], ["x", "y"])),
-    "channel in floats": lambda: channel_files.document(geometric_channel(1, epsilon=1)),
+    "channel in floats": lambda: channel_files.document(geometric_channel(2, epsilon=1)),
 }
 
 

@@ -40,7 +40,7 @@ def test_cells_fill_the_simplex(case):
 
 def test_a_missing_cell_is_seen():
     """Without one of its cells a complex does not fill the simplex."""
-    whole = Complex.of(geometric_channel(2, alpha="1/2").matrix, losses.absolute.matrix(3))
+    whole = Complex.of(geometric_channel(3, alpha="1/2").matrix, losses.absolute.matrix(3))
     assert whole.fills_the_simplex()
     for k in range(len(whole.cells)):
         rest = whole.cells[:k] + whole.cells[k + 1 :]

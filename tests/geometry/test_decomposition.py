@@ -66,7 +66,7 @@ def test_a_mixture_of_all_kernels_decomposes(space):
 def test_a_kernel_is_its_own_decomposition():
     """One kernel of weight 1, the same posteriors."""
     for n in (2, 3, 5):
-        channel = geometric_channel(n, alpha="1/2")
+        channel = geometric_channel(n + 1, alpha="1/2")
         found = decompose(PrivacyType(counts(n), **HALF), channel)
         assert found.weights == (1,)
         assert {tuple(c) for c in found.kernels[0].matrix.T} == {tuple(c) for c in channel.matrix.T}
@@ -74,15 +74,15 @@ def test_a_kernel_is_its_own_decomposition():
 
 def test_a_wrong_witness_is_seen():
     """verify compares with the channel."""
-    found = decompose(PrivacyType(counts(2), **HALF), geometric_channel(2, alpha="1/2"))
-    assert not found.verify(geometric_channel(2, alpha="2/3"))
+    found = decompose(PrivacyType(counts(2), **HALF), geometric_channel(3, alpha="1/2"))
+    assert not found.verify(geometric_channel(3, alpha="2/3"))
 
 
 @given(st.integers(1, 7), st.fractions(min_value="1/20", max_value="19/20", max_denominator=20))
 @settings(max_examples=25, deadline=None)
 def test_the_geometric_mechanism_is_a_kernel(n, alpha):
     """[fernandes2022], lemma 19."""
-    assert is_kernel(PrivacyType(counts(n), alpha=alpha), geometric_channel(n, alpha=alpha))
+    assert is_kernel(PrivacyType(counts(n), alpha=alpha), geometric_channel(n + 1, alpha=alpha))
 
 
 @given(st.integers(2, 7), st.fractions(min_value="1/20", max_value="19/20", max_denominator=20))
@@ -101,8 +101,8 @@ def test_randomised_response_is_a_kernel(k, alpha):
 def test_what_is_no_kernel():
     """A looser level's mechanism has no vertices; a mixture of two kernels has dependent ones or too many."""
     ptype = PrivacyType(counts(2), **HALF)
-    assert not is_vertex_mechanism(ptype, geometric_channel(2, alpha="3/4"))
-    assert not is_kernel(ptype, geometric_channel(2, alpha="3/4"))
+    assert not is_vertex_mechanism(ptype, geometric_channel(3, alpha="3/4"))
+    assert not is_kernel(ptype, geometric_channel(3, alpha="3/4"))
     one, two = kernels(ptype)
     both = Channel(np.concatenate([one.matrix / 2, two.matrix / 2], axis=1))
     assert is_vertex_mechanism(ptype, both)
@@ -115,10 +115,10 @@ def test_refusals():
     """Channels outside the type, floats and irrational powers, with the place named."""
     ptype = PrivacyType(counts(2), **HALF)
     with pytest.raises(PromiseBroken, match=r"C\[0, 0\]"):
-        decompose(ptype, geometric_channel(2, alpha="1/3"))
+        decompose(ptype, geometric_channel(3, alpha="1/3"))
     with pytest.raises(PromiseBroken, match="3 rows"):
-        decompose(ptype, geometric_channel(3, alpha="1/2"))
+        decompose(ptype, geometric_channel(4, alpha="1/2"))
     with pytest.raises(Unsupported, match="float64"):
-        decompose(ptype, geometric_channel(2, epsilon=1))
+        decompose(ptype, geometric_channel(3, epsilon=1))
     with pytest.raises(Unsupported, match="irrational"):
-        is_kernel(PrivacyType(grid(2, 2), **HALF), geometric_channel(3, alpha="1/2"))
+        is_kernel(PrivacyType(grid(2, 2), **HALF), geometric_channel(4, alpha="1/2"))

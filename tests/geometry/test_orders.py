@@ -47,14 +47,14 @@ def test_secrets_that_a_prior_excludes_do_not_count():
 
 def test_earth_moves_that_lose_or_misplace_earth_are_told():
     move = earth_move(
-        priors.uniform(3), better=geometric_channel(2, alpha="1/4"), worse=geometric_channel(2, alpha="1/2")
+        priors.uniform(3), better=geometric_channel(3, alpha="1/4"), worse=geometric_channel(3, alpha="1/2")
     )
     assert move.verify()
     swapped = move.amounts[:, [1, 0, 2]]
     assert not replace(move, amounts=swapped).verify()
     assert not replace(move, amounts=move.amounts / 2).verify()
     floats = earth_move(
-        [0.5, 0.25, 0.25], better=geometric_channel(2, epsilon=2), worse=geometric_channel(2, epsilon=1)
+        [0.5, 0.25, 0.25], better=geometric_channel(3, epsilon=2), worse=geometric_channel(3, epsilon=1)
     )
     assert floats.verify()
     assert not floats.verify(0.0)
@@ -120,7 +120,7 @@ def test_the_counterexamples_of_the_page():
     B, A = Channel([["1/2", "1/2", 0], [0, "1/2", "1/2"]]), Channel([[1, 0], [0, 1]])
     assert refines(better=B, worse=A, order="max-case")
     assert not refines(better=B, worse=A)
-    line, equal = geometric_channel(2, alpha="1/2"), randomized_response(3, alpha="1/2")
+    line, equal = geometric_channel(3, alpha="1/2"), randomized_response(3, alpha="1/2")
     assert refines(better=line, worse=equal, order="privacy")
     assert not refines(better=line, worse=equal, order="max-case")
 
@@ -144,7 +144,7 @@ def test_the_privacy_order_is_about_all_spaces_at_once(pair):
 
 def test_the_induced_metric_is_the_least_promise_kept():
     """For the geometric mechanism exp(d) = alpha^-|i - j|; zeros exclude, and equal rows are not apart."""
-    ratios = induced_ratios(geometric_channel(3, alpha="1/3"))
+    ratios = induced_ratios(geometric_channel(4, alpha="1/3"))
     assert ratios[0].tolist() == [1, 3, 9, 27]
     ratios = induced_ratios([["1/2", "1/2", 0], ["1/4", "3/4", 0], [0, "1/2", "1/2"], [0, "1/2", "1/2"]])
     assert ratios[0, 1] == 2
@@ -153,12 +153,12 @@ def test_the_induced_metric_is_the_least_promise_kept():
     tiny = Fraction(1, 10**400)
     assert induced_ratios([[tiny, 1 - tiny], [2 * tiny, 1 - 2 * tiny]])[0, 1] == 2
     space = Space([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
-    assert PrivacyType(space, alpha="1/2").contains(geometric_channel(2, alpha="1/2"))
+    assert PrivacyType(space, alpha="1/2").contains(geometric_channel(3, alpha="1/2"))
 
 
 def test_floats_are_compared_up_to_the_tolerance():
     """The same mechanism in floats, and a really different one."""
-    loose, strict = geometric_channel(3, epsilon=2), geometric_channel(3, epsilon=1)
+    loose, strict = geometric_channel(4, epsilon=2), geometric_channel(4, epsilon=1)
     for order in ("max-case", "privacy"):
         assert is_below(strict, loose, order)
         assert is_below(loose.to_floats(), loose, order)

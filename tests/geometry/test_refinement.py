@@ -164,7 +164,7 @@ def test_the_order_of_channels():
 
 def test_stricter_geometric_mechanisms_are_refinements():
     """Gradual release of counts: G(1/2) is G(1/4), post-processed, and never the other way round; so for responses."""
-    for family in (lambda a: geometric_channel(6, alpha=a), lambda a: randomized_response(5, alpha=a)):
+    for family in (lambda a: geometric_channel(7, alpha=a), lambda a: randomized_response(5, alpha=a)):
         loose, strict = family("1/4"), family("1/2")
         assert (loose @ refines(better=loose, worse=strict).remap).same_as(strict)
         assert prefers(refines(better=strict, worse=loose).consumer, loose, strict)
@@ -224,7 +224,7 @@ def test_a_tie_with_the_tolerance_is_not_decided():
 
 
 def test_a_float_among_exact_channels_makes_both_floats():
-    verdict = refines(better=geometric_channel(2, alpha="1/3"), worse=geometric_channel(2, epsilon=2))
+    verdict = refines(better=geometric_channel(3, alpha="1/3"), worse=geometric_channel(3, epsilon=2))
     assert not verdict.better.is_exact
     assert not verdict
     assert verdict.verify()
@@ -232,10 +232,10 @@ def test_a_float_among_exact_channels_makes_both_floats():
 
 def test_witnesses_that_prove_nothing_are_told():
     """A remap of another pair, and a consumer with no or the opposite preference."""
-    loose, strict = geometric_channel(2, alpha="1/4"), geometric_channel(2, alpha="1/2")
+    loose, strict = geometric_channel(3, alpha="1/4"), geometric_channel(3, alpha="1/2")
     P, consumer = refines(better=loose, worse=strict).remap, refines(better=strict, worse=loose).consumer
     assert not is_remap_between(strict, P, loose)
-    assert not is_remap_between(loose, P, geometric_channel(3, alpha="1/2"))
+    assert not is_remap_between(loose, P, geometric_channel(4, alpha="1/2"))
     assert not prefers(consumer, strict, loose)
     assert not prefers(Consumer(priors.uniform(3), [[1], [1], [1]]), loose, strict)
     assert not prefers(consumer, loose, loose)
@@ -243,7 +243,7 @@ def test_witnesses_that_prove_nothing_are_told():
     assert not replace(verdict, remap=Channel(np.eye(3, dtype=int))).verify()
     assert not replace(verdict, remap=None).verify()
     with pytest.raises(NotAChannel, match="3 rows"):
-        prefers(consumer, loose, geometric_channel(1, alpha="1/2"))
+        prefers(consumer, loose, geometric_channel(2, alpha="1/2"))
 
 
 def test_losses_have_few_digits():

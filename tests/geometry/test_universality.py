@@ -1,7 +1,9 @@
-"""Universal optimality: verdicts, exact regrets, and certificates that do not accept a lie."""
+"""Universal optimality: verdicts, exact regrets, certificates that do not accept a lie; and nib on every line."""
 
+import itertools
 from dataclasses import replace
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 import pytest
@@ -9,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.errors import NotALoss, OutOfRange, PromiseBroken, Unsupported
+from utmost.errors import NotALoss, NotAPrior, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import as_integers
-from utmost.geometry import distinguishing_mechanism, kernels, universal_mechanism, universality
+from utmost.geometry import distinguishing_mechanism, kernels, least_nib_loss, universal_mechanism, universality
 from utmost.geometry.universal_optima import LeastLoss
 from utmost.privacy import PrivacyType
-from utmost.spaces import Space, counts, discrete, graph, grid, hamming, joint_loss, lifted_loss, losses
+from utmost.spaces import Space, counts, discrete, graph, grid, hamming, joint_loss, lifted_loss, losses, priors
+from utmost.testing.strategies import alphas
+from utmost.testing.strategies import priors as any_priors
 
 HALF = {"alpha": "1/2"}
 
@@ -57,7 +61,7 @@ def test_no_mechanism_is_universally_optimal(space, loss, regret):
 def test_the_geometric_mechanism_on_the_line(n, loss, alpha):
     """[ghosh2009], and the loss nib of [fernandes2022], section VI-A: universally optimal, with proof."""
     ptype = PrivacyType(counts(n), alpha=alpha)
-    verdict = universality(ptype, loss, geometric_channel(n, alpha=alpha))
+    verdict = universality(ptype, loss, geometric_channel(n + 1, alpha=alpha))
     assert verdict
     assert verdict.certificate.verify()
     found = universal_mechanism(ptype, loss)
@@ -108,7 +112,7 @@ def least_total(ptype, loss, priors):
 def test_the_geometric_mechanism_is_nib_optimal_at_other_levels(n, alpha):
     """The conjecture of section VI-A away from ln 2."""
     ptype = PrivacyType(counts(n), alpha=alpha)
-    assert universality(ptype, losses.nib, geometric_channel(n, alpha=alpha))
+    assert universality(ptype, losses.nib, geometric_channel(n + 1, alpha=alpha))
 
 
 @pytest.mark.slow
@@ -125,7 +129,7 @@ def test_one_kernel_of_the_line_survives(n, count, survivors, loss):
 @pytest.mark.parametrize("n", [4, 5, 6])
 def test_the_geometric_mechanism_is_nib_optimal_on_longer_lines(n):
     """What [fernandes2022] suggests, section VI-A, decided up to 7 secrets."""
-    verdict = universality(PrivacyType(counts(n), **HALF), losses.nib, geometric_channel(n, alpha="1/2"))
+    verdict = universality(PrivacyType(counts(n), **HALF), losses.nib, geometric_channel(n + 1, alpha="1/2"))
     assert verdict
     assert verdict.certificate.verify()
 
@@ -154,7 +158,7 @@ def test_no_prior_contradicts_a_verdict(seed):
     prior = np.array([w / sum(weights) for w in weights], dtype=object)
     ptype = PrivacyType(counts(2), **HALF)
     loss = losses.nib.matrix(3)
-    mine = best_loss(geometric_channel(2, alpha="1/2"), loss, prior)
+    mine = best_loss(geometric_channel(3, alpha="1/2"), loss, prior)
     assert all(mine <= best_loss(kernel, loss, prior) for kernel in kernels(ptype))
 
 
@@ -234,7 +238,7 @@ def test_lifting_from_a_subspace():
 def test_the_converse_of_lifting_fails():
     """X = {0, 2} on the line of three: optimal for the lifted loss, but not among the mechanisms on X alone."""
     line, ends = PrivacyType(counts(2), **HALF), PrivacyType(Space([[0, 2], [2, 0]]), **HALF)
-    geometric = geometric_channel(2, alpha="1/2")
+    geometric = geometric_channel(3, alpha="1/2")
     assert universality(line, lifted_loss([[0, 1], [1, 0]], (0, 2), 3), geometric)
     verdict = universality(ends, [[0, 1], [1, 0]], geometric.restrict([0, 2]))
     assert not verdict
@@ -242,7 +246,7 @@ def test_the_converse_of_lifting_fails():
 
 def test_utility_sets_are_closed_under_sum_and_scaling():
     """[fernandes2022], (13) and (14): binary + nib, and a loss scaled by a function of the secret."""
-    ptype, geometric = PrivacyType(counts(2), **HALF), geometric_channel(2, alpha="1/2")
+    ptype, geometric = PrivacyType(counts(2), **HALF), geometric_channel(3, alpha="1/2")
     assert universality(ptype, joint_loss(losses.binary.matrix(3), losses.nib.matrix(3)), geometric)
     scaled = losses.absolute.matrix(3) * np.array([[Fraction(2)], [Fraction(0)], [Fraction(5)]], dtype=object)
     assert universality(ptype, scaled, geometric)
@@ -291,7 +295,7 @@ def test_refusals():
     with pytest.raises(NotALoss, match="3 rows"):
         universal_mechanism(ptype, [[0, 1]] * 2)
     with pytest.raises(PromiseBroken):
-        universality(ptype, losses.binary, geometric_channel(2, alpha="1/3"))
+        universality(ptype, losses.binary, geometric_channel(3, alpha="1/3"))
     with pytest.raises(OutOfRange, match="two secrets"):
         distinguishing_mechanism(PrivacyType(counts(0), **HALF))
     with pytest.raises(OutOfRange, match="different numbers"):
@@ -305,7 +309,7 @@ def test_the_kernel_of_figure_8_is_found():
     """[fernandes2022], figure 8: a kernel of the 3-bit cube that is the geometric mechanism along a path."""
     ptype = PrivacyType(hamming(3), **HALF)
     path = [0b000, 0b100, 0b110, 0b111]
-    listed, geometric = kernels(ptype), columns(geometric_channel(3, alpha="1/2"))
+    listed, geometric = kernels(ptype), columns(geometric_channel(4, alpha="1/2"))
     four = [k for k in range(len(listed)) if len(listed.support(k)) == 4]
     found = [k for k in four if columns(listed[k].restrict(path)) == geometric]
     assert found
@@ -319,3 +323,65 @@ def test_the_kernel_of_figure_8_is_found():
 
 def columns(channel):
     return {tuple(column) for column in channel.matrix.T}
+
+
+@given(st.integers(1, 12).flatmap(any_priors), alphas)
+@settings(max_examples=100, deadline=None)
+def test_what_the_geometric_mechanism_loses_is_a_bound_for_all(prior, alpha):
+    """The remap of G loses the sum of a packing t, and no mechanism loses less: the whole theorem, prior by prior."""
+    found = least_nib_loss(PrivacyType(counts(len(prior) - 1), alpha=alpha), prior)
+    assert found.verify()
+    assert np.count_nonzero(found.packing) <= 2
+
+
+@given(st.integers(2, 5).flatmap(any_priors), st.sampled_from(["1/10", "1/2", "9/10"]))
+@settings(max_examples=25, deadline=None)
+def test_the_program_over_all_vertices_agrees(prior, alpha):
+    """The least loss of any mechanism, by the exact simplex method on the vertices of the type."""
+    ptype = PrivacyType(counts(len(prior) - 1), alpha=alpha)
+    unit = lcm(*(p.denominator for p in prior))
+    whole = np.array([int(p * unit) for p in prior])
+    scaled = tuple(int(p) for p in whole // np.gcd.reduce(whole))
+    ((_, found),) = LeastLoss.of(ptype, losses.nib).at((scaled,))
+    assert found.value == least_nib_loss(ptype, prior).loss
+
+
+@given(st.integers(1, 4).flatmap(any_priors), alphas)
+@settings(max_examples=25, deadline=None)
+def test_no_other_remap_of_the_geometric_mechanism_is_better(prior, alpha):
+    """All n^n remaps."""
+    n = len(prior)
+    G = geometric_channel(n, alpha=alpha).matrix
+    lost = (sum(prior[w] * G[w, y] for y, w in enumerate(remap)) for remap in itertools.product(range(n), repeat=n))
+    assert min(lost) == least_nib_loss(PrivacyType(counts(n - 1), alpha=alpha), prior).loss
+
+
+def test_the_uniform_prior_gives_the_additive_capacity():
+    """1 - n loss is the additive capacity of the line: 1/3, 1/2, 2/3, 3/4, 5/6 (table 4)."""
+    capacities = []
+    for n in range(2, 7):
+        found = least_nib_loss(PrivacyType(counts(n - 1), alpha="1/2"), priors.uniform(n))
+        capacities.append(1 - n * found.loss)
+    assert [str(c) for c in capacities] == ["1/3", "1/2", "2/3", "3/4", "5/6"]
+
+
+def test_false_certificates_for_nib_are_refused():
+    found = least_nib_loss(PrivacyType(counts(3), alpha="1/3"), priors.from_counts([1, 2, 3, 2]))
+    assert found.verify()
+    assert not replace(found, loss=found.loss * Fraction(99, 100)).verify()
+    assert not replace(found, packing=found.packing * 2).verify()
+    assert not replace(found, packing=-found.packing).verify()
+    assert not replace(found, prior=found.prior[::-1]).verify()
+
+
+def test_what_nib_refuses():
+    line = PrivacyType(counts(2), alpha="1/2")
+    for ptype, prior in (
+        (PrivacyType(discrete(3), alpha="1/2"), priors.uniform(3)),
+        (PrivacyType(counts(2), epsilon=1), priors.uniform(3)),
+        (line, [0.5, 0.25, 0.25]),
+    ):
+        with pytest.raises(Unsupported, match="on counts"):
+            least_nib_loss(ptype, prior)
+    with pytest.raises(NotAPrior, match="3 probabilities"):
+        least_nib_loss(line, priors.uniform(2))

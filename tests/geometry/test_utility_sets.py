@@ -42,14 +42,14 @@ def test_trivial_losses_are_in_every_set_and_alone_in_that_of_nothing(loss):
     """Theorem 6(1) and (3): telling nothing is optimal exactly for losses with an action that is always the best."""
     trivial = trivial_action(loss) is not None
     assert (loss in UtilitySet(LINE, NOTHING)) == trivial
-    assert not trivial or loss in UtilitySet(LINE, geometric_channel(2, **HALF))
+    assert not trivial or loss in UtilitySet(LINE, geometric_channel(3, **HALF))
 
 
 @given(small_losses, channels(3, 2))
 @settings(max_examples=30, deadline=None)
 def test_a_less_refined_mechanism_serves_more(loss, after):
     """Theorem 6(2): M refined by M' implies that the set of M holds that of M'."""
-    loose = geometric_channel(2, **HALF)
+    loose = geometric_channel(3, **HALF)
     strict = loose @ after
     assert refines(better=loose, worse=strict)
     assert loss not in UtilitySet(LINE, strict) or loss in UtilitySet(LINE, loose)
@@ -70,7 +70,7 @@ def test_a_choice_serves_what_both_serve(one, other, loss, p):
 @settings(max_examples=25, deadline=None)
 def test_sets_are_closed_under_sums_and_scaling(one, other, weights):
     """(13) and (14)."""
-    useful = UtilitySet(LINE, geometric_channel(2, **HALF))
+    useful = UtilitySet(LINE, geometric_channel(3, **HALF))
     if one in useful:
         assert scaled_loss(weights, one) in useful
         assert other not in useful or joint_loss(one, other) in useful
@@ -80,7 +80,7 @@ def test_sets_are_closed_under_sums_and_scaling(one, other, weights):
 @settings(max_examples=25, deadline=None)
 def test_lifting_from_some_secrets(loss, secrets):
     """Theorem 6(5), the true direction: what the restriction serves, the mechanism serves when lifted."""
-    useful = UtilitySet(LINE, geometric_channel(2, **HALF))
+    useful = UtilitySet(LINE, geometric_channel(3, **HALF))
     lifted = useful.lifted(loss, secrets)
     if lifted is not None:
         assert lifted.verdict.certificate.verify()
@@ -90,7 +90,7 @@ def test_lifting_from_some_secrets(loss, secrets):
 
 def test_lifting_says_nothing_where_mechanisms_do_not_extend():
     """The converse fails: {0, 2} on the line of three, binary loss."""
-    useful = UtilitySet(LINE, geometric_channel(2, **HALF))
+    useful = UtilitySet(LINE, geometric_channel(3, **HALF))
     assert useful.lifted(losses.binary, (0, 2)) is None
     assert lifted_loss(losses.binary.matrix(2), (0, 2), 3) in useful
 
@@ -104,7 +104,7 @@ def test_the_kernel_of_figure_8_is_found():
     Every extension has as many outcomes as the path has secrets, so it is a kernel, since its restriction is
     invertible. The one that is printed is among them.
     """
-    geometric = geometric_channel(3, **HALF)
+    geometric = geometric_channel(4, **HALF)
     found = list(vertex_extensions(CUBE, geometric, PATH))
     assert all(is_kernel(CUBE, K) for K in found)
     assert all(K.restrict(PATH).same_as(geometric) for K in found)
@@ -117,7 +117,7 @@ def test_the_kernel_of_figure_8_is_found():
 
 def test_the_kernel_of_figure_8_inherits_the_losses_of_the_geometric_mechanism():
     """Lifted from the path: the named losses, a sum and a multiple; the proof is about four secrets."""
-    K = next(vertex_extensions(CUBE, geometric_channel(3, **HALF), PATH))
+    K = next(vertex_extensions(CUBE, geometric_channel(4, **HALF), PATH))
     useful = UtilitySet(CUBE, K)
     for loss in (losses.binary, losses.nib, losses.absolute, losses.squared):
         lifted = useful.lifted(loss, PATH)
@@ -130,7 +130,7 @@ def test_the_kernel_of_figure_8_inherits_the_losses_of_the_geometric_mechanism()
 @pytest.mark.slow
 def test_the_listed_kernels_that_are_geometric_along_the_path_are_the_extensions():
     """Of the 29213 kernels with four outcomes those that restrict to the geometric mechanism, up to order."""
-    geometric = geometric_channel(3, **HALF)
+    geometric = geometric_channel(4, **HALF)
     wanted = {tuple(column) for column in geometric.matrix.T}
     listed = kernels(CUBE)
     four = (listed[k] for k in range(len(listed)) if len(listed.support(k)) == 4)
@@ -144,7 +144,7 @@ def columns(channel):
 
 def test_extensions_by_brute_force():
     """All choices of vertices of the 2-bit cube for the columns of the geometric mechanism on a path of three."""
-    ptype, path, target = PrivacyType(hamming(2), **HALF), [0, 1, 3], geometric_channel(2, **HALF)
+    ptype, path, target = PrivacyType(hamming(2), **HALF), [0, 1, 3], geometric_channel(3, **HALF)
     theirs = {
         columns(kernel)
         for kernel in kernels(ptype)
@@ -155,7 +155,7 @@ def test_extensions_by_brute_force():
     with pytest.raises(OutOfRange, match="2 rows"):
         list(vertex_extensions(ptype, target, [0, 1]))
     with pytest.raises(Unsupported, match="rational"):
-        list(vertex_extensions(ptype, geometric_channel(2, epsilon=1), path))
+        list(vertex_extensions(ptype, geometric_channel(3, epsilon=1), path))
 
 
 @pytest.mark.parametrize(("n", "kernel_count"), [(3, 5), (4, 41)])

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from utmost.errors import Unsupported
 from utmost.geometry import count_vertices, vertex_blocks, vertices
-from utmost.geometry.essential_edges import BipartiteGraph, blocks, essential_edges
-from utmost.geometry.height_counts import count_height_functions
+from utmost.geometry.essential_graph import BipartiteGraph, blocks, count_height_functions, essential_edges
 from utmost.geometry.log_domain import Distances
 from utmost.geometry.vertex_search import TightGraph, height_functions, vertices_by_reverse_search
 from utmost.privacy import PrivacyType

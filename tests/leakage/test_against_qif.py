@@ -100,7 +100,7 @@ def test_mechanisms():
     d_privacy = qif.mechanism.d_privacy
     for n in (2, 3, 6):
         G = d_privacy.tight_constraints(n, lambda x, y: abs(x - y) * log2)
-        assert np.allclose(G, geometric_channel(n - 1, alpha="1/2").matrix.astype(float))
+        assert np.allclose(G, geometric_channel(n, alpha="1/2").matrix.astype(float))
         R = d_privacy.randomized_response(n, log2)
         assert np.allclose(R, randomized_response(n, alpha="1/2").matrix.astype(float))
     round_trip = cycle(5)

@@ -23,8 +23,8 @@ from utmost.leakage import (
     l_uncertainty,
     shannon_entropy,
 )
-from utmost.leakage.prior_capacity import best_subset, corner_priors
-from utmost.leakage.shannon import bounds_at, shannon_capacity
+from utmost.leakage.channel_capacity import best_subset, corner_priors
+from utmost.leakage.entropies import bounds_at, shannon_capacity
 from utmost.privacy import PrivacyType
 from utmost.spaces import Space, counts, losses, priors
 from utmost.testing import strategies as us
@@ -129,7 +129,7 @@ def test_a_mechanism_optimal_for_everyone_with_one_loss_has_the_capacity_of_its_
 @given(st.data(), st.integers(1, 4), us.alphas)
 def test_the_geometric_mechanism_has_the_capacities_of_counts(data, n, alpha):
     """Theorem 15 where its hypothesis holds: bin and nib are in the utility set of the geometric mechanism."""
-    G, ptype = geometric_channel(n, alpha=alpha), PrivacyType(counts(n), alpha=alpha)
+    G, ptype = geometric_channel(n + 1, alpha=alpha), PrivacyType(counts(n), alpha=alpha)
     other = private(data.draw, ptype)
     assert capacity(G).value >= capacity(other).value
     assert capacity(G, kind="additive").value >= capacity(other, kind="additive").value
@@ -140,7 +140,7 @@ def test_geometric_for_two_and_three_counts_is_optimal_for_bin_and_nib():
     for n in (1, 2):
         ptype = PrivacyType(counts(n), alpha="1/2")
         for loss in (losses.binary, losses.nib):
-            assert universality(ptype, loss, geometric_channel(n, alpha="1/2"))
+            assert universality(ptype, loss, geometric_channel(n + 1, alpha="1/2"))
 
 
 @given(st.integers(1, 9), us.alphas)

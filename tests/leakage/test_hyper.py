@@ -25,7 +25,7 @@ def channels_with_priors(draw, full_support=False):
 
 
 def test_figure_1():
-    found = hyper(geometric_channel(2, alpha="1/2"), priors.uniform(3))
+    found = hyper(geometric_channel(3, alpha="1/2"), priors.uniform(3))
     columns = as_array([["4/7", "1/4", "1/7"], ["2/7", "1/2", "2/7"], ["1/7", "1/4", "4/7"]])
     assert (found.posteriors == columns).all()
     assert found.weights.tolist() == [F(7, 18), F(2, 9), F(7, 18)]
@@ -89,7 +89,7 @@ def test_a_channel_is_private_exactly_when_its_posteriors_are(data, alpha):
 @given(us.sizes, us.levels)
 def test_geometric_noise_clamped_or_not_has_one_hyper(n, at):
     """[fernandes2022], section VI-A: the infinite and the truncated geometric mechanism are one abstract channel."""
-    clamped, unbounded = geometric_channel(n, at), unbounded_geometric_channel(n, at)
+    clamped, unbounded = geometric_channel(n + 1, at), unbounded_geometric_channel(n + 1, at)
     near = 0.0 if clamped.is_exact else 1e-12
     if not clamped.is_exact and at.epsilon_float > 30:
         return  # the float tails are 0 or subnormal there
@@ -125,7 +125,7 @@ def test_a_hyper_keeps_its_number_kind_and_is_read_only():
 
 
 def test_secrets_that_the_prior_excludes_stay_excluded():
-    found = hyper(geometric_channel(2, alpha="1/2"), [0, "1/2", "1/2"])
+    found = hyper(geometric_channel(3, alpha="1/2"), [0, "1/2", "1/2"])
     assert (found.posteriors[0] == 0).all()
     with pytest.raises(NotAPrior, match="0 for secret 0"):
         found.channel()
@@ -137,7 +137,7 @@ def test_an_impossible_outcome_is_dropped():
 
 def test_a_consumer_brings_its_prior():
     consumer = Consumer(priors.uniform(3), losses.absolute)
-    C = geometric_channel(2, alpha="1/2")
+    C = geometric_channel(3, alpha="1/2")
     assert hyper(C, consumer).same_as(hyper(C, priors.uniform(3)))
 
 

@@ -168,7 +168,7 @@ def test_a_property_can_be_given_in_three_ways(data):
 
 
 def test_the_finest_property_is_the_secret_and_the_coarsest_leaks_nothing():
-    C, prior = geometric_channel(3, alpha="1/2"), priors.uniform(4)
+    C, prior = geometric_channel(4, alpha="1/2"), priors.uniform(4)
     assert property_vulnerability(range(4)).posterior(C, prior) == bayes_vulnerability.posterior(C, prior)
     assert property_vulnerability([range(4)]).additive_leakage(C, prior) == 0
 

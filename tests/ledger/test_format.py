@@ -8,7 +8,7 @@ import pytest
 from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.ledger import Event, Ledger, promise
-from utmost.ledger import ledger as module
+from utmost.ledger import requests as module
 from utmost.ledger.events import event_bytes, read_event
 from utmost.ledger.state import State, folded
 from utmost.ledger.store import STEPS, missing_steps
@@ -16,7 +16,7 @@ from utmost.ledger.store import STEPS, missing_steps
 KEY = bytes(range(32))
 PUBLISHED = (
     "name version dataset columns rows id_column promise commitment kind request level how parts root seal values "
-    "public rows_from"
+    "public rows_from part"
 )
 
 
@@ -40,7 +40,7 @@ def test_older_events_are_read_through_every_upgrade():
         read_event(1, body(format=4), upgrades)
 
 
-@pytest.mark.parametrize("changes", [{"format": 3}, {"format": 0}, {"format": True}, {"format": "1"}, {"kind": "sold"}])
+@pytest.mark.parametrize("changes", [{"format": 4}, {"format": 0}, {"format": True}, {"format": "1"}, {"kind": "sold"}])
 def test_an_event_of_another_kind_or_format_is_refused(changes):
     with pytest.raises(Unsupported, match="later version"):
         read_event(1, body(**changes))
@@ -153,7 +153,7 @@ def test_a_release_of_the_first_format_keeps_its_own_rule_of_snapping(tmp_path, 
 
 def test_a_rule_of_snapping_that_is_none_is_damage(tmp_path):
     facts = {"sensitivity": "1", "cells": 1, "neighbours": "add-remove", "half_step": False, "grid": "1"}
-    facts |= {"largest": None}
+    facts |= {"largest": None, "strategy": None}
     assert promise.Promise.of_facts(facts | {"snapping": "floor"}).lattice.snapping == "floor"
     assert promise.Promise.of_facts(facts | {"snapping": "nearest"}).lattice.snapping == "nearest"
     with pytest.raises(OutOfRange, match="snapping"):

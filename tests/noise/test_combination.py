@@ -114,6 +114,17 @@ def test_radii_of_real_coefficients_are_safe_and_near(sizes, epsilons):
         assert exact * (1 - 1e-9) <= found.radius(confidence) <= exact + 0.016 * math.sqrt(found.variance)
 
 
+def test_what_the_normal_variable_carries_over_is_taken_off():
+    """Just below 1, a value of S: P(|S| > r) holds its whole mass, of which Z carries a little to the other side."""
+    found = Combination([1, math.sqrt(2)], [1, 3])
+    law, x = found._inversion, np.arange(-60, 61)
+    values = np.abs(x[:, None] + math.sqrt(2) * x)
+    mass = np.outer(np.tanh(0.5) * np.exp(-np.abs(x)), np.tanh(1.5) * np.exp(-3.0 * np.abs(x)))
+    for margin in (1.0, 2.0, 3.9):
+        exceeded = law._exceeded((1 - 1e-9) / float(found._unit) - margin * law.tau, margin)
+        assert exceeded >= mass[values > 1 - 1e-9].sum() - 1e-12
+
+
 def test_the_two_inversions_agree():
     """Where no notice is taken of the lattice, the radius is the same to 1.6 % of a standard deviation."""
     sums = Combination([3, 5], [0.05, 0.1], [4, 2])

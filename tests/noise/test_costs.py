@@ -1,3 +1,5 @@
+"""Costs of noise, and their names."""
+
 import pickle
 from fractions import Fraction
 
@@ -5,7 +7,8 @@ import numpy as np
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.noise.costs import absolute, moment, squared
+from utmost.noise import costs
+from utmost.noise.costs import absolute, cost_named, moment, squared
 
 
 def test_named_costs_are_the_first_two_moments():
@@ -41,3 +44,27 @@ def test_an_order_must_be_positive(order):
 def test_an_order_must_be_a_number(order):
     with pytest.raises(NotANumber):
         moment(order)
+
+
+@pytest.mark.parametrize(
+    ("name", "cost"),
+    [
+        ("absolute", costs.absolute),
+        (" Squared ", costs.squared),
+        ("moment:1", costs.absolute),
+        ("moment:3", costs.moment(3)),
+        ("moment:3/2", costs.moment("3/2")),
+    ],
+)
+def test_a_name_means_its_cost(name, cost):
+    assert cost_named(name) == cost
+
+
+def test_a_function_is_its_own_name():
+    assert cost_named(abs) is abs
+
+
+@pytest.mark.parametrize("name", ["", "cubic", "moment", "moment:", "moment:x", "moment:0", "moment:-1", "absolute:2"])
+def test_other_names_are_refused(name):
+    with pytest.raises(OutOfRange):
+        cost_named(name)

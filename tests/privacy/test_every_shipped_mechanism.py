@@ -43,12 +43,12 @@ def uneven(n):
 
 
 ON_COUNTS = {
-    "geometric": geometric_channel,
-    "unbounded geometric": unbounded_geometric_channel,
-    "Laplace noise, rounded": laplace_channel,
+    "geometric": lambda n, alpha: geometric_channel(n + 1, alpha=alpha),
+    "unbounded geometric": lambda n, alpha: unbounded_geometric_channel(n + 1, alpha=alpha),
+    "Laplace noise, rounded": lambda n, alpha: laplace_channel(n + 1, alpha=alpha),
     "exponential": lambda n, alpha: exponential_mechanism(distances(n), alpha=alpha, space=counts(n)),
     "abstract staircase": lambda n, alpha: abstract_staircase(distances(n), alpha=alpha, space=counts(n)),
-    "folded geometric noise": lambda n, alpha: folded_channel(Geometric(alpha=alpha), n),
+    "folded geometric noise": lambda n, alpha: folded_channel(Geometric(alpha=alpha), n + 1),
     "best for a consumer": lambda n, alpha: optimum(n, alpha).channel,
     "best against all priors": lambda n, alpha: minimax_mechanism(type_of(n, alpha), losses.squared).channel,
 }
@@ -90,7 +90,7 @@ def test_mechanisms_on_counts(name, alpha):
 def test_rounded_laplace_noise_attains_its_level_beyond_two_counts(alpha):
     """Between 0 and 1 the only threshold lies halfway, and that outcome tells less."""
     for n in (2, 12):
-        check_kept(laplace_channel(n, alpha=alpha), counts(n), alpha, tight=True)
+        check_kept(laplace_channel(n + 1, alpha=alpha), counts(n), alpha, tight=True)
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -108,7 +108,7 @@ def test_staircases_of_every_step(sensitivity, alpha):
     for n in (1, 2, 3, 12):
         for step in range(1, sensitivity + 1):
             law = DiscreteStaircase(alpha=alpha, sensitivity=sensitivity, step=step)
-            check_kept(folded_channel(law, n), stretched(n, sensitivity), alpha, tight=n >= sensitivity)
+            check_kept(folded_channel(law, n + 1), stretched(n, sensitivity), alpha, tight=n >= sensitivity)
 
 
 @pytest.mark.parametrize("space", [discrete(3), discrete(5), hamming(2), hamming(3)], ids=repr)
@@ -124,8 +124,8 @@ def test_designs_by_program_are_repaired_to_exact_privacy(space, alpha):
 @pytest.mark.parametrize("n", [1, 2, 12])
 def test_renormalised_truncation_keeps_what_it_says(n):
     """It does not keep the level of its noise; the level that it does keep is stated, rounded up."""
-    channel = renormalised_geometric_channel(n, alpha="1/2")
-    assert PrivacyType(counts(n), renormalised_epsilon(n, alpha="1/2")).contains(channel)
+    channel = renormalised_geometric_channel(n + 1, alpha="1/2")
+    assert PrivacyType(counts(n), renormalised_epsilon(n + 1, alpha="1/2")).contains(channel)
     assert type_of(n, "1/2").contains(channel) == (n < 2)
 
 
@@ -135,7 +135,7 @@ def joint_channel(n, levels):
     A stricter response is the looser one plus noise W, here clamped too, which is one more remap.
     """
     steps = np.arange(-n, n + 1)
-    joint = geometric_channel(n, alpha=levels[-1].alpha_fraction()).matrix.reshape(n + 1, n + 1)
+    joint = geometric_channel(n + 1, alpha=levels[-1].alpha_fraction()).matrix.reshape(n + 1, n + 1)
     for loose, strict in zip(levels[:0:-1], levels[-2::-1], strict=True):
         masses = Tightening(strict, loose).pmf(steps.astype(object))
         tails = Tightening(strict, loose).ccdf(np.arange(0, n + 1).astype(object))
@@ -184,7 +184,7 @@ def test_staircases_up_to_200(sensitivity):
     for n in (30, 100, 200):
         for step in {1, (sensitivity + 1) // 2, sensitivity}:
             law = DiscreteStaircase(alpha="4/9", sensitivity=sensitivity, step=step)
-            check_kept(folded_channel(law, n), stretched(n, sensitivity), "4/9", tight=n >= sensitivity)
+            check_kept(folded_channel(law, n + 1), stretched(n, sensitivity), "4/9", tight=n >= sensitivity)
 
 
 @pytest.mark.slow

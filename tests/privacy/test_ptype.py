@@ -46,7 +46,7 @@ def test_membership_means_all_pairs_and_outcomes(data, n, m, alpha):
 @given(st.integers(1, 6), alphas)
 def test_the_geometric_mechanism_is_private_at_its_level_and_no_other(n, alpha):
     """G is in the type of alpha, and in no stricter one."""
-    g, space = geometric_channel(n, alpha=alpha), counts(n)
+    g, space = geometric_channel(n + 1, alpha=alpha), counts(n)
     assert PrivacyType(space, alpha=alpha).contains(g)
     assert not PrivacyType(space, alpha=alpha + (1 - alpha) / 10**30).contains(g)
     assert smallest_epsilon(g, space).level == level(alpha=alpha)
@@ -56,7 +56,7 @@ def test_the_geometric_mechanism_is_private_at_its_level_and_no_other(n, alpha):
 def test_post_processing_stays_in_the_type(data, n, alpha):
     """G followed by any remap keeps the level."""
     at = level(alpha=alpha)
-    c = data.draw(private_channels(n, at))
+    c = data.draw(private_channels(n + 1, at))
     assert PrivacyType(counts(n), at).contains(c)
     found = smallest_epsilon(c, counts(n))
     assert found.level is None or found.level <= at
@@ -66,7 +66,7 @@ def test_post_processing_stays_in_the_type(data, n, alpha):
 def test_a_type_is_closed_under_mixing_choosing_and_restriction(data, n, alpha, p):
     """[fernandes2022] IV-C: choice and restriction stay within the type."""
     at, space = level(alpha=alpha), counts(n)
-    c, d = data.draw(private_channels(n, at)), geometric_channel(n, at)
+    c, d = data.draw(private_channels(n + 1, at)), geometric_channel(n + 1, at)
     kept = data.draw(st.lists(st.integers(0, n), min_size=1, max_size=n + 1, unique=True))
     assert PrivacyType(space, at).contains(c.choose(d, p))
     assert PrivacyType(space, at).contains(d.mix(d, p))
@@ -99,15 +99,15 @@ def test_smallest_epsilon_is_the_threshold_of_membership(data, n, m):
 def test_float_channels_are_in_their_type_up_to_rounding(n, at):
     """The float64 geometric and Laplace channels are members with the default tolerance, and not far below."""
     space = counts(n)
-    assert PrivacyType(space, at).contains(geometric_channel(n, at).to_floats())
-    assert PrivacyType(space, at).contains(unbounded_geometric_channel(n, at).to_floats())
-    assert PrivacyType(space, at).contains(laplace_channel(n, at).to_floats())
-    assert not PrivacyType(space, at.scaled("9/10")).contains(geometric_channel(n, at).to_floats())
+    assert PrivacyType(space, at).contains(geometric_channel(n + 1, at).to_floats())
+    assert PrivacyType(space, at).contains(unbounded_geometric_channel(n + 1, at).to_floats())
+    assert PrivacyType(space, at).contains(laplace_channel(n + 1, at).to_floats())
+    assert not PrivacyType(space, at.scaled("9/10")).contains(geometric_channel(n + 1, at).to_floats())
 
 
 def test_floats_can_be_decided_as_the_rationals_that_they_are():
     """With tolerance 0 a float matrix that rounding pushed over the level is not a member; smallest_epsilon agrees."""
-    g, space = geometric_channel(60, epsilon=1), counts(60)
+    g, space = geometric_channel(61, epsilon=1), counts(60)
     assert PrivacyType(space, epsilon=1).contains(g)
     assert not PrivacyType(space, epsilon=1).contains(g, tolerance=0)
     found = smallest_epsilon(g, space)
@@ -118,7 +118,7 @@ def test_floats_can_be_decided_as_the_rationals_that_they_are():
 
 def test_a_float_zero_stands_for_what_is_too_small_for_a_float():
     """epsilon = 50 on {0..20}: entries underflow, and the channel counts as private; a zero beside 1/10 does not."""
-    g = geometric_channel(20, epsilon=50)
+    g = geometric_channel(21, epsilon=50)
     assert (g.matrix == 0).any()
     assert PrivacyType(counts(20), epsilon=50).contains(g)
     assert not PrivacyType(counts(20), epsilon=49).contains(g)
@@ -130,9 +130,9 @@ def test_a_float_zero_stands_for_what_is_too_small_for_a_float():
 def test_the_renormalised_mechanism_is_not_in_its_nominal_type(alpha):
     """THEORY 1.14: for n >= 2 dividing by row sums costs privacy."""
     for n in (2, 3, 6):
-        c = renormalised_geometric_channel(n, alpha=alpha)
+        c = renormalised_geometric_channel(n + 1, alpha=alpha)
         assert not PrivacyType(counts(n), alpha=alpha).contains(c)
-    assert PrivacyType(counts(1), alpha=alpha).contains(renormalised_geometric_channel(1, alpha=alpha))
+    assert PrivacyType(counts(1), alpha=alpha).contains(renormalised_geometric_channel(2, alpha=alpha))
 
 
 @pytest.mark.parametrize("alpha", LADDER)

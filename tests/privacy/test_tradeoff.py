@@ -157,7 +157,7 @@ def test_post_processing_raises_the_curve(law, shift, p, width):
 
 def test_neighbouring_rows_of_the_geometric_channel_lie_on_the_frontier():
     """Clamping geometric noise to {0..n} loses nothing between neighbours."""
-    C = geometric_channel(4, alpha="1/3")
+    C = geometric_channel(5, alpha="1/3")
     for x in range(4):
         p = np.array([Fraction(k, 20) for k in range(21)], dtype=object)
         assert (tradeoff(C.restrict([x, x + 1]), p) == frontier(p, alpha="1/3")).all()

@@ -8,6 +8,7 @@ import pytest
 
 from utmost.errors import SolverFailed
 from utmost.exact import objects
+from utmost.exact.linear_algebra import solve_sparse
 from utmost.programs import (
     Basis,
     InfeasibleProgram,
@@ -18,7 +19,6 @@ from utmost.programs import (
     solve,
     solve_exactly,
 )
-from utmost.programs.elimination import solve_sparse
 from utmost.programs.linear_program import AT_LOWER, BASIC
 
 

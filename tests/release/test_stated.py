@@ -1,16 +1,21 @@
 """A statement is computed again: no leaf of it can be changed and still be vouched for."""
 
 import copy
+import hashlib
 import json
+from fractions import Fraction
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from utmost.cli.ledger_answers import response_report
 from utmost.documents.statement_check import check_statement, reading_noise, stated_plan
 from utmost.errors import BadTable, Unsupported
 from utmost.exact import level
 from utmost.ledger import Ledger
-from utmost.release import plan_release, release_table, statement
+from utmost.release import plan_release, release_table, statement, statements
 from utmost.release.statements import cells_digest
 
 TABLE = {"department": ["A", "B"], "admitted": [601, 370], "seen": [9, 8]}
@@ -211,3 +216,31 @@ def test_a_cost_without_a_name_cannot_be_computed_again():
     said = json.loads(json.dumps(statement(plan_release(1, sensitivity=5, cells=1, cost=cost), ["n"], [], 3)))
     with pytest.raises((BadTable, Unsupported)):
         stated_plan(said)
+
+
+MIXED = st.one_of(st.none(), st.text(max_size=4), st.integers(), st.floats(), st.booleans(), st.fractions())
+INT64 = st.integers(-(2**63), 2**63 - 1)
+
+
+@given(
+    st.lists(MIXED, max_size=12),
+    st.lists(INT64, max_size=12),
+    st.lists(st.floats(), max_size=12),
+    st.lists(st.text(max_size=4) | st.none(), max_size=12),
+)
+def test_the_digest_of_cells_is_what_its_definition_says(mixed, integers, floats, texts):
+    """SHA-256 of one JSON list, written here cell by cell; the text never changes, however it is computed."""
+
+    def text(cell):
+        if cell is None or isinstance(cell, str):
+            return cell
+        return repr(float(cell)) if isinstance(cell, float | Fraction) else str(cell)
+
+    arrays = np.array(integers, np.int64), np.array(floats), np.array(mixed, object)
+    for column in (mixed, integers, floats, texts, *arrays):
+        cells = list(map(text, column.tolist() if isinstance(column, np.ndarray) else column))
+        defined = json.dumps([['é"', cells], ["b", cells]], separators=(",", ":"), ensure_ascii=False)
+        digest = hashlib.sha256(defined.encode("utf-8", "surrogatepass")).hexdigest()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(statements, "_TOGETHER", 5)
+            assert cells_digest({'é"': column, "b": column}) == {"of": "cells", "sha256": digest}

@@ -177,6 +177,16 @@ def test_a_public_copy_of_a_released_column_is_refused(copy):
     release_table(table | {"n": [601, 370, 323]}, columns="admitted", public="n", epsilon=1, sensitivity=1, cells=1)
 
 
+@pytest.mark.parametrize("row", [0, 63, 64, 199])
+def test_a_public_column_that_differs_in_one_row_is_no_copy(row):
+    """Every row is compared, behind the first ones too, which alone are read where they differ."""
+    true = np.arange(200)
+    near = true + (np.arange(200) == row)
+    release_table({"n": true, "m": near}, columns="n", public="m", **SILENT)
+    with pytest.raises(BadTable, match="must not repeat"):
+        release_table({"n": true, "m": true.tolist()}, columns="n", public="m", **SILENT)
+
+
 def test_nobody_changes_more_cells_than_there_are():
     with pytest.raises(OutOfRange, match="cells must be at most 6, the number of released cells; got 7"):
         release_table({"a": [1, 2, 3], "b": [4, 5, 6]}, columns=["a", "b"], epsilon=1, sensitivity=1, cells=7)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from goodness import LEVEL, chi_square, kolmogorov_smirnov
 from utmost.exact import Interval, level
 from utmost.noise import DiscreteStaircase
+from utmost.sampling.draw import ManyStaircase, Segments
 from utmost.sampling.geometric_draws import CONSTANT, TABLE
-from utmost.sampling.staircase_draws import ManyStaircase, Segments
 from utmost.testing import SeededRandomness
 
 stairs = st.integers(1, 9).flatmap(lambda period: st.tuples(st.just(period), st.integers(1, period)))

@@ -41,14 +41,14 @@ def test_a_prior_by_name_is_that_prior_in_either_kind():
     expected = {
         "uniform": priors.uniform(4),
         "binomial:1/3": priors.binomial(3, "1/3"),
-        "POISSON:4": priors.truncated_poisson(4, 3),
+        "POISSON:4": priors.truncated_poisson(4, 4),
     }
     for name, prior in expected.items():
-        assert prior_named(name, 3).tolist() == prior.tolist()
-        floats = prior_named(name, 3, exactly=False)
+        assert prior_named(name, 4).tolist() == prior.tolist()
+        floats = prior_named(name, 4, exactly=False)
         assert floats.dtype == float
         assert floats.tolist() == pytest.approx([float(p) for p in prior])
-    assert prior_named("uniform", 0).tolist() == [Fraction(1)]
+    assert prior_named("uniform", 1).tolist() == [Fraction(1)]
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_a_prior_by_name_is_that_prior_in_either_kind():
 )
 def test_any_other_prior_is_refused(name):
     with pytest.raises(OutOfRange):
-        prior_named(name, 3)
+        prior_named(name, 4)

@@ -36,8 +36,8 @@ def test_binomial(trials, p):
 def test_truncated_poisson(rate, n):
     """rate^k / k!, normalised on {0, ..., n}: exactly rational, since exp(-rate) cancels."""
     weights = [rate**k / factorial(k) for k in range(n + 1)]
-    assert priors.truncated_poisson(rate, n).tolist() == [w / sum(weights) for w in weights]
-    floats = priors.truncated_poisson(float(rate), n)
+    assert priors.truncated_poisson(rate, n + 1).tolist() == [w / sum(weights) for w in weights]
+    floats = priors.truncated_poisson(float(rate), n + 1)
     assert floats.dtype == np.float64
     assert floats.tolist() == pytest.approx([float(w / sum(weights)) for w in weights], rel=1e-13, abs=0)
 
@@ -48,7 +48,7 @@ def test_large_float_priors_neither_overflow_nor_vanish():
     assert p.sum() == pytest.approx(1)
     assert int(p.argmax()) == 3000
     assert (p * np.arange(10_001)).sum() == pytest.approx(3000)
-    q = priors.truncated_poisson(500.0, 10_000)
+    q = priors.truncated_poisson(500.0, 10_001)
     assert q[500] == pytest.approx(exp(500 * np.log(500.0) - 500 - np.log(np.arange(1, 501)).sum()))
 
 
@@ -124,7 +124,7 @@ def test_parameters_are_checked():
         with pytest.raises(OutOfRange, match="between 0 and 1"):
             priors.binomial(3, p)
     with pytest.raises(OutOfRange, match="not be negative"):
-        priors.truncated_poisson(-1, 3)
+        priors.truncated_poisson(-1, 4)
     with pytest.raises(OutOfRange, match="at least 1"):
         priors.uniform(0)
     for bad in (None, True, float("nan"), [1]):

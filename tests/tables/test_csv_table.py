@@ -25,9 +25,9 @@ def file(tmp_path):
 
 
 def written(table, **options):
-    text = io.StringIO(newline="")
-    csv_table.write(table, text, **options)
-    return text.getvalue()
+    content = io.BytesIO()
+    csv_table.write(table, content, **options)
+    return content.getvalue().decode()
 
 
 cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=8)

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from running import python
 from utmost.errors import BadTable, Unsupported
@@ -167,3 +168,29 @@ def test_categories_that_no_cell_has_are_not_published():
     assert "Ann" in frame["ward"].cat.categories
     column = release_table(arrow, **promise).table.column("ward")
     assert [chunk.dictionary.to_pylist() for chunk in column.chunks] == [["a", "b"]]
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint16", "int64", "uint64", "float32", "float64"])
+def test_numbers_pass_through_arrow_as_they_are(kind):
+    """Out of an Arrow table in pieces, some cut out of larger ones, and into one: same numbers, same type."""
+    numbers = np.array([1, 2, 3, 100, 5], kind)
+    pieces = pa.chunked_array([pa.array(numbers)[1:3], pa.array(numbers[:0]), pa.array(numbers)[3:]])
+    frame = pa.table({"n": pieces, "m": pa.array(["a", "b", "c", "d"])})
+    read = dataframes.read(frame, "n")
+    assert read.dtype == numbers.dtype
+    assert read.tolist() == numbers[1:].tolist()
+    written = dataframes.write(frame, {"n": read[::-1], "k": read}, {"k": "n"})
+    assert written.column_names == ["n", "k", "m"]
+    assert written["n"].type == pieces.type
+    assert written["n"].to_pylist() == numbers[:0:-1].tolist()
+    assert dataframes.read(pa.table({"n": pa.array([], kind)}), "n").dtype == numbers.dtype
+
+
+def test_a_parquet_file_is_released_without_pandas(tmp_path):
+    """Loading pandas takes longer than the release of a million rows."""
+    parquet.write_table(pa.table({"n": [1, 2], "w": ["a", "b"]}), tmp_path / "t.parquet")
+    code = "import sys; from utmost.cli.main import main\ntry: main()\nfinally: assert 'pandas' not in sys.modules"
+    promise = ["--columns", "n", "--public", "w", "--epsilon", "1", "--sensitivity", "1", "--cells", "1"]
+    files = str(tmp_path / "t.parquet"), *promise, "--out", str(tmp_path / "out.parquet")
+    python("-c", code, "release", *files)
+    assert parquet.read_table(tmp_path / "out.parquet").column_names == ["n", "n_radius", "w"]

@@ -9,7 +9,7 @@ from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.privacy import Unit
 from utmost.workloads import Blocks, Domain, Workload, bins, hierarchy
 from utmost.workloads.blocks import precision
-from utmost.workloads.branch_and_bound import certified_shares
+from utmost.workloads.branch_and_bound import _Box, _Search, certified_shares
 from utmost.workloads.strategy_search import WeighedError
 
 ONE = Unit(1, 1)
@@ -70,6 +70,25 @@ def test_no_shares_are_below_the_bound():
         shares = random.dirichlet(np.full(4, 0.4), 300)
         assert (error(shares) / float(precision(epsilon)) >= found.bound).all()
         assert found.value <= error(np.eye(4)).min() / float(precision(epsilon)) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 6.0])
+def test_the_bound_of_a_box_is_below_every_error_in_it(epsilon):
+    """Random boxes of every size, random shares in them; and for small boxes the bound is near the least of these."""
+    random = np.random.default_rng(4)
+    blocks = Blocks.of(TABLE, eigenspaces=FOUR.eigenspaces)
+    error = WeighedError.of(blocks, [FOUR.spectrum(blocks)], epsilon)
+    for size in (1, 0.3, 0.1, 0.03):
+        for _ in range(20):
+            middle = random.dirichlet(np.ones(4))
+            box = _Box.of(np.maximum(middle - size * random.uniform(size=4), 0), np.minimum(middle + size / 2, 1))
+            shares = box.low + (box.high - box.low) * random.uniform(size=(2000, 4))
+            shares /= shares.sum(axis=1, keepdims=True)
+            inside = shares[((box.low <= shares) & (shares <= box.high)).all(axis=1)]
+            least = min(error(inside).min(initial=np.inf), float(error(middle)))
+            bound = _Search(error, middle).bound(box, 1e-12)
+            assert bound <= least
+            assert size > 0.03 or bound >= 0.5 * least
 
 
 def test_a_bad_start_is_left_and_boxes_that_run_out_are_said():

@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from utmost.errors import NotALevel, OutOfRange, UtmostError, WrongKind
+from utmost.errors import NotALevel, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.workloads import Domain, Strategy, Workload, bins, strategy
+from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
 from utmost.workloads.blocks import precision
-from utmost.workloads.workload_strategy import whole_level
+from utmost.workloads.workload_evidence import level_of_atoms
 from workload_cases import BERKELEY, TWO_WAY, berkeley, dense_variance, geography, two_way, workloads
 
 ONE = Unit(1, 1)
+FEW_RANGES = Workload.ranges(Domain(t=bins(64)), "t")
 RANGES = Workload.ranges(Domain(t=bins(1024)), "t")
 PREFIXES = Workload.prefixes(Domain(t=bins(1024)), "t")
 THREE_WAY = Workload(
@@ -175,7 +176,7 @@ def test_variances_are_those_of_least_squares_at_any_unit(wanted):
     """Of every part the mean over its answers of the dense variance; a unit of k cells by s has epsilon/(k s)."""
     unit = Unit("3", 2, "change-one")
     found = strategy(wanted, unit, epsilon=6)
-    whole = whole_level(unit, level(6))
+    whole = level_of_atoms(unit, level(6)).epsilon_float
     assert whole == 0.5
     levels = {family: float(share) * whole for family, share in found.shares.items()}
     for part in wanted.parts:
@@ -228,6 +229,37 @@ def test_wrong_use_is_refused(wrong, error, says):
     with pytest.raises(error, match=says) as caught:
         wrong()
     assert isinstance(caught.value, UtmostError)
+
+
+UNEVEN = Domain(
+    place=hierarchy({"N": [f"n{i}" for i in range(9)], "S": ["s1"], "W": ["w1", "w2"]}, names=["region", "district"])
+)
+
+
+def test_a_tree_of_groups_of_several_sizes_has_a_strategy():
+    """The variances that it states are those of dense least squares, and it is refused what it cannot do."""
+    wanted = Workload(UNEVEN, {"district": 1, "region": 3, "region=N": 2, "": 1})
+    found = strategy(wanted, ONE, epsilon=1)
+    levels = {family: float(share) for family, share in found.shares.items()}
+    for part in wanted.parts:
+        dense = np.mean([dense_variance(UNEVEN, levels, row) for row in part.matrix(UNEVEN)])
+        assert found.variances[part.name] == pytest.approx(dense, rel=1e-9)
+    assert found.value <= Strategy(UNEVEN, ONE, {"district": 1}, wanted, level(1)).value
+    assert list(found.alternatives({"districts": {"district": 1}}).strategies) == ["these shares", "districts"]
+    assert found.lower_bounds.within(found.value)["per answer"] >= 1
+    with pytest.raises(OutOfRange, match="Measure the atoms"):
+        Strategy(UNEVEN, ONE, {"region": 1}, wanted)
+    with pytest.raises(Unsupported, match="all levels are candidates"):
+        strategy(wanted, ONE, epsilon=1, aim="largest")
+    crossed = Domain(place=UNEVEN.axes[0], sex=["men", "women"])
+    with pytest.raises(Unsupported, match="crossed with no other axis"):
+        strategy(Workload(crossed, {"region": 1}), ONE, epsilon=1)
+
+
+@pytest.mark.parametrize("wanted", [berkeley(), geography(), two_way("a b", "a", "b", ""), FEW_RANGES])
+def test_a_strategy_is_above_its_lower_bounds(wanted):
+    found = strategy(wanted, ONE, epsilon=1)
+    assert all(times >= 1 for times in found.lower_bounds.within(found.value).values())
 
 
 def test_a_strategy_travels():

@@ -7,7 +7,7 @@ from utmost.capacities.capacity_evidence import (
     TypeCapacity,
     UniformDual,
 )
-from utmost.capacities.capacity_of import capacity
+from utmost.capacities.capacity_of import VertexCertificate, capacity
 from utmost.capacities.implicit_mechanisms import (
     EnvelopeFacts,
     EnvelopeMechanism,
@@ -18,7 +18,6 @@ from utmost.capacities.implicit_mechanisms import (
     UniformMechanism,
     factors,
 )
-from utmost.capacities.over_vertices import VertexCertificate
 
 __all__ = [
     "CapacityCertificate",

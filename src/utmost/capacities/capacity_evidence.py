@@ -291,9 +291,6 @@ class CapacityCertificate(Evidence):
         if self.bounds is None:
             object.__setattr__(self, "bounds", self.check())
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return CapacityCertificate, tuple(getattr(self, name) for name in self.__slots__)
-
     @property
     def theorem(self) -> str | None:
         """The theorem that gives mechanism and dual in closed form, or None where only the numbers decide."""
@@ -366,6 +363,3 @@ class TypeCapacity(Capacity):
         """The theorem that gives the closed form, or None."""
         found: str | None = self.certificate.theorem
         return found
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return TypeCapacity, (self.value, self.mechanism, self.certificate, self.method)

@@ -30,6 +30,7 @@ from utmost.exact import (
     same_numbers,
     to_floats,
 )
+from utmost.exact.arrays import Rebuilt
 from utmost.privacy import PrivacyType
 from utmost.privacy.privacy_type import Length, power_interval, power_intervals
 from utmost.spaces import (
@@ -117,7 +118,7 @@ def profile_sum(at: Level, found: Profile, sign: int) -> Fraction | Interval:
     return total
 
 
-class ImplicitMechanism(ABC):
+class ImplicitMechanism(Rebuilt, ABC):
     """A channel that is written down as a matrix only when someone asks for it."""
 
     __slots__ = ()
@@ -175,9 +176,6 @@ class SimilarityMechanism(ImplicitMechanism):
         rest = rest if is_exact(columns) else np.maximum(rest.astype(np.float64), 0.0)
         return frozen(np.concatenate([columns, rest[:, None]], axis=1))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return SimilarityMechanism, (self.ptype, self.weights, self.sign, self.has_rest)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UniformMechanism(ImplicitMechanism):
@@ -207,9 +205,6 @@ class UniformMechanism(ImplicitMechanism):
             return frozen(similarity / total)
         return frozen(to_floats(similarity) / nearest(total))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return UniformMechanism, (self.ptype, self.sign)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductMechanism(ImplicitMechanism):
@@ -229,9 +224,6 @@ class ProductMechanism(ImplicitMechanism):
     @property
     def matrix(self) -> Array:  # noqa: D102
         return frozen(reduce(np.kron, same_numbers(*(part.matrix for part in self.parts))))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return ProductMechanism, (self.parts,)
 
 
 Mechanism = Channel | ImplicitMechanism
@@ -318,9 +310,6 @@ class EnvelopeMechanism(ImplicitMechanism):
             smallest * (1 + error) + tiny * self.heights.shape[1],
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return EnvelopeMechanism, (self.ptype, self.heights)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LatticeMechanism(ImplicitMechanism):
@@ -373,9 +362,6 @@ class LatticeMechanism(ImplicitMechanism):
         metric = self.ptype.space.metric
         assert isinstance(metric, EuclideanGridMetric), "the constructor looked"
         return metric
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return LatticeMechanism, (self.ptype,)
 
 
 def two_columns(side: int, epsilon: float) -> NDArray[np.float64]:

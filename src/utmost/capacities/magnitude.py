@@ -47,7 +47,7 @@ from utmost.capacities.pair_program import Classes
 from utmost.capacities.similarity import BITS, Similarity, row_sums, scaled_table
 from utmost.errors import PromiseBroken, SolverFailed
 from utmost.exact import Array, objects, solve_lifted
-from utmost.exact.matrix_products import table_product
+from utmost.exact.linear_algebra import table_product
 from utmost.leakage import Kind
 from utmost.privacy import PrivacyType
 from utmost.spaces import EuclideanGridMetric, LineMetric

@@ -29,7 +29,7 @@ from utmost.capacities.similarity import Similarity
 from utmost.channels import Channel
 from utmost.design.nearly_private import private_matrix
 from utmost.errors import PromiseBroken, SolverFailed
-from utmost.exact import Array, frozen, objects
+from utmost.exact import Array, as_rationals, frozen, objects
 from utmost.leakage import Kind
 from utmost.privacy import PrivacyType
 from utmost.programs import InfeasibleProgram, LinearProgram, LinearSolution, solve, solve_exactly
@@ -179,7 +179,7 @@ def by_orbits(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     try:
         solution = (solve_exactly if exactly else solve)(_program(kind, similarity, pairs, triples, exactly))
         matrix = solution.primal[pairs.labels]
-        dual, multipliers = _spread(kind, pairs, triples, solution.duals, exactly)
+        dual, multipliers = _spread(kind, pairs, triples, solution.duals)
         return certified(ptype, kind, matrix, dual, multipliers, exactly)
     except (InfeasibleProgram, SolverFailed, PromiseBroken):
         return None
@@ -251,12 +251,10 @@ def _program(kind: Kind, similarity: Similarity, pairs: PairClasses, triples: Tr
     return LinearProgram.of_triplets(cost, rows, columns, values, lower, upper)
 
 
-def _spread(
-    kind: Kind, pairs: PairClasses, triples: Triples, duals: Array, exactly: bool
-) -> tuple[Array, PairMultipliers]:
+def _spread(kind: Kind, pairs: PairClasses, triples: Triples, duals: Array) -> tuple[Array, PairMultipliers]:
     """The duals of the program shared among the secrets, and the triples, that became one row."""
     p = len(triples.counts)
-    numbers = duals if exactly else objects(map(Fraction, duals.tolist()))
+    numbers = as_rationals(duals)
     homes = np.diagonal(pairs.labels)
     _, place, sizes = np.unique(homes, return_inverse=True, return_counts=True)
     # Classes of secrets stand in the program in the order of their classes of pairs, which is that of np.unique.
@@ -289,7 +287,7 @@ def by_edge_program(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | Non
     try:
         rows, solution = lazily_solved(ptype, kind, similarity, exactly)
         matrix = solution.primal.reshape(n, n)
-        dual, multipliers = _duals(kind, rows, solution.duals, n, exactly)
+        dual, multipliers = _duals(kind, rows, solution.duals, n)
         return certified(ptype, kind, matrix, dual, multipliers, exactly)
     except (InfeasibleProgram, SolverFailed, PromiseBroken):
         return None
@@ -348,8 +346,8 @@ def _edge_program(kind: Kind, similarity: Similarity, rows: Rows, exactly: bool)
     return LinearProgram.of_triplets(cost, at, columns, values, lower, upper)
 
 
-def _duals(kind: Kind, rows: Rows, duals: Array, n: int, exactly: bool) -> tuple[Array, PairMultipliers]:
-    numbers = duals if exactly else objects(map(Fraction, duals.tolist()))
+def _duals(kind: Kind, rows: Rows, duals: Array, n: int) -> tuple[Array, PairMultipliers]:
+    numbers = as_rationals(duals)
     dual = numbers[len(rows) :]
     used = np.flatnonzero(numbers[: len(rows)] > 0)
     multipliers = PairMultipliers(rows[used, 0], rows[used, 1], rows[used, 2], numbers[used])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.exact import Array, Interval, Level, Surd, frozen, objects
-from utmost.exact.matrix_products import table_product
+from utmost.exact.linear_algebra import table_product
 from utmost.privacy import PrivacyType
 from utmost.privacy.privacy_type import Length, near_length, power_interval, power_intervals
 from utmost.spaces import EuclideanGridMetric, LineMetric, Space, TableMetric

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from utmost.channels.channel import Channel, stochastic
 from utmost.errors import NotALoss, OutOfRange, Unsupported
-from utmost.exact import Array, Level, Number, as_array, checked, exact, frozen, is_exact, level
+from utmost.exact import Array, Level, Number, as_array, as_rationals, checked, exact, frozen, is_exact, level
 from utmost.spaces import Space, discrete
 from utmost.spaces.losses import loss_matrix
 
@@ -156,7 +156,7 @@ def exponential_mechanism(
     cost, where = _read_costs(costs, space)
     weights = _read_base(base, cost.shape[1])
     unit = _sensitivity(cost, where)
-    wide = with_tails(_rationals(cost) / unit, weights, tails, unit, integer_steps=False)
+    wide = with_tails(as_rationals(cost) / unit, weights, tails, unit, integer_steps=False)
     return _normalised(wide, level(epsilon, alpha), is_exact(cost))
 
 
@@ -207,7 +207,7 @@ def abstract_staircase(
         raise Unsupported("an abstract staircase needs integer distances", came=repr(where))
     steps = np.frompyfunc(lambda t: Fraction(floor(t) + (t - floor(t) >= turn)), 1, 1)
     unit = _sensitivity(cost, where)
-    wide = with_tails(_rationals(cost) / unit, weights, tails, unit, integer_steps=True)
+    wide = with_tails(as_rationals(cost) / unit, weights, tails, unit, integer_steps=True)
     return _normalised(replace(wide, steps=steps(wide.steps)), level(epsilon, alpha), is_exact(cost))
 
 
@@ -228,7 +228,7 @@ def _read_base(base: object | None, outcomes: int) -> Array:
 
 def _sensitivity(cost: Array, space: Space) -> Fraction:
     """The largest |costs[x, y] - costs[z, y]| / d(x, z), rounded up where a distance is irrational."""
-    rationals = _rationals(cost)
+    rationals = as_rationals(cost)
     sensitivity = Fraction(0)
     for x, z in space.edges.tolist():
         gap, length = abs(rationals[x] - rationals[z]).max(), space.length(x, z)
@@ -236,10 +236,6 @@ def _sensitivity(cost: Array, space: Space) -> Fraction:
     if sensitivity == 0:
         raise NotALoss("costs must depend on the secret", came="the same costs for every secret")
     return sensitivity
-
-
-def _rationals(cost: Array) -> Array:
-    return np.asarray(np.frompyfunc(Fraction, 1, 1)(cost))
 
 
 def _normalised(wide: Range, at: Level, exactly: bool) -> Channel:

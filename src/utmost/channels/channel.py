@@ -25,6 +25,7 @@ from utmost.exact import (
     same_numbers,
     to_floats,
 )
+from utmost.exact.arrays import Rebuilt
 
 
 def merged_columns(matrix: Array, tolerance: float) -> tuple[Array, list[list[int]]]:
@@ -289,7 +290,7 @@ def _check_stochastic(matrix: Array, tolerance: float) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Remap:
+class Remap(Rebuilt):
     """Outcome y becomes action ``actions[y]``. (A randomised remap is a `Channel` from outcomes to actions.)
 
     Args:
@@ -360,6 +361,3 @@ class Remap:
     def same_as(self, other: "Remap") -> bool:
         """Whether both choose the same actions among equally many; ties may differ."""
         return self.size == other.size and np.array_equal(self.actions, other.actions)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Remap, (self.actions, self.size, self.ties)

@@ -30,24 +30,24 @@ from utmost.exact import (
 
 
 @checked
-def geometric_channel(n: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
+def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     """The range-restricted geometric mechanism on {0, ..., n}: exact where alpha is rational, else float64.
 
     G[i, j] = c_j alpha^|i-j| with c = 1/(1+alpha) at both ends and (1-alpha)/(1+alpha) inside: two-sided geometric
     noise, clamped to the range. Float64 entries below the smallest float become 0.
 
     Args:
-        n: the largest count, n >= 0.
+        size: how many counts there are, n + 1 >= 1.
         epsilon, alpha: the privacy level, one of them.
 
     Cost: O(n^2); see `GeometricMatrix` for work with G that does not form it.
 
     Source: [ghosh2009], section 5 (the matrix G).
 
-    >>> geometric_channel(2, alpha="1/2").matrix[0].tolist()
+    >>> geometric_channel(3, alpha="1/2").matrix[0].tolist()
     [Fraction(2, 3), Fraction(1, 6), Fraction(1, 6)]
     """
-    return stochastic(GeometricMatrix(natural(n, "n"), level(epsilon, alpha)).matrix())
+    return stochastic(GeometricMatrix(size, level(epsilon, alpha)).matrix())
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,27 +60,27 @@ class GeometricMatrix:
     Products are exact where alpha is rational and the other factor is exact, else float64.
 
     Attributes:
-        n: the largest count.
+        size: how many counts there are, n + 1.
         level: the privacy level.
 
     Source: [gupte2010] for the inverse.
 
-    >>> g = GeometricMatrix(1, level(alpha="1/2"))
+    >>> g = GeometricMatrix(2, level(alpha="1/2"))
     >>> g.inverse_product(g.matrix()).tolist(), g.determinant()
     ([[Fraction(1, 1), Fraction(0, 1)], [Fraction(0, 1), Fraction(1, 1)]], Fraction(1, 3))
     """
 
-    n: int
+    size: int
     level: Level
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n", natural(self.n, "n"))
+        object.__setattr__(self, "size", natural(self.size, "size", least=1))
 
     @checked
     def scales(self, floats: bool = False) -> Array:
         """c, of shape (n+1,); as float64 if so asked, or where alpha is irrational."""
         ends, inside = self._scale(floats)
-        c = np.full(self.n + 1, inside, dtype=np.float64 if isinstance(inside, float) else object)
+        c = np.full(self.size, inside, dtype=np.float64 if isinstance(inside, float) else object)
         c[[0, -1]] = ends
         return frozen(c)
 
@@ -88,8 +88,8 @@ class GeometricMatrix:
     def powers(self, floats: bool = False) -> Array:
         """alpha^0, ..., alpha^n; as float64 if so asked, or where alpha is irrational."""
         if floats or not self.level.is_rational:
-            return frozen(np.exp(-self.level.epsilon_float * np.arange(self.n + 1)))
-        values = np.full(self.n + 1, Fraction(1), dtype=object)
+            return frozen(np.exp(-self.level.epsilon_float * np.arange(self.size)))
+        values = np.full(self.size, Fraction(1), dtype=object)
         values[1:] = self.level.alpha_fraction()
         return frozen(np.multiply.accumulate(values))
 
@@ -97,7 +97,7 @@ class GeometricMatrix:
     def matrix(self, floats: bool = False) -> Array:
         """G as an (n+1, n+1) array. Cost: O(n^2)."""
         powers, (ends, inside) = self.powers(floats), self._scale(floats)
-        i = np.arange(self.n + 1)
+        i = np.arange(self.size)
         gaps = np.abs(i[:, None] - i)
         matrix = (inside * powers)[gaps]  # only n+1 products: equal entries share one Fraction
         matrix[:, [0, -1]] = (ends * powers)[gaps[:, [0, -1]]]
@@ -125,10 +125,10 @@ class GeometricMatrix:
 
     def determinant(self) -> Fraction | float:
         """det G = (1-alpha)^(2n-1) / (1+alpha) for n >= 1; G = [1] for n = 0."""
-        if self.n == 0:
+        if self.size == 1:
             return Fraction(1)
         ends, inside = self._scale(floats=False)
-        determinant: Fraction | float = ends**2 * inside ** (self.n - 1) * self._gap(floats=False) ** self.n
+        determinant: Fraction | float = ends**2 * inside ** (self.size - 2) * self._gap(floats=False) ** (self.size - 1)
         return determinant
 
     def _scale(self, floats: bool) -> tuple[Any, Any]:
@@ -136,9 +136,9 @@ class GeometricMatrix:
         if floats or not self.level.is_rational:
             e = self.level.epsilon_float
             ends, inside = float(1 / (1 + np.exp(-e))), float(np.tanh(e / 2))
-            return (1.0 if self.n == 0 else ends), inside
+            return (1.0 if self.size == 1 else ends), inside
         a = self.level.alpha_fraction()
-        return (Fraction(1) if self.n == 0 else 1 / (1 + a)), (1 - a) / (1 + a)
+        return (Fraction(1) if self.size == 1 else 1 / (1 + a)), (1 - a) / (1 + a)
 
     def _gap(self, floats: bool) -> Any:
         """1 - alpha^2, without cancellation."""
@@ -156,15 +156,15 @@ class GeometricMatrix:
         """E @ x by one pass down, adding up what comes from above, and one pass up."""
         a = self._alpha(x)
         down, up = x.copy(), np.zeros_like(x) if not is_exact(x) else x * Fraction(0)
-        for i in range(1, self.n + 1):
+        for i in range(1, self.size):
             down[i] += a * down[i - 1]
-        for i in range(self.n - 1, -1, -1):
+        for i in range(self.size - 2, -1, -1):
             up[i] = a * (up[i + 1] + x[i + 1])
         return np.asarray(down + up)
 
     def _tridiagonal(self, x: Array) -> Array:
         """E^{-1} @ x = T @ x / (1 - alpha^2)."""
-        if self.n == 0:
+        if self.size == 1:
             return x.copy()
         a = self._alpha(x)
         t = (1 + a * a) * x
@@ -175,8 +175,8 @@ class GeometricMatrix:
 
     def _read(self, columns: Array) -> Array:
         columns = as_array(columns, "columns")
-        if columns.ndim not in (1, 2) or len(columns) != self.n + 1:
-            raise OutOfRange(f"columns must have {self.n + 1} rows", came=f"shape {columns.shape}")
+        if columns.ndim not in (1, 2) or len(columns) != self.size:
+            raise OutOfRange(f"columns must have {self.size} rows", came=f"shape {columns.shape}")
         return columns if not is_exact(columns) or self.level.is_rational else to_floats(columns)
 
 
@@ -186,7 +186,7 @@ def _beside(scales: Array, x: Array) -> Array:
 
 @checked
 def unbounded_geometric_channel(
-    n: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
+    size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:
     """Two-sided geometric noise on {0, ..., n}, with every response below 0 as one outcome and every one above n.
 
@@ -195,7 +195,7 @@ def unbounded_geometric_channel(
     columns that say the same gives G of `geometric_channel`: the two mechanisms have the same hyper.
 
     Args:
-        n: the largest count, n >= 0.
+        size: how many counts there are, n + 1 >= 1.
         epsilon, alpha: the privacy level, one of them.
 
     Returns:
@@ -203,53 +203,54 @@ def unbounded_geometric_channel(
 
     Source: [ghosh2009], example 2.1; [fernandes2022], section VI-A.
 
-    >>> unbounded_geometric_channel(1, alpha="1/2").matrix[0].tolist()
+    >>> unbounded_geometric_channel(2, alpha="1/2").matrix[0].tolist()
     [Fraction(1, 3), Fraction(1, 3), Fraction(1, 6), Fraction(1, 6)]
     """
-    g = GeometricMatrix(natural(n, "n") + 2, level(epsilon, alpha))
+    n = natural(size, "size", least=1) - 1
+    g = GeometricMatrix(n + 3, level(epsilon, alpha))
     wide = g.matrix()[1:-1]  # clamping to {-1, ..., n+1} is what folds the tails
-    return stochastic(wide, outcomes=("< 0", *range(g.n - 1), f"> {g.n - 2}"))
+    return stochastic(wide, outcomes=("< 0", *range(n + 1), f"> {n}"))
 
 
 def renormalised_geometric_channel(
-    n: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
+    size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:
     """C[i, j] proportional to alpha^|i-j| on {0, ..., n}, each row divided by its own sum.
 
     **This channel is not private at its nominal level for n >= 2**: the sums differ from row to row. Its true level is
     `renormalised_epsilon`; `geometric_channel` clamps instead and keeps the level.
 
-    >>> renormalised_geometric_channel(2, alpha="1/2").matrix[:, 0].tolist()
+    >>> renormalised_geometric_channel(3, alpha="1/2").matrix[:, 0].tolist()
     [Fraction(4, 7), Fraction(1, 4), Fraction(1, 7)]
     """
-    g = GeometricMatrix(natural(n, "n"), level(epsilon, alpha))
-    i = np.arange(g.n + 1)
+    g = GeometricMatrix(size, level(epsilon, alpha))
+    i = np.arange(g.size)
     weights = g.powers()[np.abs(i[:, None] - i)]
     return stochastic(frozen(weights / weights.sum(axis=1)[:, None]))
 
 
-def renormalised_epsilon(n: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> float:
+def renormalised_epsilon(size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> float:
     """The epsilon that `renormalised_geometric_channel` really keeps, rounded up.
 
     It is the logarithm of (1/alpha) (1 + (alpha - alpha^n) (1 - alpha) / (1 - alpha^(n+1))), the ratio of the sums of
     rows 1 and 0 over alpha. For n < 2 it is the nominal epsilon, and for n = 0 it is 0.
 
-    >>> renormalised_epsilon(2, alpha="1/2"), renormalised_epsilon(1, epsilon=1)  # log(16/7) is above log(2)
+    >>> renormalised_epsilon(3, alpha="1/2"), renormalised_epsilon(2, epsilon=1)  # log(16/7) is above log(2)
     (0.8266785731844..., 1.0)
     """
-    largest, at = natural(n, "n"), level(epsilon, alpha)
-    if largest < 2:
-        return round_up(at.epsilon_interval()) if largest else 0.0
+    n, at = natural(size, "size", least=1) - 1, level(epsilon, alpha)
+    if n < 2:
+        return round_up(at.epsilon_interval()) if n else 0.0
     bits = 256 + 2 * at.power.denominator.bit_length()
     a = at.alpha_interval(bits)
     one = Interval.of(1, bits)
-    surplus = (a - a**largest) * (one - a) / (one - a ** (largest + 1))
+    surplus = (a - a**n) * (one - a) / (one - a ** (n + 1))
     return round_up(at.epsilon_interval(bits).upper + log_interval((one + surplus).upper, bits).upper)
 
 
 @checked
 def laplace_channel(
-    n: int,
+    size: int,
     epsilon: Number | Level | None = None,
     *,
     alpha: Number | None = None,
@@ -264,7 +265,7 @@ def laplace_channel(
     of 0 and right of n nothing more is said.
 
     Args:
-        n: the largest count, n >= 0.
+        size: how many counts there are, n + 1 >= 1.
         epsilon, alpha: the privacy level, one of them.
         thresholds: increasing numbers; 1/2, 3/2, ..., n - 1/2 when left out, so that outcome j is the count to which
             the response rounds, clamped to the range.
@@ -277,19 +278,19 @@ def laplace_channel(
 
     Source: [ghosh2009], section 6.1.
 
-    >>> laplace_channel(1, alpha="1/4").matrix.tolist()
+    >>> laplace_channel(2, alpha="1/4").matrix.tolist()
     [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]
     """
-    largest, at = natural(n, "n"), level(epsilon, alpha)
-    given = [Fraction(2 * j + 1, 2) for j in range(largest)] if thresholds is None else thresholds
+    rows, at = natural(size, "size", least=1), level(epsilon, alpha)
+    given = [Fraction(2 * j + 1, 2) for j in range(rows - 1)] if thresholds is None else thresholds
     cuts = [exact(t, "thresholds") for t in given]
     if any(s >= t for s, t in pairwise(cuts)):
         raise OutOfRange("thresholds must increase", came=", ".join(map(str, cuts)), where="laplace_channel")
     if at.is_rational and all(at.scaled(abs(t)).is_rational for t in cuts if t):
         tail = cache(lambda gap: (at.scaled(gap).alpha_fraction() if gap else Fraction(1)) / 2)
-        rows = [_exact_row([t - i for t in cuts], tail) for i in range(largest + 1)]
-        return stochastic(np.array(rows, dtype=object).reshape(largest + 1, -1))
-    counts, ends = np.arange(largest + 1)[:, None], np.array([-np.inf, *map(float, cuts), np.inf])
+        masses = [_exact_row([t - i for t in cuts], tail) for i in range(rows)]
+        return stochastic(np.array(masses, dtype=object).reshape(rows, -1))
+    counts, ends = np.arange(rows)[:, None], np.array([-np.inf, *map(float, cuts), np.inf])
     return stochastic(_masses(ends[None, :-1] - counts, ends[None, 1:] - counts, at.epsilon_float))
 
 
@@ -308,8 +309,8 @@ def _masses(low: Array, high: Array, epsilon: float) -> Array:
 
 
 @checked
-def fair_channel(n: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
-    r"""C[x, r] = y alpha^e(x, r), where every row holds the powers 0, 1, 1, 2, 2, ... of alpha.
+def fair_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
+    r"""C[x, r] = y alpha^e(x, r) on {0, ..., n}, where every row holds the powers 0, 1, 1, 2, 2, ... of alpha.
 
     With m the distance of x from the nearer end, e = |x - r| up to m, and beyond, on the side where there is more room,
     e = ceil(r / 2) for x below the middle and ceil((n - r) / 2) above it. The powers have one sum in every row:
@@ -321,15 +322,15 @@ def fair_channel(n: int, epsilon: Number | Level | None = None, *, alpha: Number
     most often.
 
     Args:
-        n: the largest count, n >= 0.
+        size: how many counts there are, n + 1 >= 1.
         epsilon, alpha: the privacy level, one of them; exact where alpha is rational.
 
     Source: [cormode2018], the mechanism EM.
 
-    >>> fair_channel(2, alpha="1/2").matrix.tolist()[0]
+    >>> fair_channel(3, alpha="1/2").matrix.tolist()[0]
     [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
     """
-    size, at = natural(n, "n") + 1, level(epsilon, alpha)
+    size, at = natural(size, "size", least=1), level(epsilon, alpha)
     a: Any = at.alpha_fraction() if at.is_rational else at.alpha
     x, r = np.arange(size)[:, None], np.arange(size)[None, :]
     gap, room = np.abs(x - r), np.minimum(x, size - 1 - x)

@@ -11,7 +11,7 @@ from utmost.channels.channel import Channel, stochastic
 from utmost.channels.on_counts import geometric_channel
 from utmost.errors import Infeasible, OutOfRange, SolverFailed, Unsupported
 from utmost.exact import Array, Floats, Level, Number, Surd, checked, exact, frozen, level, natural, objects
-from utmost.programs.elimination import solve_sparse
+from utmost.exact.linear_algebra import solve_sparse
 from utmost.spaces import LineMetric, Space, grid
 
 
@@ -129,7 +129,7 @@ def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, al
     """
     at = level(epsilon, alpha)
     if isinstance(space.metric, LineMetric):
-        return geometric_channel(space.metric.n, at).relabel(outcomes=tuple(space.labels))
+        return geometric_channel(space.size, at).relabel(outcomes=tuple(space.labels))
     similarity = alpha_powers(space, at)
     weights = _weighting(similarity)
     for x in np.flatnonzero(weights < 0)[:1]:

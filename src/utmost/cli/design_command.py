@@ -147,8 +147,7 @@ def _write(found: Optimum, written: dict[str, object], out: Path | None, plot: P
 
 def _places(found: Optimum, path: Path) -> Writer:
     """How to draw the prior of a grid, and the answers for its likeliest place."""
-    from utmost.figures.canvas import check_format
-    from utmost.figures.places import places_figure
+    from utmost.figures.canvas import check_format, places_figure
 
     certificate = found.certificate
     metric, prior = certificate.ptype.space.metric, certificate.consumer.prior

@@ -171,7 +171,7 @@ def leakage(
         )
     reports = {title: leakage_report(C, belief, by, along) for title, C in read.items()}
     if plot is not None:
-        from utmost.figures.hyper_pictures import hyper_figure
+        from utmost.figures.simplex_pictures import hyper_figure
 
         write_together({plot: lambda file: hyper_figure(read, belief, along, file, plot)})
     report = {"prior": prior, "space": space, "channels": reports}

@@ -15,8 +15,7 @@ from utmost.cli.ledger_place import Place
 from utmost.cli.screen import busy, counted, facts, number, percent, screen, watched
 from utmost.documents import statement_files
 from utmost.documents.reports import print_json
-from utmost.documents.signatures import signer_of
-from utmost.documents.statement_files import Signer, sidecar_path
+from utmost.documents.statement_files import Signer, sidecar_path, signer_of
 from utmost.exact import Level
 from utmost.ledger import Budget, Event, Ledger, Published, Status, Verification
 from utmost.ledger.verification import response_plan

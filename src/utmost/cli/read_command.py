@@ -69,7 +69,7 @@ Responses = Annotated[
 Column = Annotated[str | None, typer.Option(metavar="NAME", help="The column of responses in TABLE.")]
 Largest = Annotated[
     str | None,
-    typer.Option("--n", metavar="N", help="The largest count; or, with TABLE, the column that has it."),
+    typer.Option("--n", metavar="N", help="The largest count, as in --counts; or, with TABLE, the column that has it."),
 ]
 Clamped = Annotated[bool, typer.Option("--clamped", help="The responses were clamped to 0..n: refuse any other.")]
 Out = Annotated[
@@ -207,7 +207,7 @@ def _give(
         return reading_of(reader.noise, consumer(largest), response, reader.confidence)
 
     def nearest(response: int, largest: int) -> int:
-        return equivalent_response(reader.noise, response, largest)
+        return equivalent_response(reader.noise, response, largest + 1)
 
     if isinstance(n, str) and is_file(reader.prior):
         raise OutOfRange("a prior from a file is for one n", came=n, where="--n", remedy="Give the number.")

@@ -16,8 +16,7 @@ from rich.text import Text
 from utmost.cli import options
 from utmost.cli.screen import busy, facts, number, percent, screen, watched
 from utmost.documents.reports import print_json
-from utmost.documents.signatures import signer_of
-from utmost.documents.statement_files import Signer, check_free, publish, sidecar_path
+from utmost.documents.statement_files import Signer, check_free, publish, sidecar_path, signer_of
 from utmost.errors import OutOfRange
 from utmost.release import TableRelease, rehearse_table, release_table
 from utmost.tables import files

@@ -82,15 +82,18 @@ def busy(what: str) -> Iterator[None]:
         yield
 
 
-def watched(rows: Iterable[list[str]], count: int) -> Iterator[list[str]]:
-    """The rows as they are, with a bar where they are many."""
+def watched(pieces: Iterable[tuple[int, bytes]], count: int) -> Iterator[tuple[int, bytes]]:
+    """The pieces of a file as they are, with a bar where it has many rows."""
     console = screen(stderr=True)
     if count < _LONG or not console.is_terminal:
-        yield from rows
+        yield from pieces
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        yield from progress.track(rows, total=count, description="Writing")
+        task = progress.add_task("Writing", total=count)
+        for rows, text in pieces:
+            yield rows, text
+            progress.advance(task, rows)
 
 
 @contextmanager

@@ -139,7 +139,7 @@ def _verdict(spelled: str, ptype: PrivacyType, loss: str, mechanism: str | None)
 
 def _mechanism(text: str, ptype: PrivacyType) -> Channel:
     named = {
-        "geometric": lambda: geometric_channel(ptype.space.size - 1, ptype.level),
+        "geometric": lambda: geometric_channel(ptype.space.size, ptype.level),
         "randomized-response": lambda: randomized_response(ptype.space.size, ptype.level),
     }
     if text in named:

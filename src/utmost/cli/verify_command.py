@@ -83,7 +83,7 @@ def _signature(statement: Path, public_key: Path | None) -> str:
         return "not checked, for want of a public key" if signature.exists() else "none"
     if not signature.exists():
         raise BadTable("the statement must be signed", came="no signature", where=str(signature))
-    from utmost.documents.signatures import check_signature
+    from utmost.documents.statement_files import check_signature
 
     check_signature(signature.read_bytes(), statement.read_bytes(), public_key, str(signature))
     return "valid"

@@ -183,7 +183,7 @@ def _show(spelled: str, ptype: PrivacyType, plot: Path | None) -> None:
 
 def draw_type(spelled: str, ptype: PrivacyType, plot: Path) -> None:
     """Draw a type on three or four secrets into a file of its own."""
-    from utmost.figures.type_pictures import check_drawable, type_figure
+    from utmost.figures.simplex_pictures import check_drawable, type_figure
 
     check_drawable(ptype, plot)
     write_together({plot: lambda file: type_figure(ptype, file, plot, name=spelled)})

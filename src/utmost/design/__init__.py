@@ -12,12 +12,21 @@ from utmost.design.checker import Bounds, Multipliers, check_private
 from utmost.design.constrained import ConstrainedCertificate, Constraint
 from utmost.design.consumer_program import user_program
 from utmost.design.evidence import Certificate
-from utmost.design.folded_noise import face_value_of_noise, folded_channel, folded_responses
 from utmost.design.interior import interior_certificate
 from utmost.design.minimax import MinimaxOptimum, minimax_mechanism
 from utmost.design.nearly_private import Repair, repair
 from utmost.design.optimum import Optimum, optimal_mechanism
-from utmost.design.reading import Reading, bayes_remap, expected_loss, face_value_loss, posterior, read
+from utmost.design.reading import (
+    Reading,
+    bayes_remap,
+    expected_loss,
+    face_value_loss,
+    face_value_of_noise,
+    folded_channel,
+    folded_responses,
+    posterior,
+    read,
+)
 from utmost.design.sharing import SharedOptimum, shared_mechanism, sharing_program, sharing_refutation
 from utmost.design.structure import (
     Derivation,

@@ -20,7 +20,7 @@ import numpy as np
 from utmost.channels import Channel
 from utmost.design.consumer_program import user_program
 from utmost.errors import OutOfRange
-from utmost.exact import Array, checked, exact, frozen, natural, objects
+from utmost.exact import Array, as_rationals, checked, exact, frozen, natural
 from utmost.privacy import PrivacyType
 from utmost.programs.exact_optima import solve_exactly
 from utmost.programs.linear_program import LinearProgram
@@ -119,9 +119,9 @@ def best_worst_case(query: CountQuery, alpha: Any, consumer: Consumer) -> tuple[
     for d, i in enumerate(query.results.tolist()):
         rows.append(np.full(k + 1, m + d))
         columns.append(np.append(np.arange(d * k, d * k + k), n + i))
-        values.append(np.append(_exact(-consumer.loss[i]), [Fraction(1)]))
+        values.append(np.append(as_rationals(-consumer.loss[i]), [Fraction(1)]))
     program = LinearProgram.of_triplets(
-        np.append(base.cost, _exact(consumer.prior)),
+        np.append(base.cost, as_rationals(consumer.prior)),
         np.concatenate(rows),
         np.concatenate(columns),
         np.concatenate(values),
@@ -164,7 +164,3 @@ def conflicting_users(tilt: Any = Fraction(1, 100), delta: Any = 0) -> tuple[Cou
 
 def _mean(rows: Array) -> Array:
     return np.asarray(rows.sum(axis=0) / len(rows))
-
-
-def _exact(numbers: Array) -> Array:
-    return objects(map(Fraction, numbers.ravel().tolist()), numbers.shape)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from utmost.design.checker_on_counts import dual_bound, remap_loss
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import Array, Level, Surd, check_array, checked, frozen, is_exact, objects, round_down, round_up
+from utmost.exact.arrays import Rebuilt
 from utmost.privacy import PrivacyType
 from utmost.privacy.privacy_type import Length, power_interval
 from utmost.spaces import Consumer, LineMetric
@@ -112,7 +113,7 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array) -> Iterator[tuple[int, in
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Multipliers:
+class Multipliers(Rebuilt):
     """lambda_t >= 0 for the constraints X[low_t, action_t] >= alpha^d(low_t, high_t) X[high_t, action_t].
 
     Any pair of secrets may be named, an essential edge or not: what the type allows holds along all of them.
@@ -147,9 +148,6 @@ class Multipliers:
 
     def __len__(self) -> int:
         return len(self.value)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Multipliers, (self.low, self.high, self.action, self.value)
 
     @property
     def pairs(self) -> NDArray[np.intp]:

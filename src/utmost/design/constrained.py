@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from utmost.design.checker import Bounds, check_private, edge_slacks, matrix_los
 from utmost.design.consumer_program import split_duals, user_program
 from utmost.design.evidence import Evidence
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
-from utmost.exact import Array, frozen, objects, round_down
+from utmost.exact import Array, as_rationals, frozen, objects, round_down
 from utmost.privacy import PrivacyType
 from utmost.programs.exact_optima import solve_exactly
 from utmost.programs.linear_program import LinearProgram
@@ -187,9 +186,6 @@ class ConstrainedCertificate(Evidence):
         if self.bounds is None:
             object.__setattr__(self, "bounds", self.check())
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return ConstrainedCertificate, tuple(getattr(self, name) for name in self.__slots__)
-
     theorem = None
     hypotheses = ()
     remap = None
@@ -213,7 +209,7 @@ def constrained_slacks(
     ptype: PrivacyType, consumer: Consumer, rows: Sequence[Row], dual: Array, multipliers: Array, prices: Array
 ) -> Array:
     """p l - mu - (what privacy and the constraints combine to), (n, n) Fractions."""
-    rational = consumer if consumer.is_exact else Consumer(_rational(consumer.prior), _rational(consumer.loss))
+    rational = consumer if consumer.is_exact else Consumer(as_rationals(consumer.prior), as_rationals(consumer.loss))
     slack = np.array(edge_slacks(ptype, rational, dual, multipliers, exactly=True))
     for row, price in zip(rows, prices, strict=True):
         for entry, coefficient in row.entries:
@@ -241,10 +237,6 @@ def _check_kept(rows: Sequence[Row], matrix: Array) -> None:
         if value < row.least or (row.is_equal and value != row.least):
             where = " and ".join(f"[{x}, {r}]" for (x, r), _ in row.entries)
             raise PromiseBroken(f"entries {where} of the channel must keep the constraint", came=float(value))
-
-
-def _rational(numbers: Array) -> Array:
-    return np.asarray(np.frompyfunc(Fraction, 1, 1)(numbers))
 
 
 def constrained_certificate(

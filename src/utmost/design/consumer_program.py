@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from utmost.design.checker import alpha_above
-from utmost.exact import Array, checked, is_exact, objects
+from utmost.exact import Array, as_rationals, checked, objects
 from utmost.privacy import PrivacyType
 from utmost.programs.linear_program import LinearProgram
 from utmost.spaces import Consumer
@@ -38,7 +38,7 @@ def user_program(ptype: PrivacyType, consumer: Consumer) -> LinearProgram:
     values = np.concatenate([ones, -np.repeat(factors, 2 * k), _filled(n * k, Fraction(1))])
     zeros, rest = _filled(len(privacy), Fraction(0)), _filled(n, Fraction(1))
     return LinearProgram.of_triplets(
-        _rationals(consumer.prior)[:, None].repeat(k, axis=1).ravel() * _rationals(consumer.loss.ravel()),
+        as_rationals(consumer.prior)[:, None].repeat(k, axis=1).ravel() * as_rationals(consumer.loss.ravel()),
         np.concatenate([privacy, privacy, total]),
         np.concatenate([left.ravel(), right.ravel(), np.arange(n * k)]),
         values,
@@ -55,7 +55,3 @@ def split_duals(duals: Array, edges: int, actions: int) -> tuple[Array, Array]:
 
 def _filled(size: int, value: Any) -> Array:
     return np.full(size, value, dtype=object)
-
-
-def _rationals(numbers: Array) -> Array:
-    return numbers if is_exact(numbers) else objects(map(Fraction, numbers.tolist()))

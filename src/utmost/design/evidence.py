@@ -11,11 +11,12 @@ from utmost.design.checker import Bounds, Multipliers, certified_bounds
 from utmost.design.closed_form import theorem_for
 from utmost.errors import PromiseBroken
 from utmost.exact import Array, frozen
+from utmost.exact.arrays import Rebuilt
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer
 
 
-class Evidence(ABC):
+class Evidence(Rebuilt, ABC):
     """A primal and a dual, and the bounds that they prove of an optimum.
 
     A subclass is a frozen dataclass with the field ``bounds``, which is what `check` finds when it is left out.
@@ -94,9 +95,6 @@ class Certificate(Evidence):
                 object.__setattr__(self, name, frozen(array.copy()))
         if self.bounds is None:
             object.__setattr__(self, "bounds", self.check())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Certificate, tuple(getattr(self, name) for name in self.__slots__)
 
     def check(self) -> Bounds:
         """Compute the bounds again from primal and dual alone.

@@ -23,7 +23,7 @@ from utmost.design.consumer_program import user_program
 from utmost.design.evidence import Certificate
 from utmost.design.optimum import optimal_mechanism
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.exact import Array, Level, checked, exact_integer, level, objects, round_up
+from utmost.exact import Array, Level, as_rationals, checked, exact_integer, level, objects, round_up
 from utmost.privacy import PrivacyType
 from utmost.programs.exact_optima import solve_exactly
 from utmost.programs.linear_program import LinearProgram
@@ -129,8 +129,8 @@ def _by_remap(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) 
     """minimise t over remaps Y, sum_r (G Y)_ir l(i, r) <= t for possible i: the channel, Y, and a worst prior."""
     n, k = consumer.secrets, consumer.actions
     at = _rational_level(ptype)
-    G = GeometricMatrix(n - 1, at).matrix()
-    loss = _rationals(consumer.loss)
+    G = GeometricMatrix(n, at).matrix()
+    loss = as_rationals(consumer.loss)
     rows = [np.repeat(np.arange(n), k)]
     columns, values = [np.arange(n * k)], [np.full(n * k, Fraction(1), dtype=object)]
     for place, i in enumerate(secrets):
@@ -146,7 +146,7 @@ def _by_channel(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]
     """minimise t over private channels, sum_r x_ir l(i, r) <= t for possible i: the channel, and a worst prior."""
     base, k = user_program(ptype, consumer), consumer.actions
     m, size = base.shape
-    loss = _rationals(consumer.loss)
+    loss = as_rationals(consumer.loss)
     rows = [np.repeat(np.arange(m), np.diff(base.starts))]
     columns, values = [base.columns], [base.values]
     for place, i in enumerate(secrets):
@@ -187,7 +187,3 @@ def _possible(possible: Sequence[int] | None, size: int) -> tuple[int, ...]:
 def _rational_level(ptype: PrivacyType) -> Level:
     """The level itself, or a rational one just stricter."""
     return ptype.level if ptype.level.is_rational else level(alpha=alpha_above(ptype, 0, min(1, ptype.space.size - 1)))
-
-
-def _rationals(numbers: Array) -> Array:
-    return objects([Fraction(x) for x in numbers.ravel().tolist()]).reshape(numbers.shape)

@@ -10,7 +10,7 @@ from utmost.channels import Channel, stochastic
 from utmost.channels.channel import Labels
 from utmost.design.checker import Multipliers, alphas_above, doubtful_ratios, edge_slacks
 from utmost.errors import NotAChannel, NotANumber, PromiseBroken
-from utmost.exact import Array, Number, as_array, checked, exact, frozen, is_exact, objects
+from utmost.exact import Array, Number, as_array, as_rationals, checked, exact, frozen, is_exact, objects
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer
 
@@ -66,7 +66,7 @@ def repair(
     start = near if is_exact(near) else _rounded(near)
     breaks, largest = _breaks(ptype, start)
     repaired, share = _corrected(start, breaks, largest)
-    given: Array = np.asarray(np.frompyfunc(Fraction, 1, 1)(near))
+    given = as_rationals(near)
     change, rounding = _distance(repaired, given), _distance(start, given)
     if within is not None and change > exact(within, "within"):
         raise PromiseBroken(

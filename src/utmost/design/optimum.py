@@ -17,6 +17,7 @@ from utmost.design.interior import interior_certificate
 from utmost.design.nearly_private import feasible_dual, private_matrix
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import Array, checked
+from utmost.exact.arrays import Rebuilt
 from utmost.privacy import PrivacyType
 from utmost.programs.exact_optima import solve_exactly
 from utmost.programs.highs import solve
@@ -33,7 +34,7 @@ _NEGLIGIBLE = 1e-250
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Optimum:
+class Optimum(Rebuilt):
     """An optimal channel for a consumer, its loss, and why nothing private is better by more than the gap.
 
     Attributes:
@@ -81,12 +82,9 @@ class Optimum:
         matrix, remap = self.certificate.matrix, self.remap
         if remap is not None:
             n = self.certificate.consumer.secrets - 1
-            return Channel(GeometricMatrix(n, self.certificate.ptype.level).matrix()) @ remap
+            return Channel(GeometricMatrix(n + 1, self.certificate.ptype.level).matrix()) @ remap
         assert matrix is not None
         return Channel(matrix if self.certificate.consumer.is_exact else matrix.astype(np.float64))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Optimum, (self.certificate, self.method)
 
 
 @checked

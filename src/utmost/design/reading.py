@@ -1,4 +1,10 @@
-"""A consumer meets a channel or reads one release: posteriors, the Bayes remap, the expected loss, the best answer."""
+"""A consumer meets a channel or reads one release: posteriors, the Bayes remap, the expected loss, the best answer.
+
+Noise on all integers meets a consumer as a finite channel, its tails folded exactly. A staircase law has
+P(k + D) = b P(k) for k >= 0, so all responses z, z + D, z + 2D, ... with z >= n have proportional likelihoods, and no
+consumer can distinguish them: they become one outcome, as do z, z - D, ... with z <= 0. Geometric noise has period 1,
+and its folded channel is the clamped mechanism G.
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -7,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from utmost.channels import Channel, GeometricMatrix, Remap
-from utmost.errors import NotAPrior, OutOfRange
+from utmost.errors import NotAPrior, OutOfRange, Unsupported
 from utmost.exact import (
     Array,
     Level,
@@ -18,12 +24,13 @@ from utmost.exact import (
     exact_integer,
     frozen,
     is_exact,
+    natural,
     same_numbers,
     to_floats,
 )
 from utmost.leakage import TIE, joint, l_uncertainty, least_actions, scores
-from utmost.noise import IntegerLaw
-from utmost.spaces import Consumer
+from utmost.noise import IntegerLaw, Law, costs
+from utmost.spaces import Consumer, losses
 
 
 @checked
@@ -32,7 +39,7 @@ def posterior(channel: Channel, prior: Array, outcome: int) -> Array | None:
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import priors
-    >>> posterior(geometric_channel(1, alpha="1/3"), priors.uniform(2), 1).tolist()
+    >>> posterior(geometric_channel(2, alpha="1/3"), priors.uniform(2), 1).tolist()
     [Fraction(1, 4), Fraction(3, 4)]
     """
     y = exact_integer(outcome, "outcome")
@@ -75,7 +82,7 @@ def expected_loss(channel: Channel, consumer: Consumer) -> Any:
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import losses, priors
-    >>> expected_loss(geometric_channel(3, alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
+    >>> expected_loss(geometric_channel(4, alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
     Fraction(1, 2)
     """
     return l_uncertainty(consumer).posterior(channel, consumer)
@@ -165,25 +172,31 @@ def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidenc
     return Reading(int(equal[0]), ties, belief, (first, last), _plain(mass), _plain(scores[equal[0]]))
 
 
-def equivalent_response(noise: Level | IntegerLaw, response: int, n: int) -> int:
-    """The response nearest to 0..n that says the same: an end for geometric noise, else less than a period outside.
+def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> int:
+    """The response nearest to the counts that says the same: an end for geometric noise, else within a period.
 
     Beyond an end every count is on one side of the response, and one period farther out all likelihoods are alpha times
     as large.
 
+    Args:
+        noise, response: as of `read`.
+        size: how many counts 0, 1, ... there are.
+
     >>> from utmost.noise import DiscreteStaircase
-    >>> equivalent_response(Level.of_epsilon(1), -7, 3), equivalent_response(DiscreteStaircase(1, 5), -7, 3)
+    >>> equivalent_response(Level.of_epsilon(1), -7, 4), equivalent_response(DiscreteStaircase(1, 5), -7, 4)
     (0, -2)
     """
     period = noise.profile.period if isinstance(noise, IntegerLaw) else 1
     if response < 0:
         return -(-response % period)
-    return response if response <= n else n + (response - n) % period
+    beyond = response - (size - 1)
+    return response if beyond <= 0 else size - 1 + beyond % period
 
 
 def _posterior(noise: Level | IntegerLaw, prior: Array, response: int) -> Array:
-    n = len(prior) - 1
-    weights, likelihood = same_numbers(prior, _likelihood(noise, equivalent_response(noise, response, n), n))
+    size = len(prior)
+    near = equivalent_response(noise, response, size)
+    weights, likelihood = same_numbers(prior, _likelihood(noise, near, size))
     joint = weights * likelihood
     total = joint.sum()
     if total == 0:
@@ -192,11 +205,11 @@ def _posterior(noise: Level | IntegerLaw, prior: Array, response: int) -> Array:
     return frozen(np.asarray(joint / total))
 
 
-def _likelihood(noise: Level | IntegerLaw, response: int, n: int) -> Array:
-    """P(response | count i), up to a factor, for i in 0..n; exact where alpha is rational."""
+def _likelihood(noise: Level | IntegerLaw, response: int, size: int) -> Array:
+    """P(response | count i), up to a factor, for each of size counts; exact where alpha is rational."""
     if not isinstance(noise, IntegerLaw):
-        return GeometricMatrix(n, noise).powers()[abs(np.arange(n + 1) - response)]
-    apart = response - np.arange(n + 1)
+        return GeometricMatrix(size, noise).powers()[abs(np.arange(size) - response)]
+    apart = response - np.arange(size)
     return np.asarray(noise.pmf(apart.astype(object) if noise.profile.level.is_rational else apart))
 
 
@@ -224,3 +237,90 @@ def _shortest(belief: Array, share: Fraction) -> tuple[int, int, Any]:
         if last - first < best[1] - best[0]:
             best = (first, last)
     return best[0], best[1], sums[best[1] + 1] - sums[best[0]]
+
+
+_NAMED = {losses.absolute: costs.absolute, losses.squared: costs.squared}
+
+
+@checked
+def folded_channel(law: Law, size: int) -> Channel:
+    """The channel from n + 1 counts {0, ..., n} to the classes of equivalent responses to count + noise.
+
+    Outcome y stands for the response ``folded_responses(law, size)[y]`` and those beyond it by whole periods.
+
+    Args:
+        law: a law on the integers.
+        size: how many counts there are, n + 1.
+
+    Raises:
+        Unsupported: for a law on the reals.
+
+    >>> from utmost.channels import geometric_channel
+    >>> from utmost.noise import Geometric
+    >>> folded_channel(Geometric(alpha="1/2"), 4).same_as(geometric_channel(4, alpha="1/2"))
+    True
+    """
+    period, b = _staircase(law)
+    n = natural(size, "size", least=1) - 1
+    z = folded_responses(law, size)
+    masses = _masses(law, n + period)[abs(z[None, :] - np.arange(n + 1)[:, None])]
+    total = 1 / (1 - b)
+    folds = np.array([total if response <= 0 or response >= n else total / total for response in z.tolist()])
+    if n == 0:  # the class of 0 is one class to the right and to the left: twice a tail less the point itself
+        folds = np.array([2 * total - 1 if response == 0 else total for response in z.tolist()])
+    return Channel(masses * folds)
+
+
+def folded_responses(law: Law, size: int) -> Array:
+    """The response nearest to the ``size`` counts 0, ..., n of each class, increasing: 1 - D, ..., n + D - 1.
+
+    >>> from utmost.noise import DiscreteStaircase
+    >>> folded_responses(DiscreteStaircase(alpha="1/2", sensitivity=2, step=1), 2).tolist()
+    [-1, 0, 1, 2]
+    """
+    period, _ = _staircase(law)
+    return np.arange(1 - period, natural(size, "size", least=1) - 1 + period)
+
+
+@checked
+def face_value_of_noise(law: Law, consumer: Consumer) -> Any:
+    """E l(i, i + Z), the loss of taking count + noise at face value, outside 0..n too.
+
+    Raises:
+        Unsupported: when the loss is not a named function of r - i: it then says nothing about answers outside 0..n.
+
+    >>> from utmost.noise import Geometric
+    >>> from utmost.spaces import priors
+    >>> face_value_of_noise(Geometric(alpha="1/3"), Consumer(priors.uniform(4), losses.binary))
+    Fraction(1, 2)
+    """
+    rule = consumer.rule
+    if rule is None or not rule.of_difference:
+        remedy = "Use face_value_loss with the clamped channel."
+        raise Unsupported(
+            "answers outside the counts need a loss that depends on r - i alone", came=rule, remedy=remedy
+        )
+    if rule == losses.binary and isinstance(law, IntegerLaw):
+        return 1 - law.pmf(0)
+    loss = rule.rule
+    return law.expected_cost(_NAMED.get(rule, lambda x: (_at(loss, x) + _at(loss, -x)) / 2))
+
+
+def _at(loss: Any, gap: Any) -> Any:
+    return np.asarray(loss(0, np.asarray(gap)), dtype=np.float64)
+
+
+def _staircase(law: Law) -> tuple[int, Any]:
+    """The period, and the factor from one period to the next."""
+    if not isinstance(law, IntegerLaw):
+        raise Unsupported("only noise on the integers folds into finitely many outcomes", came=law)
+    return law.profile.period, law.profile.level.alpha
+
+
+def _masses(law: Law, most: int) -> Array:
+    """P(Z = k) for k = 0, ..., most: Fractions where alpha is rational."""
+    assert isinstance(law, IntegerLaw), "folding is for laws on the integers"
+    values = [law.pmf(k) for k in range(most + 1)]
+    held = np.empty(len(values), dtype=object if all(isinstance(v, Fraction) for v in values) else np.float64)
+    held[:] = values
+    return held

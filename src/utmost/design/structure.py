@@ -63,7 +63,7 @@ def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float 
         PromiseBroken: when the channel does not keep the level.
 
     >>> from utmost.channels import geometric_channel
-    >>> constraint_matrix(geometric_channel(2, alpha="1/2"), "1/2").tolist()
+    >>> constraint_matrix(geometric_channel(3, alpha="1/2"), "1/2").tolist()
     [['down', 'up', 'up'], ['down', 'down', 'up']]
     """
     at = alpha if isinstance(alpha, Level) else level(alpha=alpha)
@@ -100,7 +100,7 @@ def check_lemmas(pattern: NDArray[np.str_]) -> tuple[LemmaCheck, ...]:
     With k actions for n + 1 counts, the number z of zero columns is read as n + 1 less the columns in use.
 
     >>> from utmost.channels import geometric_channel
-    >>> pattern = constraint_matrix(geometric_channel(5, alpha="1/2"), "1/2")
+    >>> pattern = constraint_matrix(geometric_channel(6, alpha="1/2"), "1/2")
     >>> [(check.lemma, check.holds) for check in check_lemmas(pattern)]
     [('5.4', True), ('5.5', True), ('5.6', True), ('5.7', True), ('5.8', True), ('5.9', True)]
     """
@@ -222,28 +222,32 @@ def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9)
     ([Fraction(0, 1), Fraction(2, 1), Fraction(-1, 1)], (1, 2))
     """
     at = alpha if isinstance(alpha, Level) else level(alpha=alpha)
-    factor = GeometricMatrix(channel.shape[0] - 1, at).inverse_product(channel.matrix)
+    factor = GeometricMatrix(channel.shape[0], at).inverse_product(channel.matrix)
     i, r = divmod(int(np.argmin(factor)), factor.shape[1])
     least: Any = 0 if is_exact(factor) else -tolerance
     return Derivation(frozen(np.array(factor)), None if factor[i, r] >= least else (i, r))
 
 
 @checked
-def between_levels(n: int, strict: Level, loose: Level) -> Channel:
+def between_levels(size: int, strict: Level, loose: Level) -> Channel:
     """The K with G(strict) = G(loose) K: a stricter geometric release is a looser one, remapped at random.
+
+    Args:
+        size: how many counts there are.
+        strict, loose: the two levels.
 
     Raises:
         OutOfRange: when ``strict`` is the looser of the two; then K would have negative entries.
 
     Source: [gupte2010], Lemma 3.
 
-    >>> between_levels(2, level(alpha="1/2"), level(alpha="1/4")).matrix[1].tolist()
+    >>> between_levels(3, level(alpha="1/2"), level(alpha="1/4")).matrix[1].tolist()
     [Fraction(7, 27), Fraction(13, 27), Fraction(7, 27)]
     """
     if loose < strict:
         raise OutOfRange("the first level must not be looser than the second", came=(str(strict), str(loose)))
-    target = GeometricMatrix(n, strict).matrix()
-    factor = GeometricMatrix(n, loose).inverse_product(target)
+    target = GeometricMatrix(size, strict).matrix()
+    factor = GeometricMatrix(size, loose).inverse_product(target)
     return Channel(factor if is_exact(factor) else np.maximum(factor, 0.0))
 
 

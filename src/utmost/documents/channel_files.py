@@ -155,7 +155,7 @@ def _mechanism(path: Path) -> Channel:
         return Channel(certificate.matrix)
     assert certificate.remap is not None, "a design has a remap or a matrix"
     ptype = certificate.ptype
-    return geometric_channel(ptype.space.size - 1, ptype.level) @ certificate.remap
+    return geometric_channel(ptype.space.size, ptype.level) @ certificate.remap
 
 
 def _channel(cells: _Cells, path: Path) -> Channel:

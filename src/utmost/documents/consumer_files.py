@@ -85,7 +85,7 @@ def _prior(text: str, space: Space, level: Level) -> Array:
     exactly = level.is_rational and space.size <= _MOST_EXACT
     if not isinstance(space.metric, LineMetric) and text.strip().lower() != "uniform":
         raise OutOfRange("a prior by name must be uniform on a space other than counts", came=text)
-    return prior_named(text, space.size - 1, exactly)
+    return prior_named(text, space.size, exactly)
 
 
 def _loss(text: str, space: Space) -> Loss | Array:

@@ -81,7 +81,7 @@ def measure_of(name: str | None, gain: str | None, loss: str | None) -> Measure:
 
 def prior_of(text: str, secrets: int) -> Array:
     """A prior on so many secrets, from a file or by name."""
-    return prior_file(text, secrets) if is_file(text) else prior_named(text, secrets - 1)
+    return prior_file(text, secrets) if is_file(text) else prior_named(text, secrets)
 
 
 def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | None = None) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def _face_value(found: Optimum) -> float | None:
     consumer, ptype = found.certificate.consumer, found.certificate.ptype
     if found.remap is None or consumer.actions < consumer.secrets or consumer.secrets > _LARGEST_MATRIX:
         return None
-    return float(face_value_loss(geometric_channel(consumer.secrets - 1, ptype.level), consumer.to_floats()))
+    return float(face_value_loss(geometric_channel(consumer.secrets, ptype.level), consumer.to_floats()))
 
 
 def exact_text(number: Any) -> str | None:

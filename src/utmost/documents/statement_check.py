@@ -98,7 +98,7 @@ def check_statement(said: Mapping[str, Any], table: Any, *, digested: bool = Tru
     if any(len(column) != said["rows"] for column in columns.values()):
         raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
     for name in radii:
-        if any(float(cell) != float(plan.radius) for cell in columns[name]):
+        if any(float(cell) != float(plan.radius) for cell in set(columns[name])):
             raise BadTable("the radius must be the one stated", came="another one", where=f"column {name!r}")
     if digested and said["table"] != cells_digest(table):
         remedy = "Get both again from where they were published."

@@ -1,12 +1,24 @@
-"""The statement as a JSON file beside the table, with its signature: all of them written, or none."""
+"""The statement as a JSON file beside the table, with its signature: all of them written, or none.
+
+Signatures are Ed25519 (RFC 8032), over the bytes of the statement's file, by a key that openssl makes:
+
+    openssl genpkey -algorithm ed25519 -out curator.pem      # keep it; mode 0600
+    openssl pkey -in curator.pem -pubout -out curator.pub    # publish it, where readers know you
+"""
 
 import hashlib
+import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
+
 from utmost.documents import codec
-from utmost.errors import BadTable, OutOfRange
+from utmost.errors import BadTable, KeyRefused, OutOfRange, PromiseBroken
 from utmost.release.statements import FORMAT, KIND
 from utmost.tables import files
 from utmost.tables.atomic import Writer, check_absent, write_together
@@ -129,3 +141,55 @@ def _sha256(file: BinaryIO) -> str:
 
 def _put(file: BinaryIO, content: bytes) -> None:
     file.write(content)
+
+
+_MAKE = "Make one with: openssl genpkey -algorithm ed25519 -out curator.pem"
+
+
+def signer_of(path: Path) -> Signer:
+    """Signs with the private key in a PEM file.
+
+    Raises:
+        KeyRefused: for a file that others may read, or that holds no such key.
+    """
+    if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        remedy = f"Run chmod 600 {path}."
+        raise KeyRefused(
+            "only its owner may read a signing key", came="a file open to others", where=str(path), remedy=remedy
+        )
+    try:
+        key = load_pem_private_key(path.read_bytes(), None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        key = None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise KeyRefused(
+            "a signing key must be an Ed25519 key in PEM, without a password", where=str(path), remedy=_MAKE
+        )
+    return key.sign
+
+
+def check_signature(signature: bytes, message: bytes, public_key: Path, where: str) -> None:
+    """Check that the owner of a public key has signed a message.
+
+    Args:
+        public_key: a PEM file.
+        where: the signature's file, for the error.
+
+    Raises:
+        KeyRefused: for a file that holds no such key.
+        PromiseBroken: where it was not signed by that key, or has changed since.
+    """
+    try:
+        key = load_pem_public_key(public_key.read_bytes())
+    except (ValueError, UnsupportedAlgorithm):
+        key = None
+    if not isinstance(key, Ed25519PublicKey):
+        raise KeyRefused("a public key must be an Ed25519 key in PEM", where=str(public_key))
+    try:
+        key.verify(signature, message)
+    except InvalidSignature:
+        raise PromiseBroken(
+            "the statement must be as the owner of the key signed it",
+            came="a signature of something else, or by somebody else",
+            where=where,
+        ) from None

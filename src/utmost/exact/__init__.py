@@ -5,6 +5,7 @@ from utmost.exact.arrays import (
     Floats,
     as_array,
     as_integers,
+    as_rationals,
     check_array,
     check_numbers,
     fractions,
@@ -20,10 +21,9 @@ from utmost.exact.arrays import (
 from utmost.exact.intervals import Interval, exp_interval, log_interval, nearest, round_down, round_up, settled
 from utmost.exact.kinds import checked, checked_parts, possible_path, wrong_kind
 from utmost.exact.levels import Level, level
-from utmost.exact.matrix_products import matrix_product
+from utmost.exact.linear_algebra import independent, matrix_product, solve_lifted
 from utmost.exact.numbers import Number, exact, exact_integer, natural, precision
 from utmost.exact.surds import Surd
-from utmost.exact.systems import independent, solve_lifted
 
 __all__ = [
     "Array",
@@ -34,6 +34,7 @@ __all__ = [
     "Surd",
     "as_array",
     "as_integers",
+    "as_rationals",
     "check_array",
     "check_numbers",
     "checked",

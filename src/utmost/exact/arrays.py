@@ -1,6 +1,7 @@
 """The two kinds of numbers of arrays: float64, and objects that are all `Fraction`."""
 
 from collections.abc import Iterable
+from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
@@ -173,6 +174,24 @@ def rationals(pairs: Iterable[tuple[Any, Any]], shape: int | tuple[int, ...] = -
             made[pair] = Fraction(*pair)
         found.append(made[pair])
     return objects(found, shape)
+
+
+def as_rationals(array: Array) -> Array:
+    """The same numbers as Fractions: floats as the rationals that they are.
+
+    >>> as_rationals(np.array([0.5])).tolist()
+    [Fraction(1, 2)]
+    """
+    return array if is_exact(array) else objects(map(Fraction, array.ravel().tolist()), array.shape)
+
+
+class Rebuilt:
+    """A dataclass whose copies and pickles go through its constructor, which checks and freezes its arrays again."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
 
 
 def same_numbers(*arrays: Array) -> tuple[Array, ...]:

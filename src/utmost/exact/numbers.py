@@ -1,5 +1,6 @@
 """Reading a number exactly: what the user wrote is what is computed with."""
 
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Integral, Rational
@@ -72,6 +73,18 @@ def natural(value: object, name: str, least: int = 0, most: int = _MOST) -> int:
     if number > most:
         raise OutOfRange(f"{name} must be at most {most}", came=value)
     return number
+
+
+def first_integer(low: int, high: int, holds: Callable[[int], bool]) -> int:
+    """The least k in low+1..high at which a condition holds that, once it holds, holds on; high where none below does.
+
+    >>> first_integer(0, 10**30, lambda k: k * k >= 10**50)
+    10000000000000000000000000
+    """
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def precision(bits: object) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from utmost.channels import dual_randomized_response, geometric_channel, randomized_response
 from utmost.figures.canvas import write
 from utmost.figures.simplex import COLOURS, Panel, PosteriorPoints, draw_simplex, in_the_plane
-from utmost.figures.type_pictures import beliefs_of, type_panel
+from utmost.figures.simplex_pictures import beliefs_of, type_panel
 from utmost.leakage import hyper, l_uncertainty
 from utmost.papers.fernandes_figures import FIGURE_1_CHANNEL, FIGURE_8_ROWS, HALF, PATH, kernel_along, matrix_of
 from utmost.privacy import PrivacyType
@@ -89,7 +89,7 @@ def figure_3() -> Any:
 def figure_4() -> Any:
     """The type on a line of three, and the geometric mechanism."""
     figure, axes = _canvas(5.0, 5.2)
-    geometric = geometric_channel(2, alpha=HALF)
+    geometric = geometric_channel(3, alpha=HALF)
     title = "Figure 4: the line of three, and the geometric mechanism"
     panel = type_panel(PrivacyType(counts(2), alpha=HALF), geometric, names=("geometric",), title=title)
     draw_simplex(axes, panel, ("0", "1", "2"))

@@ -6,8 +6,8 @@ from functools import partial
 from typing import BinaryIO
 
 from utmost.figures import canvas, fernandes_pictures
+from utmost.figures.canvas import mechanism
 from utmost.figures.koufogiannis_pictures import noise_paths, relaxing_law, social_graph, trust_views
-from utmost.figures.places import mechanism
 from utmost.papers.koufogiannis_applications import karate_club, les_miserables
 
 Picture = Callable[[BinaryIO, str], None]

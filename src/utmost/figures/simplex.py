@@ -1,4 +1,7 @@
-"""Drawing beliefs about three secrets: each is a point of a triangle, a hyper is a set of weighted points."""
+"""Drawing beliefs about three secrets, points of a triangle, and about four, a solid in a tetrahedron.
+
+A hyper is a set of weighted points; the solid is projected, its faces are shaded.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,8 +9,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
+from utmost.exact import Array
 from utmost.figures.canvas import check_format, write
 from utmost.tables.extra import extra
 
@@ -15,7 +20,7 @@ COLOURS = ("#2a78b5", "#d1495b", "#3c8d6e", "#b7791f", "#7d4e9e")
 _INK, _FAINT = "#333333", "#d9d9d9"
 
 # Secrets 0, 1, 2 stand at the left, on top and at the right, so that the middle one of a line stands between.
-_CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
+_TRIANGLE = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
 _LABEL_PLACES = ((-0.035, -0.045, "right"), (0.0, 0.045, "center"), (0.035, -0.045, "left"))
 
 # The area of a point of weight 1, and of one without a weight, in square points.
@@ -121,7 +126,7 @@ def in_the_plane(beliefs: Any) -> Any:
     columns = np.array(beliefs, dtype=float)
     if columns.ndim != 2 or len(columns) != 3:
         raise OutOfRange("only beliefs about three secrets can be drawn in a triangle", came=f"shape {columns.shape}")
-    return columns.T @ _CORNERS
+    return columns.T @ _TRIANGLE
 
 
 def _frame(axes: Any, labels: Sequence[str]) -> None:
@@ -132,8 +137,8 @@ def _frame(axes: Any, labels: Sequence[str]) -> None:
             ends[secret] = part
             ends[(secret + 1) % 3, 0] = ends[(secret + 2) % 3, 1] = 1 - part
             axes.plot(*in_the_plane(ends).T, color=_FAINT, linewidth=0.7, zorder=0)
-    axes.plot(*np.vstack([_CORNERS, _CORNERS[:1]]).T, color=_INK, linewidth=1.2, zorder=0)
-    for corner, (right, up, side), label in zip(_CORNERS, _LABEL_PLACES, labels, strict=True):
+    axes.plot(*np.vstack([_TRIANGLE, _TRIANGLE[:1]]).T, color=_INK, linewidth=1.2, zorder=0)
+    for corner, (right, up, side), label in zip(_TRIANGLE, _LABEL_PLACES, labels, strict=True):
         axes.text(corner[0] + right, corner[1] + up, label, ha=side, va="center", fontsize=12, color=_INK)
     axes.set(aspect="equal", xlim=(-0.12, 1.12), ylim=(-0.09, 0.95))
     axes.axis("off")
@@ -174,3 +179,125 @@ def _short(weight: Any) -> str:
     """A weight as it is read: a short fraction as such, anything else to three digits."""
     text = str(weight)
     return text if "/" in text and len(text) <= 7 else f"{float(weight):.3g}"
+
+
+_BEHIND = "#9a9a9a"
+
+# A regular tetrahedron: secrets 0, 1, 2 below, secret 3 on top; seen from the front, a little from the right and above.
+_TETRAHEDRON = np.array(
+    [[-1.0, -1 / np.sqrt(3), 0.0], [1.0, -1 / np.sqrt(3), 0.0], [0.0, 2 / np.sqrt(3), 0.0], [0.0, 0.0, np.sqrt(8 / 3)]]
+)
+_TURN, _TILT = np.radians(-16.0), np.radians(16.0)
+_LIGHT = np.array([-0.45, -0.75, 0.5]) / np.linalg.norm([-0.45, -0.75, 0.5])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solid:
+    """A convex solid of beliefs.
+
+    Attributes:
+        corners: (4, N), one belief in each column.
+        faces: for each face, the numbers of its corners, in any order.
+    """
+
+    corners: Array
+    faces: tuple[NDArray[np.intp], ...]
+
+
+def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64], Array], labels: list[str]) -> None:
+    """Draw the simplex on four secrets as a tetrahedron, a solid in it, and some posteriors with their hull.
+
+    Args:
+        axes: of matplotlib.
+        solid: the region.
+        marked: (4, m) posteriors and their (m,) weights.
+        labels: the names of the secrets.
+    """
+    _draw_frame(axes, labels)
+    places = solid.corners.T @ _TETRAHEDRON
+    middle = places.mean(axis=0)
+    faces = [_around_face(places, face, middle) for face in solid.faces]
+    for face in sorted(faces, key=lambda face: _depth(places[face]).mean()):
+        _draw_face(axes, places, face, middle)
+    seen = {corner for face in faces if _faces_us(places, face, middle) for corner in face}
+    front = np.array([k in seen for k in range(len(places))])
+    flat = _flat(places)
+    axes.plot(*flat[~front].T, "o", ms=4, color=_BEHIND, zorder=2)
+    axes.plot(*flat[front].T, "o", ms=5.5, color=_INK, mec="white", mew=0.8, label="vertices", zorder=6)
+    _draw_marked(axes, *marked)
+    axes.set(aspect="equal")
+    axes.axis("off")
+    axes.margins(0.07)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.02), frameon=False, fontsize=10, ncols=3)
+
+
+def _draw_frame(axes: Any, labels: list[str]) -> None:
+    flat, centre = _flat(_TETRAHEDRON), _flat(_TETRAHEDRON).mean(axis=0)
+    hidden = int(np.argmin(_depth(_TETRAHEDRON)))
+    for x in range(4):
+        for y in range(x):
+            behind = hidden in (x, y)
+            style = {"linestyle": (0, (4, 4)), "color": _BEHIND} if behind else {"color": _INK}
+            axes.plot(*flat[[x, y]].T, linewidth=1.0, zorder=0 if behind else 1, **style)
+    for place, label in zip(flat, labels, strict=True):
+        away = (place - centre) / np.linalg.norm(place - centre)
+        far = (11 + 3.2 * len(label)) * away[0], 14 * away[1]
+        axes.annotate(label, place, far, textcoords="offset points", ha="center", va="center", fontsize=12)
+
+
+def _draw_face(axes: Any, places: Any, face: list[int], middle: Any) -> None:
+    flat, ours = _flat(places[face]), _faces_us(places, face, middle)
+    if not ours:
+        axes.plot(*np.vstack([flat, flat[:1]]).T, color=COLOURS[0], linewidth=0.7, alpha=0.5, ls=(0, (3, 3)), zorder=2)
+        return
+    shade = 0.12 + 0.42 * (1 - float(_normal(places, face, middle) @ _LIGHT)) / 2
+    axes.fill(*flat.T, facecolor=COLOURS[0], alpha=shade, zorder=3)
+    axes.plot(*np.vstack([flat, flat[:1]]).T, color=COLOURS[0], linewidth=1.5, zorder=4)
+
+
+def _draw_marked(axes: Any, beliefs: Any, weights: Any) -> None:
+    """Posteriors with areas like their weights, and lines between all of them."""
+    flat = _flat(beliefs.T @ _TETRAHEDRON)
+    for x in range(len(flat)):
+        for y in range(x):
+            axes.plot(*flat[[x, y]].T, color=COLOURS[1], linewidth=1.1, linestyle=(0, (4, 3)), zorder=7)
+    areas = np.maximum(700 * np.array(weights, dtype=float), 30)
+    axes.scatter(*flat.T, s=areas, color=COLOURS[1], alpha=0.9, edgecolors="white", linewidths=1, zorder=8)
+    axes.plot([], [], "o", ms=8, color=COLOURS[1], mec="white", label="a kernel")
+    axes.plot(*_flat(np.full((1, 4), 0.25) @ _TETRAHEDRON).T, "+", color=_INK, ms=11, mew=1.8, label="prior", zorder=9)
+
+
+def _around_face(places: Any, face: Any, middle: Any) -> list[int]:
+    """The corners of a face in the order in which one walks around it."""
+    points = places[face] - places[face].mean(axis=0)
+    _, _, axes = np.linalg.svd(points)
+    angles = np.arctan2(points @ axes[1], points @ axes[0])
+    return [int(k) for k in np.asarray(face)[np.argsort(angles)]]
+
+
+def _normal(places: Any, face: list[int], middle: Any) -> Any:
+    """The outward normal of a face."""
+    points = places[face]
+    _, _, axes = np.linalg.svd(points - points.mean(axis=0))
+    normal = axes[2]
+    return normal if normal @ (points.mean(axis=0) - middle) > 0 else -normal
+
+
+def _faces_us(places: Any, face: list[int], middle: Any) -> bool:
+    return bool(_depth(np.array([_normal(places, face, middle)]))[0] > 1e-9)
+
+
+def _view() -> tuple[Any, Any, Any]:
+    """Where right, up and towards the eye are."""
+    right = np.array([np.cos(_TURN), np.sin(_TURN), 0.0])
+    eye = np.array([np.sin(_TURN) * np.cos(_TILT), -np.cos(_TURN) * np.cos(_TILT), np.sin(_TILT)])
+    return right, np.cross(eye, right), eye
+
+
+def _flat(points: Any) -> Any:
+    right, up, _ = _view()
+    return np.column_stack([points @ right, points @ up])
+
+
+def _depth(points: Any) -> Any:
+    return points @ _view()[2]

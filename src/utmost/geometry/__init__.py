@@ -1,8 +1,6 @@
 """Refinement, vertices, kernels and universality: the shape of all mechanisms that keep a promise."""
 
 from utmost.geometry.decomposition import Decomposition, decompose, is_kernel, is_vertex_mechanism
-from utmost.geometry.earth_moves import EarthMove, earth_move
-from utmost.geometry.estimate import KernelEstimate, estimate_kernels
 from utmost.geometry.impossibility import (
     LiftedLoss,
     Unserved,
@@ -11,17 +9,26 @@ from utmost.geometry.impossibility import (
     trivial_action,
     unserved_consumer,
 )
-from utmost.geometry.kernel_search import Kernels, count_kernels, kernel_blocks, kernel_sizes, kernels
+from utmost.geometry.kernel_search import (
+    KernelEstimate,
+    Kernels,
+    count_kernels,
+    estimate_kernels,
+    kernel_blocks,
+    kernel_sizes,
+    kernels,
+)
 from utmost.geometry.kernel_supports import KernelBlock, Position
-from utmost.geometry.nib_on_the_line import NibOptimum, least_nib_loss
 from utmost.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict, induced_ratios
 from utmost.geometry.refinement_proofs import Verdict, is_remap_between, prefers
-from utmost.geometry.refining import RefinementVerdict, refines
+from utmost.geometry.refining import EarthMove, RefinementVerdict, earth_move, refines
 from utmost.geometry.symmetries import Automorphisms, Orbits, automorphisms, vertex_orbits
 from utmost.geometry.universal_optima import (
     ExistenceVerdict,
+    NibOptimum,
     UniversalityVerdict,
     distinguishing_mechanism,
+    least_nib_loss,
     universal_mechanism,
     universality,
 )

@@ -115,7 +115,7 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import counts
-    >>> tight, loose = PrivacyType(counts(2), alpha="1/2"), geometric_channel(2, alpha="3/4")
+    >>> tight, loose = PrivacyType(counts(2), alpha="1/2"), geometric_channel(3, alpha="3/4")
     >>> found = decompose(tight, loose)
     >>> len(found.kernels), found.verify(loose)
     (1, True)
@@ -286,7 +286,7 @@ def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import counts
-    >>> is_vertex_mechanism(PrivacyType(counts(3), alpha="1/2"), geometric_channel(3, alpha="1/2"))
+    >>> is_vertex_mechanism(PrivacyType(counts(3), alpha="1/2"), geometric_channel(4, alpha="1/2"))
     True
     """
     cone = RationalCone.of(ptype, channel)
@@ -305,7 +305,7 @@ def is_kernel(ptype: PrivacyType, channel: Channel) -> bool:
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import counts
-    >>> is_kernel(PrivacyType(counts(3), alpha="1/2"), geometric_channel(3, alpha="1/2"))
+    >>> is_kernel(PrivacyType(counts(3), alpha="1/2"), geometric_channel(4, alpha="1/2"))
     True
     """
     if not is_vertex_mechanism(ptype, channel):

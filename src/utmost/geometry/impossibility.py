@@ -101,7 +101,7 @@ def unserved_consumer(ptype: PrivacyType, channel: Channel) -> Unserved | None:
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import counts
     >>> line = PrivacyType(counts(2), alpha="1/2")
-    >>> unserved_consumer(line, geometric_channel(2, alpha="1/2")).verify(line)
+    >>> unserved_consumer(line, geometric_channel(3, alpha="1/2")).verify(line)
     True
     """
     for kernel in kernels(ptype):
@@ -154,7 +154,7 @@ class UtilitySet:
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import counts, joint_loss, losses
-    >>> useful = UtilitySet(PrivacyType(counts(2), alpha="1/2"), geometric_channel(2, alpha="1/2"))
+    >>> useful = UtilitySet(PrivacyType(counts(2), alpha="1/2"), geometric_channel(3, alpha="1/2"))
     >>> losses.binary in useful, joint_loss(losses.binary.matrix(3), losses.nib.matrix(3)) in useful
     (True, True)
     """

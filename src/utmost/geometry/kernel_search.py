@@ -1,22 +1,37 @@
-"""The kernels of a privacy type: the finitely many mechanisms of which every other is a refinement of a mixture."""
+"""The kernels of a privacy type: the finitely many mechanisms of which every other is a refinement of a mixture.
+
+They are listed by a walk in compiled code, or all at once by the double description method, which is exact and needs no
+compiled code; where listing them is hopeless, sampling estimates how many there are.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb
+from math import comb, gcd, sqrt
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, Unsupported
-from utmost.exact import Array, checked, frozen, natural
+from utmost.exact import Array, checked, exact_integer, frozen, natural
 from utmost.geometry.decomposition import solve_columns
-from utmost.geometry.double_description import kernels_by_double_description
-from utmost.geometry.kernel_supports import KernelBlock, Position, check_searchable
+from utmost.geometry.kernel_supports import (
+    KernelBlock,
+    Number,
+    Position,
+    as_masks,
+    certain_sign,
+    check_searchable,
+    decided,
+    exact_columns,
+    is_kernel_support,
+)
+from utmost.geometry.kernel_walk import scaled_differences
 from utmost.geometry.symmetries import Orbits, column_permutations, support_orbits
-from utmost.geometry.vertex_search import Vertices, vertex_blocks
+from utmost.geometry.vertex_search import Vertices, vertex_blocks, vertices
 from utmost.privacy import PrivacyType
 
 # Below this the entries of a vertex differ so much that floating point decides few signs.
@@ -209,3 +224,194 @@ def _can_walk(listed: Vertices) -> bool:
     except ImportError:
         return False
     return True
+
+
+Masks = NDArray[np.uint64]
+_PAIRS_AT_ONCE = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class _Ray:
+    """An extreme ray of {lambda >= 0: the rows so far of V lambda are equal}: its support and its entries there."""
+
+    support: tuple[int, ...]
+    entries: tuple[Number, ...]
+
+
+def kernels_by_double_description(vertices: Vertices) -> list[tuple[int, ...]]:
+    """The supports of the extreme rays of {lambda >= 0: all rows of V lambda are equal}, sorted by size, then by order.
+
+    Row after row is made equal to the first: rays with equal sums stay, and every adjacent pair with sums on opposite
+    sides joins to a new one. Two rays are adjacent when no third support lies in the union of theirs.
+
+    Args:
+        vertices: V, as columns, N of them on n secrets.
+
+    Cost: up to R^2 pairs for R rays of one step; lists all kernels of every type that [fernandes2022] tabulates in
+    seconds. Memory: all rays of one step.
+
+    >>> from utmost.geometry import vertices
+    >>> from utmost.privacy import PrivacyType
+    >>> from utmost.spaces import counts
+    >>> kernels_by_double_description(vertices(PrivacyType(counts(2), alpha="1/2")))
+    [(1, 2), (0, 1, 3)]
+    """
+
+    def compute(bits: int) -> list[_Ray]:
+        columns, one = exact_columns(vertices, bits)
+        rays = [_Ray((j,), (one,)) for j in range(len(columns))]
+        for row in range(1, len(columns[0])):
+            gaps = [column[row] - column[0] for column in columns]
+            rays = _cut(rays, gaps, row)
+        return rays
+
+    return sorted((ray.support for ray in decided(compute)), key=lambda support: (len(support), support))
+
+
+def _cut(rays: list[_Ray], gaps: list[Number], row: int) -> list[_Ray]:
+    """The extreme rays once sum_j lambda_j gaps[j] = 0 holds too."""
+    sums = [_total(ray, gaps) for ray in rays]
+    signs = np.array([certain_sign(x) for x in sums])
+    masks = as_masks([frozenset(ray.support) for ray in rays], len(gaps))
+    kept = [rays[k] for k in np.flatnonzero(signs == 0)]
+    for p, q in _adjacent(masks, np.flatnonzero(signs > 0), np.flatnonzero(signs < 0), row + 1):
+        kept.append(_joined(rays[p], sums[p], rays[q], sums[q]))
+    return kept
+
+
+def _total(ray: _Ray, gaps: list[Number]) -> Number:
+    total = ray.entries[0] * gaps[ray.support[0]]
+    for j, x in zip(ray.support[1:], ray.entries[1:], strict=True):
+        total = total + x * gaps[j]
+    return total
+
+
+def _adjacent(masks: Masks, ups: NDArray[np.intp], downs: NDArray[np.intp], most: int) -> Iterator[tuple[int, int]]:
+    """Pairs of rays whose joint support holds at most ``most`` columns and no third ray."""
+    step = max(1, _PAIRS_AT_ONCE // max(1, len(downs)))
+    for start in range(0, len(ups), step):
+        some = ups[start : start + step]
+        joint = masks[some][:, None, :] | masks[downs][None, :, :]
+        near = np.argwhere(np.bitwise_count(joint).sum(axis=2) <= most)
+        for a, b in near:
+            inside = ((masks & ~joint[a, b]) == 0).all(axis=1)
+            if np.count_nonzero(inside) == 2:
+                yield int(some[a]), int(downs[b])
+
+
+def _joined(one: _Ray, up: Number, two: _Ray, down: Number) -> _Ray:
+    """The combination of a ray with a positive sum and one with a negative sum whose sum vanishes."""
+    entries: dict[int, Number] = {}
+    for ray, factor in ((one, -down), (two, up)):
+        for j, x in zip(ray.support, ray.entries, strict=True):
+            entries[j] = entries[j] + factor * x if j in entries else factor * x
+    support = tuple(sorted(entries))
+    values = tuple(entries[j] for j in support)
+    if all(isinstance(x, int) for x in values):
+        common = gcd(*values)
+        values = tuple(x // common for x in values)
+    return _Ray(support, values)
+
+
+# Coefficients below this are left to exact numbers; the systems solved here have far smaller rounding errors.
+_NEAR_ZERO = 1e-7
+
+
+_MOST_SAMPLES = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class KernelEstimate:
+    """An unbiased estimate of a number, with a confidence interval.
+
+    Attributes:
+        value: the estimate.
+        low, high: the interval, from the normal approximation to the mean of the samples.
+        confidence: how often such an interval holds the number, for many samples.
+        samples: how many were drawn.
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    samples: int
+
+
+@checked
+def estimate_kernels(
+    ptype: PrivacyType, samples: int, generator: np.random.Generator, size: int | None = None, confidence: float = 0.95
+) -> KernelEstimate:
+    """Estimate how many kernels of a given size a type has.
+
+    A sample is a random set A of size - 1 vertices; it counts the vertices that complete it to a kernel. Each kernel of
+    that size is completed from each of its ``size`` subsets, so C(N, size-1) / size times the mean count is unbiased.
+
+    Args:
+        ptype: the type; its vertices are listed.
+        samples: at least 2.
+        generator: where the sets are drawn from; it decides nothing private.
+        size: outcomes of the kernels counted; n, the commonest, when left out.
+        confidence: of the interval, between 0 and 1.
+
+    Cost: one linear system with N right-hand sides for each sample.
+
+    >>> from utmost.spaces import counts
+    >>> found = estimate_kernels(PrivacyType(counts(4), alpha="1/2"), 500, np.random.default_rng(1))
+    >>> found.low < 157 < found.high
+    True
+    """
+    if exact_integer(samples, "samples") > _MOST_SAMPLES:
+        raise OutOfRange(f"samples must be at most {_MOST_SAMPLES}", came="more", where="estimate_kernels")
+    if samples < 2:
+        raise OutOfRange("samples must be at least 2", came=samples, where="estimate_kernels")
+    if not 0 < confidence < 1:
+        raise OutOfRange("confidence must lie strictly between 0 and 1", came=confidence, where="estimate_kernels")
+    listed = vertices(ptype)
+    n = ptype.space.size
+    wanted = n if size is None else exact_integer(size, "size")
+    if not 1 <= wanted <= n:
+        raise OutOfRange(f"a kernel has between 1 and {n} outcomes", came=size, where="estimate_kernels")
+    counter = _Completions(listed, scaled_differences(listed))
+    counts = np.array([counter.count(chosen) for chosen in _subsets(generator, len(listed), wanted - 1, samples)])
+    scale = comb(len(listed), wanted - 1) / wanted
+    half = NormalDist().inv_cdf((1 + confidence) / 2) * float(counts.std(ddof=1)) / sqrt(samples)
+    mean = float(counts.mean())
+    return KernelEstimate(scale * mean, scale * max(mean - half, 0.0), scale * (mean + half), confidence, samples)
+
+
+def _subsets(generator: np.random.Generator, count: int, size: int, samples: int) -> Iterator[NDArray[np.int64]]:
+    for _ in range(samples):
+        yield generator.choice(count, size=size, replace=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Completions:
+    """Counting the vertices that complete a set to a kernel; the system is the one of `WalkTables`."""
+
+    vertices: Vertices
+    system: NDArray[np.float64]
+
+    def count(self, chosen: NDArray[np.int64]) -> int:
+        """How many vertices there are that form a kernel with all of the chosen ones."""
+        n, k = len(self.system), len(chosen)
+        basis, triangle = np.linalg.qr(self.system[:, chosen], mode="complete")
+        if k and np.abs(np.diagonal(triangle)).min() < _NEAR_ZERO:
+            return self._exactly(chosen, np.setdiff1d(np.arange(len(self.vertices)), chosen))
+        rotated, target = basis.T @ self.system, basis.T[:, 0]
+        over = rotated[k:]
+        length = np.sqrt((over**2).sum(axis=0))
+        last = over.T @ target[k:] / np.maximum(length, _NEAR_ZERO) ** 2
+        off = np.abs(target[k:, None] - last * over).max(axis=0) if n - k > 1 else np.zeros(len(last))
+        first = np.linalg.solve(triangle[:k], target[:k, None] - last * rotated[:k]) if k else np.empty((0, len(last)))
+        least = np.minimum(first.min(axis=0, initial=np.inf), last)
+        least[chosen] = -1
+        near = length < _NEAR_ZERO
+        near[chosen] = False
+        maybe = near | ((least > -_NEAR_ZERO) & (off < _NEAR_ZERO))
+        sure = (least > _NEAR_ZERO) & ~near & (n - k == 1)
+        return int((maybe & sure).sum()) + self._exactly(chosen, np.flatnonzero(maybe & ~sure))
+
+    def _exactly(self, chosen: NDArray[np.int64], others: NDArray[np.int64]) -> int:
+        """How many of the others form a kernel with all of the chosen ones, by exact numbers."""
+        return sum(is_kernel_support(self.vertices, [*map(int, chosen), int(j)]) for j in others)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from utmost.channels import Channel
-from utmost.exact import Array, as_array, frozen, is_exact, objects, same_numbers
-from utmost.geometry.refinement_proofs import Verdict, as_rationals
+from utmost.exact import Array, as_array, as_rationals, frozen, is_exact, objects, same_numbers
+from utmost.geometry.refinement_proofs import Verdict
 from utmost.leakage.channel_capacity import as_channel
 from utmost.programs import LinearProgram, solve_exactly
 
@@ -173,7 +173,7 @@ def induced_ratios(channel: Channel | object) -> Array:
         the rationals that they are.
 
     >>> from utmost.channels import geometric_channel
-    >>> induced_ratios(geometric_channel(2, alpha="1/2")).tolist()[0]
+    >>> induced_ratios(geometric_channel(3, alpha="1/2")).tolist()[0]
     [Fraction(1, 1), Fraction(2, 1), Fraction(4, 1)]
     """
     matrix = as_channel(channel).matrix

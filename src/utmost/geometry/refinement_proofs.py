@@ -10,8 +10,8 @@ from flint import fmpz, fmpz_mat
 
 from utmost.channels import Channel
 from utmost.errors import NotAChannel
-from utmost.exact import Array, checked, is_exact, matrix_product
-from utmost.exact.matrix_products import by_integers, denominators, numerators
+from utmost.exact import Array, as_rationals, checked, is_exact, matrix_product
+from utmost.exact.linear_algebra import by_integers, denominators, numerators
 from utmost.spaces import Consumer
 
 TOLERANCE = 1e-9
@@ -110,11 +110,6 @@ def _rounded_down(matrix: Array) -> Array:
     if is_exact(matrix):
         return np.asarray((numerators(matrix) << _ROUNDED_BITS) // denominators(matrix))
     return np.asarray(np.floor(matrix * 2.0**_ROUNDED_BITS).astype(np.int64))
-
-
-def as_rationals(array: Array) -> Array:
-    """The same numbers as Fractions: floats as the rationals that they are."""
-    return array if is_exact(array) else np.vectorize(Fraction, otypes=[object])(array)
 
 
 def same_secrets(better: Channel | object, worse: Channel | object) -> tuple[Channel, Channel]:

@@ -7,10 +7,20 @@ import numpy as np
 
 from utmost.channels import Channel
 from utmost.errors import SolverFailed
-from utmost.exact import Array, Floats, as_array, independent, is_exact, matrix_product, solve_lifted, to_floats
-from utmost.exact.matrix_products import denominators
+from utmost.exact import (
+    Array,
+    Floats,
+    as_array,
+    as_rationals,
+    independent,
+    is_exact,
+    matrix_product,
+    solve_lifted,
+    to_floats,
+)
+from utmost.exact.linear_algebra import denominators
 from utmost.geometry.nearest_remaps import MergedPair, nearest_remap_exactly, remap_candidates
-from utmost.geometry.refinement_proofs import as_rationals, prefers
+from utmost.geometry.refinement_proofs import prefers
 from utmost.spaces import Consumer, priors
 
 _BITS = (1, 3, 6, 10, 16, 24, 36, 50)

@@ -13,8 +13,7 @@ from utmost.channels import Channel
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Array, checked, frozen, natural
 from utmost.exact import indices as places
-from utmost.geometry.essential_edges import BipartiteGraph, blocks, essential_edges
-from utmost.geometry.height_counts import count_height_functions
+from utmost.geometry.essential_graph import BipartiteGraph, blocks, count_height_functions, essential_edges
 from utmost.geometry.log_domain import Distances, LogPowers
 from utmost.privacy import PrivacyType
 from utmost.spaces import Space
@@ -404,7 +403,7 @@ def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[in
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import hamming
     >>> cube = PrivacyType(hamming(2), alpha="1/2")
-    >>> found = list(vertex_extensions(cube, geometric_channel(2, alpha="1/2"), [0, 1, 3]))
+    >>> found = list(vertex_extensions(cube, geometric_channel(3, alpha="1/2"), [0, 1, 3]))
     >>> [[str(p) for p in C.matrix[2]] for C in found]
     [['1/3', '1/3', '1/3']]
     """

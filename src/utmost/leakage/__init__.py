@@ -1,7 +1,7 @@
 """Posteriors and hypers, vulnerabilities and uncertainties, leakage and the capacities of a channel: what is gained."""
 
 from utmost.leakage.channel_capacity import Attained, Capacity, Kind, exclusion_gain
-from utmost.leakage.entropies import GuessingEntropy, ShannonEntropy, guessing_entropy, shannon_entropy
+from utmost.leakage.entropies import GuessingEntropy, ShannonBounds, ShannonEntropy, guessing_entropy, shannon_entropy
 from utmost.leakage.hypers import Hyper, hyper, hyper_of, joint
 from utmost.leakage.measures import (
     TIE,
@@ -15,7 +15,6 @@ from utmost.leakage.measures import (
     property_vulnerability,
     scores,
 )
-from utmost.leakage.shannon import ShannonBounds
 
 __all__ = [
     "TIE",

@@ -1,20 +1,20 @@
 """Hypers: what a channel makes of a prior, as posteriors and how likely each is."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from utmost.channels import Channel, merged_columns, stochastic
 from utmost.errors import NotAPrior, OutOfRange
 from utmost.exact import Array, as_array, checked, frozen, is_exact, same_numbers
+from utmost.exact.arrays import Rebuilt
 from utmost.leakage.channel_capacity import as_channel
 from utmost.spaces import Consumer
 from utmost.spaces.priors import prior as check_prior
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hyper:
+class Hyper(Rebuilt):
     """A distribution of distributions: posterior ``posteriors[:, y]`` is held with probability ``weights[y]``.
 
     The posteriors are different from each other, and no weight is 0. Their mean is the prior (lemma 1).
@@ -87,9 +87,6 @@ class Hyper:
             del left[near]
         return True
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Hyper, (self.posteriors, self.weights)
-
     def __repr__(self) -> str:
         n, m = self.shape
         return f"Hyper({m} posteriors on {n} secrets, {'exact' if self.is_exact else 'float64'})"
@@ -115,7 +112,7 @@ def hyper(channel: Channel | object, prior: object, tolerance: float = 1e-12) ->
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import priors
-    >>> h = hyper(geometric_channel(2, alpha="1/2"), priors.uniform(3))
+    >>> h = hyper(geometric_channel(3, alpha="1/2"), priors.uniform(3))
     >>> [str(w) for w in h.weights], [str(p) for p in h.posteriors[:, 0]]
     (['7/18', '2/9', '7/18'], ['4/7', '2/7', '1/7'])
     """

@@ -17,11 +17,14 @@ from utmost.leakage.channel_capacity import (
     Capacity,
     Kind,
     as_channel,
+    best_guess,
+    best_of_corners,
     check_kind,
+    corner_priors,
     total,
+    uniform_on,
 )
 from utmost.leakage.hypers import Hyper, as_prior, joint
-from utmost.leakage.prior_capacity import best_guess, best_of_corners, corner_priors, uniform_on
 from utmost.spaces import Consumer, Loss, losses
 from utmost.spaces.losses import from_function, loss_matrix
 
@@ -119,6 +122,13 @@ def columns_of(channel: object, prior: object = None) -> Array:
             remedy="Write hyper(C, prior), say.",
         )
     return joint(as_channel(channel), prior)
+
+
+def columns_or_prior(channel: object, prior: object = None) -> Array:
+    """The same, or of a prior alone the one column that is left where nothing is seen."""
+    if prior is None and not hasattr(channel, "posteriors"):
+        return as_prior(channel)[:, None]
+    return columns_of(channel, prior)
 
 
 TIE = 2.0**-44
@@ -220,8 +230,7 @@ class PaidMeasure(Measure):
             channel: (n, m), or a `Hyper`; or a prior alone, whose best action is taken without seeing anything.
             prior: (n,), with a channel.
         """
-        alone = prior is None and not hasattr(channel, "posteriors")
-        J = as_prior(channel)[:, None] if alone else columns_of(channel, prior)
+        J = columns_or_prior(channel, prior)
         scored = scores(self.payments(len(J)), J)
         return least_actions(-scored if self.is_gain else scored)
 
@@ -236,7 +245,7 @@ class PaidMeasure(Measure):
         which there can be exponentially many.
 
         >>> from utmost.channels import geometric_channel
-        >>> found = bayes_vulnerability.capacity(geometric_channel(2, alpha="1/2"), "additive")
+        >>> found = bayes_vulnerability.capacity(geometric_channel(3, alpha="1/2"), "additive")
         >>> str(found.value), [str(p) for p in found.certificate.prior]
         ('1/4', ['1/2', '0', '1/2'])
         """

@@ -47,7 +47,7 @@ def check_name(name: object, what: str) -> str:
     )
 
 
-FORMAT = 2
+FORMAT = 3
 
 KINDS = ("opened", "published", "answered", "budgeted", "quarantined", "resumed")
 """A ledger is made; a release is published; it is answered at one level more; a budget is set; a quarantine
@@ -70,7 +70,14 @@ def _second(facts: Facts) -> Facts:
     return {**known, **facts, "promise": {"largest": None, "snapping": floor, **promise}}
 
 
-UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second}
+def _third(facts: Facts) -> Facts:
+    """Format 3 is about strategies, and about parts of a dataset that share nobody."""
+    if "promise" not in facts:
+        return facts
+    return {"part": None, **facts, "promise": {"strategy": None, **facts["promise"]}}
+
+
+UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second, 2: _third}
 """From a format to the next: the facts of an event as the next format would have written them."""
 
 

@@ -8,17 +8,14 @@ from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
 from utmost.errors import BudgetUnused, OutOfRange, Unsupported
-from utmost.exact import Level, Number, exact_integer, level, possible_path
+from utmost.exact import Level, Number, level, possible_path
 from utmost.ledger.book import Book
 from utmost.ledger.events import Event, check_name
 from utmost.ledger.key import given_key
 from utmost.ledger.opening import Place, backed_up, opened_book, restored
-from utmost.ledger.promise import promised
 from utmost.ledger.publishing import (
-    Asked,
     Relaxed,
     already_published,
-    as_published,
     known_release,
     limited,
     publish_new,
@@ -27,10 +24,10 @@ from utmost.ledger.publishing import (
     viewed,
     warn_of_names,
     with_release,
-    written,
 )
+from utmost.ledger.requests import answer_alone, answer_beside, read_promise, read_request, release_source
 from utmost.ledger.responses import Progress, key_of_level
-from utmost.ledger.source import check_source, commitment, read_source
+from utmost.ledger.source import commitment
 from utmost.ledger.spending import Budget, Spending
 from utmost.ledger.state import Published, State
 from utmost.ledger.verification import (
@@ -42,12 +39,11 @@ from utmost.ledger.verification import (
     resumed,
     verified_with_witness,
 )
-from utmost.privacy.unit import Unit, read_unit
-from utmost.release.adapters import table_of
+from utmost.privacy.unit import Unit
 from utmost.release.plan import warn_of_rows
-from utmost.release.table import declared, rows_origin
 from utmost.release.values import secure
 from utmost.sampling.random_bits import Randomness
+from utmost.workloads import Strategy
 
 T = TypeVar("T")
 
@@ -136,10 +132,11 @@ class Ledger:
         name: str,
         table: Any,
         *,
-        columns: str | Sequence[str],
+        columns: str | Sequence[str] | None = None,
         public: str | Sequence[str] = (),
         drop: str | Sequence[str] = (),
         rows: str = "declared",
+        strategy: Strategy | None = None,
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         unit: Unit | None = None,
@@ -167,6 +164,7 @@ class Ledger:
             columns, public, drop, rows, unit, sensitivity, cells, neighbours, domain, grid, id_column: as for
                 `release_table`. The identifiers are committed to, with the order of the rows. Without them the ledger
                 goes by the order of the rows alone.
+            strategy: instead of columns and unit, the families to measure of a table that `count_table` made.
             epsilon, alpha: what the whole release may spend, one of the two.
             largest: a bound on the size of any true value there could be, known without looking at the data. It
                 settles how many bytes a cell takes on disk, since a length must not depend on the values. If left out,
@@ -194,29 +192,19 @@ class Ledger:
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
         at = level(epsilon, alpha)
-        protected = read_unit(unit, sensitivity, cells, neighbours)
-        promise = promised(unit=protected, domain=domain, grid=grid, half_step=half_step, largest=largest)
-        if not isinstance(independent, bool):
-            raise OutOfRange("independent must be true or false", came=independent)
-        check_name(name, "name")
-        wanted = None if version is None else exact_integer(version, "version")
-        request = None if request is None else check_name(request, "request")
-        origin = rows_origin(rows)
-        kept = declared(table, columns, public, drop)
-        if promise.grid is not None:
-            promise = self._look(lambda state: as_published(state, name, wanted, request, promise))
-        source = read_source(table, columns, promise, id_column, kept)
-        check_source(source, promise)
-        group = check_name(name if dataset is None else dataset, "dataset")
-        asked = Asked(name, group, at, promise, source, id_column, wanted, request, independent, origin)
+        lattice: dict[str, Any] = {"domain": domain, "grid": grid, "half_step": half_step, "largest": largest}
+        promise = read_promise(strategy, unit, sensitivity, cells, neighbours, **lattice)
+        said: dict[str, Any] = {"columns": columns, "public": public, "drop": drop, "id_column": id_column}
+        asks: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
+        asked = read_request(name, table, at, promise, self._look, rows=rows, **said, **asks)
         promise.warn(at)
-        warn_of_rows(origin)
+        warn_of_rows(asked.rows_from)
         made = self._book.answer(
             lambda page: already_published(page, asked, progress),
             lambda page: publish_new(page, asked, self._randomness, progress),
             look=asked.may_be_stored(self._book.seen),
         )
-        return source.with_released(written(promise, made))
+        return answer_beside(asked.source, asked.promise, at, asked.kind, made)
 
     def relax(
         self,
@@ -250,7 +238,7 @@ class Ledger:
         at = level(epsilon, alpha)
 
         def work(release: Published) -> Any:
-            source = read_source(table, release.columns, release.promise, release.id_column, release.public)
+            source = release_source(release, table)
             release.promise.warn(at, above=6)
             warn_of_names(self._book.key, release, source)
             asked = Relaxed(release, version, at, source, commitment(self._book.key, name, release.version, source))
@@ -259,7 +247,7 @@ class Ledger:
                 lambda page: asked.made(page, self._randomness, progress),
                 look=asked.may_be_stored,
             )
-            return None if made is None else source.with_released(written(release.promise, made))
+            return None if made is None else answer_beside(source, release.promise, at, release.kind, made)
 
         return with_release(self._book, name, version, work)
 
@@ -287,7 +275,7 @@ class Ledger:
             lambda page: tightened(page, name, version, at, self._randomness, progress),
             look=known is None or at in known.responses,
         )
-        return table_of(release.kind, written(release.promise, response))
+        return answer_alone(release.promise, at, release.kind, response)
 
     def rehearse(
         self,

@@ -11,7 +11,7 @@ from utmost.exact import Level, possible_path
 from utmost.ledger.book import Book, Page, open_book
 from utmost.ledger.events import START, read_event
 from utmost.ledger.key import Given, Key, found_key, key_path, sync_directory
-from utmost.ledger.publishing import written
+from utmost.ledger.requests import answer_alone
 from utmost.ledger.responses import stored_blocks
 from utmost.ledger.sqlite_store import SqliteStore
 from utmost.ledger.state import Published, State, folded
@@ -19,7 +19,6 @@ from utmost.ledger.store import Part, Rows, Store
 from utmost.ledger.vault import BLOCK, handed_seal
 from utmost.ledger.verification import verified
 from utmost.ledger.witness import Witness
-from utmost.release.adapters import table_of
 from utmost.sampling.integers import joined
 from utmost.sampling.random_bits import entropy
 
@@ -275,4 +274,4 @@ def _opened(rows: Rows, identity: str, release: Published, level: Level, key: by
     columns = {
         column: joined(blocks[at * each : (at + 1) * each], release.rows) for at, column in enumerate(release.columns)
     }
-    return table_of(release.kind, written(release.promise, columns))
+    return answer_alone(release.promise, level, release.kind, columns)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 from typing import Any, get_args
 
 from utmost.errors import OutOfRange
@@ -14,6 +15,7 @@ from utmost.privacy.unit import Unit, read_unit
 from utmost.release.lattice import Lattice, lattice_of
 from utmost.release.plan import warn_of_level
 from utmost.sampling.grid import Snapping, reach
+from utmost.workloads import Strategy
 
 # A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
 _TAIL = Fraction(356)  # > 513 log 2
@@ -32,6 +34,8 @@ class Promise:
         grid: the width 2^-k of the grid on which reals are released; None for integers.
         lattice: the same in steps of the noise, with the rule by which reals get to the grid.
         largest: the declared, public bound on the size of a true value; None where none is declared.
+        strategy: where the cells are the sums that a strategy measures, family by family, each family at its share of
+            the level; None where all cells have one level.
     """
 
     unit: Unit
@@ -39,6 +43,21 @@ class Promise:
     grid: Fraction | None
     lattice: Lattice
     largest: Fraction | None = None
+    strategy: Strategy | None = None
+
+    @property
+    def runs(self) -> tuple[tuple[int, Lattice], ...]:
+        """The families of a strategy, in order: how many sums each has, and the lattice of their noise."""
+        if self.strategy is None:
+            return ()
+        sizes = (prod(self.strategy.domain.group_shape(family)) for family in self.strategy.shares)
+        lattices = (replace(self.lattice, share=share) for share in self.strategy.shares.values())
+        return tuple(zip(sizes, lattices, strict=True))
+
+    @property
+    def widest(self) -> Lattice:
+        """The lattice of the largest noise."""
+        return min((lattice for _, lattice in self.runs), key=lambda one: one.share, default=self.lattice)
 
     @property
     def domain(self) -> str:
@@ -46,12 +65,15 @@ class Promise:
         return "integers" if self.grid is None else "reals"
 
     def radius(self, level: Level, confidence: Number) -> int | float:
-        """The least distance within which a released value lies of the true one, with this confidence."""
+        """The least distance within which a released value lies of the true one, with this confidence.
+
+        Of a strategy's sums, those with the least share of the level.
+        """
         sure = read_confidence(confidence)
         if self.half_step:
             steps = DiscreteStaircase.half_step(self.unit.per_cell(level), self.lattice.sensitivity).radius(sure)
         else:
-            steps = Geometric(self.lattice.of(level)).radius(sure)
+            steps = Geometric(self.widest.of(level)).radius(sure)
         return int(steps) if self.grid is None else round_up((steps + reach(self.lattice.snapping)) * self.grid)
 
     def largest_steps(self, cells: int) -> int:
@@ -80,7 +102,7 @@ class Promise:
         """
         bits, epsilon = 128, Fraction(0)
         while epsilon <= 0:  # ends: a level is positive
-            epsilon, bits = self.lattice.of(level).epsilon_interval(bits).lower, 2 * bits
+            epsilon, bits = self.widest.of(level).epsilon_interval(bits).lower, 2 * bits
         noise = self.lattice.block * (-(-_TAIL // epsilon) + 1)
         return width_of(2 + max(self.largest_steps(cells), noise).bit_length())
 
@@ -98,6 +120,7 @@ class Promise:
             "grid": None if self.grid is None else str(self.grid),
             "largest": None if self.largest is None else str(self.largest),
             "snapping": None if self.grid is None else self.lattice.snapping,
+            "strategy": None if self.strategy is None else self.strategy.facts(),
         }
 
     @classmethod
@@ -106,7 +129,20 @@ class Promise:
         domain = "integers" if facts["grid"] is None else "reals"
         names = ("sensitivity", "cells", "neighbours", "half_step", "grid", "largest")
         promise = promised(domain=domain, **{name: facts[name] for name in names})
+        if facts["strategy"] is not None:
+            return promise.measuring(Strategy.of_facts(facts["strategy"], promise.unit))
         return promise if facts["grid"] is None else promise.snapped_by(facts["snapping"])
+
+    def measuring(self, strategy: Strategy) -> "Promise":
+        """The same promise for the sums that a strategy measures.
+
+        Raises:
+            OutOfRange: for reals, half-step noise, and a strategy for another unit of privacy.
+        """
+        if self.grid is not None or self.half_step or strategy.unit != self.unit:
+            remedy = "Leave out domain=, grid=, half_step= and the unit, or pass those of the strategy."
+            raise OutOfRange("a strategy measures integers with geometric noise, for its own unit", remedy=remedy)
+        return replace(self, strategy=strategy)
 
     def snapped_by(self, rule: str) -> "Promise":
         """The same promise with another rule of snapping.

@@ -4,9 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, TypeVar
-
-from numpy.typing import NDArray
+from typing import TypeVar
 
 from utmost.errors import (
     AlreadyPublished,
@@ -22,51 +20,16 @@ from utmost.exact import Level, exact_integer
 from utmost.ledger.book import Book, Page
 from utmost.ledger.events import check_name
 from utmost.ledger.key import Key
-from utmost.ledger.promise import Promise
+from utmost.ledger.requests import Asked, Response
 from utmost.ledger.responses import Item, Progress, new_response, stored_response
 from utmost.ledger.source import Likeness, Source, check_unchanged, commitment, row_names, value_digests
-from utmost.ledger.spending import Budget, Spending
+from utmost.ledger.spending import Budget, Part, Spending, together
 from utmost.ledger.state import Published, State, bound_facts
 from utmost.release.statements import level_text
-from utmost.sampling.grid import unsnapped
 from utmost.sampling.integers import Integers
 from utmost.sampling.random_bits import Randomness
 
 T = TypeVar("T")
-
-Response = dict[str, Integers]
-"""A response in steps of the lattice, by column."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Asked:
-    """A request to publish, read and found sound by itself.
-
-    Attributes:
-        name, dataset, level, promise, source, id_column, request, rows_from: what was asked for.
-        version: None for the newest.
-        independent: whether the data are none that another dataset of the ledger holds.
-    """
-
-    name: str
-    dataset: str
-    level: Level
-    promise: Promise
-    source: Source
-    id_column: str | None
-    version: int | None
-    request: str | None
-    independent: bool
-    rows_from: str = "declared"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns to release."""
-        return tuple(self.source.columns)
-
-    def may_be_stored(self, state: State) -> bool:
-        """Whether the answer is there, or a refusal that needs no writer, as far as a state tells."""
-        return self.request in state.requests or (self.name, self.version or 1) in state.releases
 
 
 def already_published(page: Page, asked: Asked, progress: Progress | None) -> Response | None:
@@ -94,16 +57,6 @@ def already_published(page: Page, asked: Asked, progress: Progress | None) -> Re
     return stored_response(page, release, asked.level, progress)
 
 
-def as_published(state: State, name: str, version: int | None, request: str | None, promise: Promise) -> Promise:
-    """A promise on the reals, with the rule of snapping of the release that it asks for again, if there is one."""
-    made = state.requests.get(request) if request is not None else None
-    wanted = made[0] if made is not None else (name, version or max(state.versions(name), default=1))
-    found = state.releases.get(wanted)
-    return (
-        promise if found is None or found.promise.grid is None else promise.snapped_by(found.promise.lattice.snapping)
-    )
-
-
 def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Progress | None) -> Response:
     """Draw the first response of a release, and write it.
 
@@ -120,7 +73,7 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
     if not asked.independent:
         check_named(state, asked.dataset)
         _check_apart(page, asked, likeness)
-    check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level))
+    check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.part))
     source = asked.source
     committed = commitment(page.key, asked.name, version, source)
     about = {
@@ -132,11 +85,12 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
         "id_column": asked.id_column,
         "promise": asked.promise.facts(),
         "commitment": sha256(committed).hexdigest(),
-        "kind": source.kind,
+        "kind": asked.kind,
         "request": asked.request,
         "values": likeness.sealed(page.key, asked.name, version),
         "public": list(source.public),
         "rows_from": asked.rows_from,
+        "part": None if asked.part is None else list(asked.part),
     }
     bound = bound_facts(about)
     item = Item(asked.name, version, asked.columns, source.rows, asked.promise, committed, bound, None)
@@ -359,11 +313,13 @@ def limited(book: Book, dataset: str, limit: Level) -> tuple[Budget, list[str]]:
     return book.write(work)
 
 
-def spending_after(state: State, dataset: str, release: Published | None, level: Level) -> Spending:
-    """What the dataset will have spent once a release, or a new one, has been answered at a level."""
-    others = [one.spent for one in state.of_dataset(dataset) if one is not release]
-    mine = level if release is None else max(level, release.spent)
-    return Spending.of([*others, mine]) + state.missing.get(dataset, Spending())
+def spending_after(
+    state: State, dataset: str, release: Published | None, level: Level, part: Part | None = None
+) -> Spending:
+    """What the dataset will have spent once a release, or a new one of a part, has been answered at a level."""
+    others = [(one.spent, one.part) for one in state.of_dataset(dataset) if one is not release]
+    mine = (level, part) if release is None else (max(level, release.spent), release.part)
+    return together([*others, mine]) + state.missing.get(dataset, Spending())
 
 
 def check_budget(state: State, dataset: str, after: Spending) -> None:
@@ -382,19 +338,11 @@ def check_budget(state: State, dataset: str, after: Spending) -> None:
         )
 
 
-def written(promise: Promise, response: Response) -> dict[str, NDArray[Any]]:
-    """A response as numbers: integers, or floats on the grid."""
-    exponent = promise.lattice.exponent
-    if exponent is None:
-        return response
-    return {name: unsnapped(steps, exponent) for name, steps in response.items()}
-
-
 def _check_same(page: Page, asked: Asked, release: Published, versions: int) -> None:
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={versions + 1}."
-    mine = asked.columns, asked.promise, asked.dataset, asked.id_column
-    if mine != (release.columns, release.promise, release.dataset, release.id_column):
+    mine = asked.columns, asked.promise.facts(), asked.dataset, asked.id_column
+    if mine != (release.columns, release.promise.facts(), release.dataset, release.id_column):
         raise AlreadyPublished("a release must keep its columns, promise and dataset", where=where, remedy=remedy)
     check_values(page, release, commitment(page.key, release.name, release.version, asked.source), asked.source)
     if asked.level not in release.responses:

@@ -17,7 +17,7 @@ be bridged apart from each other, so the second is refused. Whoever holds the ke
 off: the key must be kept as the data are.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn, Protocol
@@ -31,7 +31,7 @@ from utmost.release.lattice import Lattice, minus
 from utmost.release.level_steps import Step
 from utmost.release.statements import level_text
 from utmost.sampling.draw import Method
-from utmost.sampling.integers import Integers
+from utmost.sampling.integers import Integers, joined
 from utmost.sampling.random_bits import NONCE_BYTES, Keystream, Randomness, Word
 
 _TOP, _HALVINGS = 10, 12
@@ -119,6 +119,46 @@ class DerivedNoise:
                 where="derived noise",
                 remedy="Relax with the version of utmost that published, or publish a new version.",
             )
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseByRuns:
+    """The noise of cells that come in runs, one run after the other, each with noise of its own.
+
+    Attributes:
+        runs: of each run, how many cells it has, and their noise.
+        block_size: how many cells a block has; runs begin and end where they will.
+    """
+
+    runs: tuple[tuple[int, Noise], ...]
+    block_size: int
+
+    def place(self, column: str, block: int, count: int) -> Integers | None:
+        """None: noise in runs has no uniform blocks."""
+        return None
+
+    def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
+        """The noise of each run at the new level."""
+        pieces = self._pieces(block, count)
+        return joined((noise.beyond(column, block, at.stop - at.start, _of(below, at)) for noise, at in pieces), count)
+
+    def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
+        """The differences of each run's noise at two levels."""
+        pieces = self._pieces(block, count)
+        return joined((noise.within(column, block, at.stop - at.start, _of(apart, at)) for noise, at in pieces), count)
+
+    def _pieces(self, block: int, count: int) -> Iterator[tuple[Noise, slice]]:
+        """The runs that reach into a block, each with the cells of the block that are its own."""
+        first, begins = block * self.block_size, 0
+        for size, noise in self.runs:
+            low, high = max(begins - first, 0), min(begins + size - first, count)
+            if low < high:
+                yield noise, slice(low, high)
+            begins += size
+
+
+def _of(known: Integers | None, cells: slice) -> Integers | None:
+    return None if known is None else known[cells]
 
 
 @dataclass(frozen=True, slots=True)

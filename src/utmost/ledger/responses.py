@@ -9,7 +9,7 @@ from utmost.errors import LedgerDamaged, Unsupported
 from utmost.exact import Level
 from utmost.ledger.book import Page
 from utmost.ledger.promise import Promise
-from utmost.ledger.response_noise import DerivedNoise, DrawnNoise, Noise, check_apart
+from utmost.ledger.response_noise import DerivedNoise, DrawnNoise, Noise, NoiseByRuns, check_apart
 from utmost.ledger.state import Published
 from utmost.ledger.store import Rows
 from utmost.ledger.vault import BLOCK, Root, Seal, checked_parts, handed_key, level_seal, stored, unpacked
@@ -193,12 +193,20 @@ def _put(page: Page, event: int, root: Root, content: bytes) -> None:
 
 
 def _noise(page: Page, item: Item, step: Step, randomness: Randomness) -> Noise:
-    """Derived where the ledger was made so, else drawn."""
-    lattice = item.promise.lattice
+    """Derived where the ledger was made so, else drawn; for a strategy run by run."""
+    if page.state.is_derived:
+        check_apart([] if item.stored is None else item.stored.responses, step.to)
+    if not item.promise.runs:
+        return _run_noise(page, item, step, randomness, item.promise.lattice)
+    sizes, lattices = zip(*item.promise.runs, strict=True)
+    runs = (_run_noise(page, item, step, randomness, one, f"run {at}") for at, one in enumerate(lattices))
+    return NoiseByRuns(tuple(zip(sizes, runs, strict=True)), BLOCK)
+
+
+def _run_noise(page: Page, item: Item, step: Step, randomness: Randomness, lattice: Lattice, *run: str) -> Noise:
     if not page.state.is_derived:
         return DrawnNoise(step, lattice, randomness, "constant" if item.size <= CONSTANT_UP_TO else "table")
-    check_apart([] if item.stored is None else item.stored.responses, step.to)
-    about = item.name, str(item.version), lattice.name_in_keys, sha256(item.committed).hexdigest()
+    about = item.name, str(item.version), lattice.name_in_keys, sha256(item.committed).hexdigest(), *run
     return DerivedNoise(step, lattice, lambda *place: page.key.derived("noise", *about, *map(str, place)))
 
 

@@ -25,6 +25,7 @@ A column of which all cells are equal says little about whose data it is, and is
 import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -149,8 +150,8 @@ def check_source(source: Source, promise: Promise) -> None:
     check_size(promise.unit, source.rows, len(source.columns))
     column = source.adapter.column
     for name in source.public:
-        copied = column(source.table, name)
-        check_no_copy(name, copied, {released: column(source.table, released) for released in source.columns})
+        true = {released: column(source.table, released) for released in source.columns}
+        check_no_copy(name, partial(column, source.table, name), true)
 
 
 def _identifiers(adapter: TableAdapter, table: Any, name: str, place: Callable[[int], str]) -> NDArray[np.object_]:

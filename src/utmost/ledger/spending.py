@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
 from utmost.exact import Interval, Level, checked, round_down, round_up, settled, wrong_kind
 
@@ -57,6 +58,24 @@ class Spending:
     def __add__(self, other: "Spending") -> "Spending":
         return Spending.of((*self.levels, *other.levels))
 
+    def larger(self, other: "Spending") -> "Spending":
+        """The larger of two sums; where that cannot be settled in 2^12 bits, a number above both.
+
+        >>> from utmost.exact import level
+        >>> Spending.of([level(1)]).larger(Spending.of([level(alpha="1/2")])).epsilon
+        Fraction(1, 1)
+        """
+        if not other.powers or self.powers == other.powers:
+            return self
+        bits = 128
+        while bits <= _MOST_BITS:
+            mine, theirs = self._around(bits), other._around(bits)
+            if mine.is_below(theirs) or theirs.is_below(mine):
+                return other if mine.is_below(theirs) else self
+            bits *= 4
+        tops = (Fraction(round_up(settled(one._around))) for one in (self, other))
+        return Spending(((None, max(tops)),))
+
     def exceeds(self, limit: Level) -> bool:
         """Whether the sum is larger than a limit; where that cannot be settled in 2^12 bits, yes."""
         if self.powers == ((limit.base, limit.power),):
@@ -81,6 +100,36 @@ class Spending:
         for one in self.levels:
             total = total + one.epsilon_interval(bits)
         return total
+
+
+Part = tuple[str, str]
+"""A partition of individuals into parts that share nobody, and one part of it."""
+
+
+def together(spent: Iterable[tuple[Level, Part | None]]) -> Spending:
+    """What releases of one dataset cost together.
+
+    Releases of all individuals add up. Of releases of the parts of one partition, which share nobody, each individual
+    meets those of its own part alone, so they cost what the part that costs most does; partitions add up.
+
+    Args:
+        spent: of each release its largest level, and its part where it is of one.
+
+    Source: parallel composition: [mcsherry2009], Theorem 4.
+
+    >>> from utmost.exact import level
+    >>> together([(level(1), None), (level(1), ("by country", "A")), (level("1/5"), ("by country", "B"))]).epsilon
+    Fraction(2, 1)
+    """
+    partitions: dict[str, dict[str, Spending]] = {}
+    total = Spending()
+    for level, part in spent:
+        if part is None:
+            total = total + Spending.of([level])
+        else:
+            parts = partitions.setdefault(part[0], {})
+            parts[part[1]] = parts.get(part[1], Spending()) + Spending.of([level])
+    return sum((reduce(Spending.larger, parts.values()) for parts in partitions.values()), total)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from utmost.errors import LedgerDamaged, UnknownRelease
 from utmost.exact import Level, exact_integer
 from utmost.ledger.events import Event, check_name
 from utmost.ledger.promise import Promise
-from utmost.ledger.spending import Spending
+from utmost.ledger.spending import Part, Spending, together
 from utmost.release.statements import level_of_text
 
 Item = tuple[str, int]
@@ -55,6 +55,7 @@ class Published:
         values: sealed digests by which its values are known again, see `Likeness`; None in older ledgers.
         public: the columns that were declared public when it was published.
         rows_from: where the list of rows comes from, "declared" or "observed".
+        part: where the dataset was counted in parts that share nobody: the partition, and which part of it this is.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Published:
     values: str | None = None
     public: tuple[str, ...] = ()
     rows_from: str = "declared"
+    part: Part | None = None
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -148,8 +150,8 @@ class State:
         return [release for release in self.releases.values() if release.dataset == dataset]
 
     def spending(self, dataset: str) -> Spending:
-        """What a dataset's releases cost together: the sum of their largest levels, and of what a rollback lost."""
-        spent = Spending.of(release.spent for release in self.of_dataset(dataset))
+        """What a dataset's releases cost together, each at its largest level, with what a rollback lost."""
+        spent = together((release.spent, release.part) for release in self.of_dataset(dataset))
         return spent + self.missing.get(dataset, Spending())
 
     @property
@@ -232,6 +234,7 @@ _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
         "kind": _TEXT,
         "request": (str, type(None)),
         "values": (str, type(None)),
+        "part": (list, type(None)),
     },
     "answered": _OF_RESPONSE,
     "budgeted": {"dataset": _TEXT, "limit": _TEXT},
@@ -267,6 +270,9 @@ def bound_facts(facts: Mapping[str, Any]) -> bytes:
     """
     about = {name: facts.get(name) for name in _BOUND}
     about["promise"] = {name: facts["promise"].get(name) for name in _BOUND_PROMISE}
+    # Facts of format 3, bound where a release has them, so that the seals of older releases hold.
+    later = {"strategy": facts["promise"].get("strategy"), "part": facts.get("part")}
+    about |= {name: fact for name, fact in later.items() if fact is not None}
     return sha256(json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
 
 
@@ -297,7 +303,14 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
         values=facts["values"],
         public=tuple(facts["public"]),
         rows_from=facts["rows_from"],
+        part=None if facts["part"] is None else _part(*facts["part"]),
     )
+
+
+def _part(partition: object, label: object) -> Part:
+    if type(partition) is not str or type(label) is not str:
+        raise TypeError("part")
+    return partition, label
 
 
 def _answered(release: Published, facts: Mapping[str, Any], number: int) -> Published:

@@ -8,13 +8,13 @@ M(r) >= V(r).
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, checked
+from utmost.exact.numbers import first_integer
 from utmost.noise import polynomials
 from utmost.noise.costs import Cost, Moment, absolute, read_cost
 from utmost.noise.folded import Enclosure, Folded, edge_count, enclose_crossing, find_crossing
@@ -52,7 +52,7 @@ def optimal_step(
     D = positive_integer(sensitivity, "sensitivity", "optimal_step")
     if isinstance(cost, Moment) and cost.is_integer:
         order = int(cost.order)
-        return _least(0, D, lambda r: _gains_nothing(level, D, r, order))
+        return first_integer(0, D, lambda r: _gains_nothing(level, D, r, order))
     folded = Folded.of(level, D, cost, integers=True)
     return _searched(folded, D, _enclosed(folded, D))
 
@@ -117,14 +117,6 @@ def _trial(low: int, high: int, share: float | None) -> int | None:
     if high - low <= 1:
         return None
     return (low + high) // 2 if share is None else min(max(low + round(share * (high - low)), low + 1), high - 1)
-
-
-def _least(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """The least r in low+1..high at which a predicate holds that, once true, stays true; high where none below does."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)

@@ -9,12 +9,11 @@ import numpy as np
 
 from utmost.exact import Interval, Number, checked, exact_integer, precision
 from utmost.noise.costs import Cost, Moment
-from utmost.noise.evaluation import Points
+from utmost.noise.evaluation import Points, integer_quantiles, refined
 from utmost.noise.folded import Folded
 from utmost.noise.law import Law, read_confidence
 from utmost.noise.powers import ExactPowers, FloatPowers, IntervalPowers, cleared_bits
 from utmost.noise.profiles import Profile
-from utmost.noise.quantiles import integer_quantiles, refined
 
 # A product of a few intervals of probabilities loses a few units of the last place.
 _GUARD = 64

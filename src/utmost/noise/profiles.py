@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.exact import Level, log_interval, nearest
+from utmost.exact.numbers import first_integer
 from utmost.noise.polynomials import geometric_moment, power_sum, sign
 from utmost.noise.powers import Doubled, FloatPowers, IntervalPowers, Powers, cleared_bits
 
@@ -142,11 +143,7 @@ def _least(holds: Any, near: int) -> int:
         low, high, stride = high, high + stride, stride * 2
     while low >= 0 and holds(low):
         low, high, stride = low - stride, low, stride * 2
-    low = max(low, -1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return first_integer(max(low, -1), high, holds)
 
 
 _FARTHEST = 2.0**200  # in periods; every probability there is 0

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,8 @@ from utmost.noise.law import read_confidence
 # An end is found to this part of its distance from the estimate.
 _HALVINGS = 14
 _FARTHEST = 120
+# Digits of an end in print, which are rounded outward like the end itself.
+_SHOWN = 4
 _HARDLY = Fraction(1, 1 << 50)
 
 
@@ -39,7 +42,10 @@ class RatioBar:
         return math.isfinite(self.lower) and math.isfinite(self.upper)
 
     def __str__(self) -> str:
-        return f"{self.lower:.4g} to {self.upper:.4g}" if self.determined else "not determined"
+        if not self.determined:
+            return "not determined"
+        below, above = (Context(prec=_SHOWN, rounding=way) for way in (ROUND_FLOOR, ROUND_CEILING))
+        return f"{below.create_decimal(self.lower)} to {above.create_decimal(self.upper)}"
 
 
 def fieller(

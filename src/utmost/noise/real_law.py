@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange
 from utmost.exact import Interval, Number, checked, exact, nearest, plain_array, precision
 from utmost.noise.costs import Cost, Moment
-from utmost.noise.evaluation import finite_numbers
+from utmost.noise.evaluation import finite_numbers, read_probability, refined
 from utmost.noise.law import Law, read_confidence
-from utmost.noise.quantiles import read_probability, refined
 
 
 class RealLaw(Law):

@@ -18,12 +18,12 @@ from utmost.errors import NotALoss, OutOfRange
 from utmost.exact import Interval, Level, Number, checked, exact, nearest
 from utmost.noise import polynomials
 from utmost.noise.costs import Cost, Moment, absolute, read_cost, squared
+from utmost.noise.evaluation import refined
 from utmost.noise.folded import Enclosure, Folded, edge_count, enclose_crossing, find_crossing
 from utmost.noise.law import costs_to_name, law_level, law_text, least_cost, positive_number
 from utmost.noise.polynomials import sign
 from utmost.noise.powers import FloatPowers, IntervalPowers, cleared_bits
 from utmost.noise.profiles import RealProfile
-from utmost.noise.quantiles import refined
 from utmost.noise.real_law import RealLaw
 
 _LEAST_FLOAT = Fraction(1, 1 << 1074)

@@ -50,7 +50,7 @@ def figures_1_to_3() -> Iterator[Comparison]:
     """A channel and its hyper, the region on three secrets, and what nib has to do with an apex."""
     channel = matrix_of(FIGURE_1_CHANNEL)
     yield equal("Figure 1", "the hyper of the channel", FIGURE_1_HYPER, hyper_text(channel))
-    geometric = geometric_channel(2, alpha=HALF)
+    geometric = geometric_channel(3, alpha=HALF)
     rows = sorted(map(tuple, channel.matrix.T)) == sorted(map(tuple, geometric.matrix.T))
     yield extended("Figure 1", "what the channel is", "the geometric mechanism", _said(rows, "the geometric mechanism"))
     corners = vertices(PrivacyType(counts(2), alpha=HALF))
@@ -76,7 +76,7 @@ def figures_6_and_7() -> Iterator[Comparison]:
 def kernel_figures() -> Iterator[Comparison]:
     """The kernels that Figures 4, 5 and 8 mark."""
     line, equidistant = PrivacyType(counts(2), alpha=HALF), PrivacyType(discrete(3), alpha=HALF)
-    marked = is_kernel(line, geometric_channel(2, alpha=HALF))
+    marked = is_kernel(line, geometric_channel(3, alpha=HALF))
     yield claim("Figure 4", "the geometric mechanism is a kernel", marked)
     both = [make(3, alpha=HALF) for make in (randomized_response, dual_randomized_response)]
     marked = all(is_kernel(equidistant, channel) for channel in both)
@@ -92,7 +92,7 @@ def figure_8() -> Iterator[Comparison]:
     yield equal("Figure 8", "the kernel", FIGURE_8, rows_text(rows.matrix))
     yield equal("Figure 8", "its hyper", FIGURE_8_HYPER, hyper_text(rows))
     yield claim("Figure 8", "it is a kernel", is_kernel(ptype, found))
-    same = same_columns(found.restrict(PATH), geometric_channel(3, alpha=HALF))
+    same = same_columns(found.restrict(PATH), geometric_channel(4, alpha=HALF))
     yield equal("Figure 8", "its restriction to the path", True, same, shown=("geometric", _said(same, "geometric")))
     best = bool(universality(ptype, lifted_loss(losses.binary.matrix(4), PATH, 8), found))
     yield claim("Figure 8", "universally optimal for lifted binary loss", best)
@@ -111,7 +111,7 @@ def kernel_along(ptype: PrivacyType, path: tuple[int, ...]) -> Channel:
         StopIteration: where there is none.
     """
     listed = vertices(ptype)
-    wanted = {tuple(c / c.sum()) for c in geometric_channel(len(path) - 1, ptype.level).matrix.T}
+    wanted = {tuple(c / c.sum()) for c in geometric_channel(len(path), ptype.level).matrix.T}
     ones = np.array([x.bit_count() for x in range(ptype.space.size)])
     columns = []
     for v in listed:

@@ -36,7 +36,7 @@ def characterisation() -> Iterator[Comparison]:
     yield _theorem_3()
     yield from _properties()
     lines = [(n, a) for n in range(1, 7) for a in ALPHAS]
-    right = sum(is_kernel(PrivacyType(counts(n), alpha=a), geometric_channel(n, alpha=a)) for n, a in lines)
+    right = sum(is_kernel(PrivacyType(counts(n), alpha=a), geometric_channel(n + 1, alpha=a)) for n, a in lines)
     yield _always("Lemma 19", "the geometric mechanism is a kernel", right, len(lines))
     sizes = [(k, a) for k in range(2, 7) for a in ALPHAS]
     right = sum(is_kernel(PrivacyType(discrete(k), alpha=a), randomized_response(k, alpha=a)) for k, a in sizes)
@@ -58,7 +58,7 @@ def optimality(long: bool) -> Iterator[Comparison]:
     yield _lifting()
     lines = range(2, 7 if long else 5)
     best = sum(
-        bool(universality(PrivacyType(counts(n), alpha=HALF), losses.nib, geometric_channel(n, alpha=HALF)))
+        bool(universality(PrivacyType(counts(n), alpha=HALF), losses.nib, geometric_channel(n + 1, alpha=HALF)))
         for n in lines
     )
     yield extended(
@@ -117,7 +117,7 @@ def _refines(one: list[list[Fraction]], two: list[list[Fraction]]) -> bool:
 
 def _existence() -> Iterator[Comparison]:
     (only,) = kernels(PrivacyType(counts(1), alpha=HALF))
-    same = same_columns(only, geometric_channel(1, alpha=HALF))
+    same = same_columns(only, geometric_channel(2, alpha=HALF))
     yield claim("Corollary 9", "on two secrets, T is the only kernel", same)
     right = 0
     for space in SMALL:
@@ -195,7 +195,7 @@ def _impossibility(long: bool) -> Iterator[Comparison]:
 
 def _lifting() -> Comparison:
     """Theorem 6(5): optimal for the lifted loss, but not among the mechanisms on the subspace."""
-    geometric = geometric_channel(2, alpha=HALF)
+    geometric = geometric_channel(3, alpha=HALF)
     guess = [[0, 1], [1, 0]]
     lifted = universality(PrivacyType(counts(2), alpha=HALF), lifted_loss(guess, (0, 2), 3), geometric)
     ends = PrivacyType(Space([[0, 2], [2, 0]]), alpha=HALF)

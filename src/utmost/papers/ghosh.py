@@ -76,17 +76,17 @@ def example_2_2() -> Iterator[Comparison]:
     yield _for_all(
         "Example 2.2", "loss at face value", "2 alpha / (1 + alpha)", cases, noise, lambda n, a: 2 * a / (1 + a)
     )
-    best = [expected_loss(geometric_channel(n, alpha=a), consumer) for n, a, consumer in cases]
+    best = [expected_loss(geometric_channel(n + 1, alpha=a), consumer) for n, a, consumer in cases]
     formula = "alpha^((n+1)/2) / (1 + alpha)"
     yield _for_all(
         "Example 2.2", "loss after the remap", formula, cases, best, lambda n, a: a ** ((n + 1) // 2) / (1 + a)
     )
-    remap = bayes_remap(geometric_channel(5, alpha=F(1, 2)), _two_ends(5)).actions.tolist()
+    remap = bayes_remap(geometric_channel(6, alpha=F(1, 2)), _two_ends(5)).actions.tolist()
     yield equal("Example 2.2", "the remap, n = 5", [0, 0, 0, 5, 5, 5], remap)
     optima = [optimal_mechanism(PrivacyType(counts(n), alpha=a), consumer).loss for n, a, consumer in cases]
     known = "yes" if optima == best else "no"
     yield extended("Example 2.2", "the remapped loss is optimal", "yes", known, "certified in rationals")
-    clamped = [face_value_loss(geometric_channel(n, alpha=a), consumer) for n, a, consumer in cases]
+    clamped = [face_value_loss(geometric_channel(n + 1, alpha=a), consumer) for n, a, consumer in cases]
     right = clamped == [a / (1 + a) for _, a, _ in cases]
     yield extended(
         "Example 2.2", "clamped, at face value", "alpha / (1 + alpha)", "alpha / (1 + alpha)" if right else clamped
@@ -113,7 +113,7 @@ def figures_2_and_3() -> Iterator[Comparison]:
         "the only one: 40 priced constraints, 36 variables",
         counted,
     )
-    face = rounded(face_value_loss(geometric_channel(5, alpha="1/2"), consumer), 13)
+    face = rounded(face_value_loss(geometric_channel(6, alpha="1/2"), consumer), 13)
     yield extended("Figure 2", "loss of G at face value", "1.198981536437", face)
     pattern = constraint_matrix(X, "1/2")
     signs = "\n".join(" ".join(SIGNS[entry] for entry in row) for row in pattern.tolist())
@@ -132,7 +132,7 @@ def theorem_3_1() -> Iterator[Comparison]:
     agreeing = 0
     for n, a, consumer in cases:
         program = optimal_mechanism(PrivacyType(counts(n), alpha=a), consumer, method="program")
-        agreeing += program.loss == expected_loss(geometric_channel(n, alpha=a), consumer)
+        agreeing += program.loss == expected_loss(geometric_channel(n + 1, alpha=a), consumer)
     yield equal(
         "Theorem 3.1",
         "users whose program has the remapped loss",
@@ -173,8 +173,8 @@ def section_6_1() -> Iterator[Comparison]:
     """Laplace noise is not optimal; and which mechanism alone is."""
     user = Consumer(priors.uniform(2), losses.binary)
     alphas = (F(1, 4), F(1, 100), F(1, 10_000))
-    geometric = [expected_loss(geometric_channel(1, alpha=a), user) for a in alphas]
-    laplace = [expected_loss(laplace_channel(1, alpha=a), user) for a in alphas]
+    geometric = [expected_loss(geometric_channel(2, alpha=a), user) for a in alphas]
+    laplace = [expected_loss(laplace_channel(2, alpha=a), user) for a in alphas]
     roots = (F(1, 2), F(1, 10), F(1, 100))
     cases = [(1, a, user) for a in alphas]
     yield _for_all("Section 6.1", "geometric loss", "alpha / (1 + alpha)", cases, geometric, lambda n, a: a / (1 + a))

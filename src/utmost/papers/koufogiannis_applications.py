@@ -65,7 +65,7 @@ def applications() -> Iterator[Comparison]:
 
 def corollary_13() -> Iterator[Comparison]:
     """What is done with the responses costs nothing."""
-    transition = between_levels(2, level(alpha=F(1, 2)), level(alpha=F(1, 4))).matrix
+    transition = between_levels(3, level(alpha=F(1, 2)), level(alpha=F(1, 4))).matrix
     factor = " / ".join(" ".join(map(str, row)) for row in transition.tolist())
     known = "7/9 1/9 1/9 / 7/27 13/27 7/27 / 1/9 1/9 7/9"
     yield extended(
@@ -190,6 +190,6 @@ def conjecture() -> Iterator[Comparison]:
 
 def _clamped_pair(a1: Fraction, a2: Fraction, n: int = 2) -> list[list[Fraction]]:
     """For each count in 0..n the joint law of its two responses, both clamped to 0..n."""
-    loose = geometric_channel(n, alpha=a2).matrix
-    transition = between_levels(n, level(alpha=a1), level(alpha=a2)).matrix
+    loose = geometric_channel(n + 1, alpha=a2).matrix
+    transition = between_levels(n + 1, level(alpha=a1), level(alpha=a2)).matrix
     return [[loose[u, z] * transition[z, y] for z in range(n + 1) for y in range(n + 1)] for u in range(n + 1)]

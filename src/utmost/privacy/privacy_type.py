@@ -5,14 +5,26 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
 from math import ceil, log, sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.channels import Channel
 from utmost.errors import NotAChannel, OutOfRange
-from utmost.exact import Array, Interval, Level, Number, Surd, checked, exp_interval, is_exact, level, log_interval
+from utmost.exact import (
+    Array,
+    Interval,
+    Level,
+    Number,
+    Surd,
+    as_rationals,
+    checked,
+    exp_interval,
+    is_exact,
+    level,
+    log_interval,
+)
+from utmost.exact.arrays import Rebuilt
 from utmost.spaces import DiscreteMetric, Space, counts, discrete
 
 Length = Fraction | Surd
@@ -170,7 +182,7 @@ _LOG_OF_NOTHING = log(np.finfo(np.float64).smallest_normal)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, weakref_slot=True)
-class PrivacyType:
+class PrivacyType(Rebuilt):
     """The channels C on a space with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for all secrets x, z and outcomes y.
 
     On `counts(n)` these are the private count mechanisms (the central model); on `discrete(k)` the mechanisms of the
@@ -184,7 +196,7 @@ class PrivacyType:
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import counts
-    >>> PrivacyType(counts(3), alpha="1/2").contains(geometric_channel(3, alpha="1/2"))
+    >>> PrivacyType(counts(3), alpha="1/2").contains(geometric_channel(4, alpha="1/2"))
     True
     """
 
@@ -199,13 +211,13 @@ class PrivacyType:
 
     @classmethod
     @checked
-    def central(cls, n: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> "PrivacyType":
-        """The central model: mechanisms for a count over n rows, at the level of one row.
+    def central(cls, rows: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> "PrivacyType":
+        """The central model: mechanisms for `counts(rows)`, at the level of one row.
 
         >>> PrivacyType.central(10, alpha="1/2").space
         Space(LineMetric(n=10))
         """
-        return cls(counts(n), epsilon, alpha=alpha)
+        return cls(counts(rows), epsilon, alpha=alpha)
 
     @classmethod
     @checked
@@ -246,7 +258,7 @@ class PrivacyType:
         if is_exact(matrix):
             return self._keeps_exactly(matrix)
         if tolerance == 0:
-            return self._keeps_exactly(np.vectorize(Fraction, otypes=[object])(matrix))
+            return self._keeps_exactly(as_rationals(matrix))
         if tolerance < 0:
             raise OutOfRange("the tolerance must not be negative", came=tolerance, where="contains")
         logs, epsilon = log_probabilities(matrix), self.level.epsilon_float
@@ -276,9 +288,6 @@ class PrivacyType:
     def same_as(self, other: "PrivacyType") -> bool:
         """Whether both have the same space and level."""
         return self.level == other.level and self.space.same_as(other.space)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return PrivacyType, (self.space, self.level)
 
     def __repr__(self) -> str:
         return f"PrivacyType({self.space!r}, {self.level})"

@@ -71,7 +71,7 @@ def smallest_epsilon(channel: Channel | object, space: Space) -> SmallestEpsilon
 
     >>> from utmost.channels import renormalised_geometric_channel
     >>> from utmost.spaces import counts
-    >>> found = smallest_epsilon(renormalised_geometric_channel(2, alpha="1/2"), counts(2))
+    >>> found = smallest_epsilon(renormalised_geometric_channel(3, alpha="1/2"), counts(2))
     >>> found.level, found.pair, found.outcome
     (Level(alpha=7/16), (0, 1), 0)
     """

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import Level, Number, checked, exact, exact_integer, wrong_kind
+from utmost.exact.arrays import Rebuilt
 
 Neighbours = Literal["add-remove", "change-one"]
 """Which two data sets are neighbours: one individual is added or removed, or one individual's record is replaced."""
@@ -16,7 +17,7 @@ _STEPS: dict[Neighbours, int] = {"add-remove": 1, "change-one": 2}
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Rebuilt):
     """One individual, as a table sees it: at most ``cells`` cells, each changed by at most ``sensitivity``.
 
     Both numbers describe the *presence* of one individual, whichever relation is named: what adding that individual's
@@ -44,9 +45,6 @@ class Unit:
         object.__setattr__(self, "sensitivity", _sensitivity(sensitivity))
         object.__setattr__(self, "cells", _cells(cells))
         object.__setattr__(self, "neighbours", _neighbours(neighbours))
-
-    def __reduce__(self) -> tuple[type["Unit"], tuple[Fraction, int, str]]:
-        return Unit, (self.sensitivity, self.cells, self.neighbours)
 
     @property
     def charged(self) -> int:

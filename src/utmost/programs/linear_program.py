@@ -13,14 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import objects
+from utmost.exact import frozen, is_exact, objects
+from utmost.exact.arrays import Rebuilt
 
 Vector = NDArray[Any]
 AT_LOWER, BASIC, AT_UPPER, FREE = 0, 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LinearProgram:
+class LinearProgram(Rebuilt):
     """minimise c.x subject to lower <= A x <= upper, column_lower <= x <= column_upper.
 
     Attributes:
@@ -46,15 +47,12 @@ class LinearProgram:
 
     def __post_init__(self) -> None:
         for name in ("starts", "columns"):
-            object.__setattr__(self, name, _frozen(np.array(getattr(self, name), dtype=np.int64)))
-        exact = any(_is_exact(getattr(self, name)) for name in ("cost", "values", "lower", "upper"))
+            object.__setattr__(self, name, frozen(np.array(getattr(self, name), dtype=np.int64)))
+        exact = any(is_exact(np.asarray(getattr(self, name))) for name in ("cost", "values", "lower", "upper"))
         for name in ("cost", "values", "lower", "upper", "column_lower", "column_upper"):
             bound = name not in ("cost", "values")
-            object.__setattr__(self, name, _frozen(_numbers(getattr(self, name), name, exact, bound)))
+            object.__setattr__(self, name, frozen(_numbers(getattr(self, name), name, exact, bound)))
         self._check()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return LinearProgram, tuple(getattr(self, name) for name in self.__slots__)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -138,7 +136,7 @@ class LinearProgram:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Basis:
+class Basis(Rebuilt):
     """Which variables and rows are basic, and where the others stand: AT_LOWER, BASIC, AT_UPPER or FREE (at zero)."""
 
     columns: NDArray[np.int8]
@@ -146,14 +144,11 @@ class Basis:
 
     def __post_init__(self) -> None:
         for name in ("columns", "rows"):
-            object.__setattr__(self, name, _frozen(np.array(getattr(self, name), dtype=np.int8)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Basis, (self.columns, self.rows)
+            object.__setattr__(self, name, frozen(np.array(getattr(self, name), dtype=np.int8)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LinearSolution:
+class LinearSolution(Rebuilt):
     """A vertex solution: ``reduced_costs = c - A' duals``; a row's dual is >= 0 at its lower bound, <= 0 at its upper.
 
     Attributes:
@@ -172,10 +167,7 @@ class LinearSolution:
 
     def __post_init__(self) -> None:
         for name in ("primal", "duals", "reduced_costs"):
-            object.__setattr__(self, name, _frozen(np.array(getattr(self, name))))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return LinearSolution, tuple(getattr(self, name) for name in self.__slots__)
+            object.__setattr__(self, name, frozen(np.array(getattr(self, name))))
 
 
 def _as_array(numbers: ArrayLike) -> Vector:
@@ -184,10 +176,6 @@ def _as_array(numbers: ArrayLike) -> Vector:
 
 def _listed(numbers: list[Any]) -> Vector:
     return np.array(numbers, dtype=object if any(isinstance(x, Fraction) for x in numbers) else np.float64)
-
-
-def _is_exact(numbers: Vector) -> bool:
-    return np.asarray(numbers).dtype == object
 
 
 def _numbers(numbers: Vector, name: str, exact: bool, is_bound: bool) -> Vector:
@@ -202,9 +190,3 @@ def _numbers(numbers: Vector, name: str, exact: bool, is_bound: bool) -> Vector:
         return near.copy()
     finite = np.isfinite(near)
     return objects(Fraction(x) if ok else float(x) for x, ok in zip(vector.tolist(), finite, strict=True))
-
-
-def _frozen(array: Vector) -> Vector:
-    array = array.copy()
-    array.setflags(write=False)
-    return array

@@ -15,6 +15,7 @@ from typing import Any
 
 from utmost.errors import Infeasible, OutOfRange
 from utmost.exact import Number, checked, exact
+from utmost.exact.numbers import first_integer
 from utmost.privacy.unit import Unit, read_unit
 from utmost.release.plan import Plan, plan_release
 
@@ -110,10 +111,7 @@ def _bisected(first: int, last: int, is_met: Callable[[int], bool]) -> int:
         if high == last:
             raise _infeasible()
         low, high, stride = high, min(high + stride, last), 2 * stride
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_met(middle) else (middle, high)
-    return high
+    return first_integer(low, high, is_met)
 
 
 def _infeasible() -> Infeasible:

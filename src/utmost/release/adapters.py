@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,8 +25,8 @@ class TableAdapter(Protocol):
     def names(self, table: Any) -> list[str]:
         """The names of its columns, in order."""
 
-    def column(self, table: Any, name: str) -> Column:
-        """One column: a NumPy array, or a list whose missing cells are None."""
+    def column(self, table: Any, name: str, most: int | None = None) -> Column:
+        """One column, or its first ``most`` cells: a NumPy array, or a list whose missing cells are None."""
 
     def place(self, table: Any, row: int) -> str:
         """How a user finds the row with this position, counted from 0."""
@@ -58,9 +59,9 @@ class _Columns:
             raise BadTable("all columns must have the same number of rows", came=str(lengths))
         return list(table)
 
-    def column(self, table: Any, name: str) -> Column:
+    def column(self, table: Any, name: str, most: int | None = None) -> Column:
         column: Column = table[name]
-        return column
+        return column if most is None else list(islice(column, most))
 
     def place(self, table: Any, row: int) -> str:
         return f"row {row + 1} (index {row})"

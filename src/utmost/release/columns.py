@@ -43,9 +43,9 @@ def integer_column(column: Column, name: str, place: Place) -> NDArray[Any]:
     array = _plain(column, name, place)
     if array is not None and array.dtype.kind == "i":
         return array.astype(np.int64)
-    cells = column if array is None else array.tolist()
-    if all(type(cell) is int for cell in cells):
-        return _integers(list(cells))
+    cells = list(column) if array is None else array.tolist()
+    if set(map(type, cells)) <= {int}:
+        return _integers(cells)
     return _integers([_integer(cell, row, name, place) for row, cell in enumerate(cells)])
 
 
@@ -65,7 +65,7 @@ def real_column(column: Column, name: str, place: Place) -> NDArray[Any]:
     if array is not None and array.dtype.kind == "f" and bool(np.isfinite(array).all()):
         return array.astype(np.float64)
     cells = column if array is None else array.tolist()
-    if all(type(cell) is float for cell in cells) and len(cells):
+    if set(map(type, cells)) == {float}:
         floats = np.array(cells, dtype=np.float64)
         if bool(np.isfinite(floats).all()):
             return floats

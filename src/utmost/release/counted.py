@@ -44,6 +44,20 @@ class CountedTable:
             raise BadTable(f"there must be an integer for each atom, of shape {self.domain.shape}", came=came)
         object.__setattr__(self, "atoms", frozen(atoms.copy()))
 
+    def check_covered(self, unit: Unit) -> None:
+        """Check that a unit of privacy is no smaller than the one that was proven.
+
+        Raises:
+            OutOfRange: for a smaller one, or another relation of neighbours.
+        """
+        mine = self.unit
+        if unit.neighbours != mine.neighbours or unit.sensitivity < mine.sensitivity or unit.cells < mine.cells:
+            raise OutOfRange(
+                f"the unit of privacy must cover the one that the counting proved, {mine}",
+                came=unit,
+                remedy="Leave it out, and the proven one is taken.",
+            )
+
     def table(self, family: str | Sequence[str] | Family = (), column: str = "count") -> Any:
         """The true sums over one family as a table: its labels, and the sums in one column; by default the total."""
         chosen = self.domain.family(family)

@@ -37,6 +37,7 @@ class Lattice:
         block: a divisor of the sensitivity.
         exponent: the steps are of width 2^-exponent; None for integers.
         snapping: how reals get to the grid. It is no part of the text, from which ledgers derive noise.
+        share: of the level, that this noise spends; the rest is spent by noise on other sums of the same data.
     """
 
     sensitivity: int
@@ -44,16 +45,17 @@ class Lattice:
     block: int
     exponent: int | None
     snapping: Snapping = field(default="nearest", repr=False)
+    share: Fraction = Fraction(1)
 
     @property
     def name_in_keys(self) -> str:
         """How the keys of derived noise name this lattice: a text that must never change."""
         numbers = f"sensitivity={self.sensitivity}, cells={self.cells}, block={self.block}, exponent={self.exponent}"
-        return f"Unit({numbers})"
+        return f"Unit({numbers})" if self.share == 1 else f"Unit({numbers}, share={self.share})"
 
     def of(self, level: Level) -> Level:
         """The level of one step of the geometric part."""
-        return level.scaled(Fraction(self.block, self.cells * self.sensitivity))
+        return level.scaled(self.share * self.block / (self.cells * self.sensitivity))
 
     def read(self, values: Any) -> Cells:
         """The values in steps."""

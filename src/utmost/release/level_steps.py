@@ -89,19 +89,18 @@ class Step:
             above: the noise at ``loose``, shape (count,). A common shift of both moves the result along with them, so
                 below the loosest level responses do as well as noise.
         """
-        to = lattice.of(self.to)
-        if self.loose is None:
-            if self.strict is None:
-                return joined(draws(Geometric(to), count, randomness=randomness, method=method), count)
-            assert below is not None
-            return bridge_noise(Bridge(lattice.of(self.strict), to, None), below, randomness=randomness, method=method)
-        assert above is not None
-        if self.strict is None:
-            transition = Tightening(to, lattice.of(self.loose))
-            return add(above, tightening_noise(transition, count, randomness=randomness, method=method))
+        law = self.law(lattice)
+        if isinstance(law, Geometric):
+            return joined(draws(law, count, randomness=randomness, method=method), count)
+        if isinstance(law, Tightening):
+            assert above is not None
+            return add(above, tightening_noise(law, count, randomness=randomness, method=method))
         assert below is not None
-        between = Bridge(lattice.of(self.strict), to, lattice.of(self.loose))
-        return add(above, bridge_noise(between, minus(below, above), randomness=randomness, method=method))
+        if isinstance(law, Relaxing):
+            open_ended = Bridge(law.strict, law.loose, None)
+            return bridge_noise(open_ended, below, randomness=randomness, method=method)
+        assert above is not None
+        return add(above, bridge_noise(law, minus(below, above), randomness=randomness, method=method))
 
 
 @checked

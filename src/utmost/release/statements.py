@@ -15,11 +15,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from utmost.errors import BadTable, NotALevel, NotANumber
 from utmost.exact import Level, checked, exact, level, round_down, round_up, settled
 from utmost.privacy import Unit
 from utmost.release.adapters import adapter_of
+from utmost.release.digits import digits, joined
 from utmost.release.plan import Plan
 from utmost.version import __version__
 
@@ -95,13 +97,36 @@ def cells_digest(table: Any) -> dict[str, str]:
     True
     """
     adapter = adapter_of(table)
-    columns = [[name, _cells(adapter.column(table, name))] for name in adapter.names(table)]
-    text = json.dumps(columns, separators=(",", ":"), ensure_ascii=False)
-    return {"of": "cells", "sha256": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()}
+    digest = hashlib.sha256(b"[")
+    for at, name in enumerate(adapter.names(table)):
+        digest.update(f"{',' if at else ''}[{_json(name)},[".encode("utf-8", "surrogatepass"))
+        column = adapter.column(table, name)
+        cells = column if isinstance(column, np.ndarray) else list(column)
+        for start in range(0, len(cells), _TOGETHER):
+            digest.update(b"," if start else b"")
+            digest.update(_cells_as_json(cells[start : start + _TOGETHER]))
+        digest.update(b"]]")
+    digest.update(b"]")
+    return {"of": "cells", "sha256": digest.hexdigest()}
 
 
-def _cells(column: Any) -> list[str | None]:
-    return [_cell(cell) for cell in (column.tolist() if isinstance(column, np.ndarray) else column)]
+_TOGETHER = 1 << 16
+
+
+def _cells_as_json(column: NDArray[Any] | list[Any]) -> bytes:
+    """The cells as text, as they stand in a JSON list."""
+    if isinstance(column, np.ndarray) and column.dtype.kind == "i" and column.ndim == 1:
+        return b'"' + joined(*digits(column.astype(np.int64), b'","'))[:-2].tobytes()
+    cells = column.tolist() if isinstance(column, np.ndarray) else column
+    kinds = set(map(type, cells))
+    if kinds == {int}:
+        return b'"' + '","'.join(map(str, cells)).encode() + b'"'
+    texts = cells if kinds <= {str, type(None)} else list(map(_cell, cells))
+    return _json(texts)[1:-1].encode("utf-8", "surrogatepass")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def _cell(cell: Any) -> str | None:

@@ -2,7 +2,6 @@
 
 from utmost.spaces import losses, priors
 from utmost.spaces.consumer import Consumer
-from utmost.spaces.coordinates import points
 from utmost.spaces.families import (
     CycleMetric,
     DiscreteMetric,
@@ -28,9 +27,8 @@ from utmost.spaces.loss_algebra import (
     scaled_loss,
 )
 from utmost.spaces.losses import Loss
-from utmost.spaces.metric import Metric, TableMetric
-from utmost.spaces.products import SumMetric, product
-from utmost.spaces.space import Space
+from utmost.spaces.products import SumMetric, points, product
+from utmost.spaces.space import Metric, Space, TableMetric
 
 __all__ = [
     "Breach",

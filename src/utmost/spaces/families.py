@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.exact import Surd, checked, natural
-from utmost.spaces.metric import Metric
-from utmost.spaces.space import Space
+from utmost.spaces.space import Metric, Space
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ import numpy as np
 
 from utmost.errors import NotAMetric, NotANumber, OutOfRange, quoted
 from utmost.exact import Array, as_array, checked, fractions, is_exact, natural
-from utmost.spaces.metric import TableMetric, distance_table
-from utmost.spaces.space import Space
+from utmost.spaces.space import Space, TableMetric, distance_table
 
 Ends = list[tuple[int, int]]
 

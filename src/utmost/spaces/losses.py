@@ -23,8 +23,7 @@ from utmost.exact import (
     natural,
     to_floats,
 )
-from utmost.spaces.metric import Metric
-from utmost.spaces.space import Space
+from utmost.spaces.space import Metric, Space
 
 # Python prints integers of up to 4300 digits, and a loss has its numbers in its name.
 _DIGITS = 4000

@@ -108,21 +108,21 @@ def binomial(trials: int, p: Number) -> Array:
 
 
 @checked
-def truncated_poisson(rate: Number, n: int) -> Array:
+def truncated_poisson(rate: Number, size: int) -> Array:
     """rate^k / k! on {0, ..., n}, divided by its sum: a Poisson count that is known to be at most n.
 
     Args:
         rate: the parameter of the Poisson law, nonnegative. A float makes a float64 prior, any other number an exact
             one.
-        n: the largest count; the prior is for `counts(n)` and has n + 1 entries.
+        size: how many counts there are, n + 1; the prior is for `counts(n)`.
 
-    >>> truncated_poisson(1, 2).tolist()
+    >>> truncated_poisson(1, 3).tolist()
     [Fraction(2, 5), Fraction(2, 5), Fraction(1, 5)]
     """
-    mean, largest = _number(rate, "rate"), natural(n, "n")
+    mean, entries = _number(rate, "rate"), natural(size, "size", least=1)
     if mean < 0:
         raise OutOfRange("rate must not be negative", came=rate, where="priors.truncated_poisson")
-    return _by_ratios([mean / (k + 1) for k in range(largest)], mean)
+    return _by_ratios([mean / (k + 1) for k in range(entries - 1)], mean)
 
 
 def _by_ratios(ratios: list[Any], like: Any) -> Array:
@@ -168,24 +168,25 @@ PRIOR_NAMES = "uniform, binomial:0.3 or poisson:4"
 
 
 @checked
-def prior_named(name: str, n: int, exactly: bool = True) -> Array:
-    """The prior with this name on the counts {0, ..., n}.
+def prior_named(name: str, size: int, exactly: bool = True) -> Array:
+    """The prior with this name on the n + 1 counts {0, ..., n}.
 
     Args:
         name: "uniform"; "binomial:p" for n rows that count with probability p each; "poisson:rate" for a Poisson count
             that is known to be at most n.
-        n: the largest count.
-        exactly: give Fractions; else float64, which takes far less time where n is large.
+        size: how many counts there are, n + 1.
+        exactly: give Fractions; else float64, which takes far less time where there are many.
 
     Raises:
         OutOfRange: for any other name, and for a number outside its range.
 
-    >>> prior_named("binomial:1/3", 2).tolist()
+    >>> prior_named("binomial:1/3", 3).tolist()
     [Fraction(4, 9), Fraction(4, 9), Fraction(1, 9)]
     """
+    natural(size, "size", least=1)
     kind, _, number = name.strip().lower().partition(":")
     if name.strip().lower() == "uniform":
-        return uniform(n + 1) if exactly else to_floats(uniform(n + 1))
+        return uniform(size) if exactly else to_floats(uniform(size))
     if kind not in ("binomial", "poisson"):
         raise OutOfRange(f"a prior by name must be one of {PRIOR_NAMES}", came=name)
     try:
@@ -193,4 +194,4 @@ def prior_named(name: str, n: int, exactly: bool = True) -> Array:
     except NotANumber:
         raise OutOfRange(f"{kind} must be followed by a number, as in {kind}:1/3", came=name) from None
     parameter = value if exactly else float(value)
-    return binomial(n, parameter) if kind == "binomial" else truncated_poisson(parameter, n)
+    return binomial(size - 1, parameter) if kind == "binomial" else truncated_poisson(parameter, size)

@@ -1,19 +1,25 @@
 """CSV files: read in passes that keep no row, written with every untouched cell as it was."""
 
 import csv
-import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from utmost.errors import BadTable
 from utmost.release import adapters
 from utmost.release.adapters import Column
+from utmost.release.digits import Bytes, Places, digits, joined
+from utmost.tables.csv_blocks import CsvBlock, Unlike, read_blocks
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
+_LARGEST = np.iinfo(np.int64).max
 _DECIMAL = re.compile(r"[+-]?([0-9]{1,4000}\.?[0-9]{0,4000}|\.[0-9]{1,4000})([eE][+-]?[0-9]{1,3})?")
 
 
@@ -28,6 +34,7 @@ class CsvTable:
         laid: released columns by name, each of length ``rows``.
         after: for each laid column that the file lacks, the column behind which it stands.
         left_out: columns of the file that are not written.
+        in_blocks: whether the file is written so plainly that `csv_blocks` reads it; what is read is the same.
     """
 
     path: Path
@@ -36,6 +43,7 @@ class CsvTable:
     laid: Mapping[str, Column] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
+    in_blocks: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -51,35 +59,56 @@ def read(path: Path | str) -> CsvTable:
             with more or fewer cells than the header.
     """
     path = path if isinstance(path, Path) else Path(path)
-    rows = 0
     found = records(path)
     _, header = next(found, (1, []))
     _check_header(header, path)
-    for line, record in found:
-        rows += 1
-        if len(record) != len(header):
-            raise BadTable(
-                f"every row must have {len(header)} cells",
-                came=f"{len(record)} cells",
-                where=f"{path}, {_place(rows - 1, line)}",
-                remedy="Quote cells that hold the separator or a line break.",
-            )
-    return CsvTable(path, tuple(header), rows)
+    try:
+        rows = sum(block.rows for block in read_blocks(path, len(header), delimiter_of(path)))
+        return CsvTable(path, tuple(header), rows, in_blocks=True)
+    except Unlike:
+        return CsvTable(path, tuple(header), _rows_counted(found, len(header), path))
 
 
-def write(table: CsvTable, file: TextIO, *, delimiter: str = ",") -> None:
+def write(table: CsvTable, file: BinaryIO, *, delimiter: str = ",") -> None:
     """Write the table: the laid columns in their places, every other cell with the text it had.
 
     Raises:
         BadTable: where the file is no longer as long as it was.
     """
-    write_rows(file, table.names, rows(table), delimiter=delimiter)
+    for _, text in pieces(table, delimiter):
+        file.write(text)
 
 
-def write_rows(file: TextIO, header: list[str], body: Iterable[list[str]], *, delimiter: str = ",") -> None:
-    """Write a header and rows of cells, quoted where that is needed."""
-    for row in itertools.chain([header], body):
-        file.write(_line(row, delimiter))
+Piece = tuple[int, bytes]
+"""Some rows of a file that is written: how many, and their text."""
+
+
+def pieces(table: CsvTable, delimiter: str = ",") -> Iterator[Piece]:
+    """The table as it is written, its header first.
+
+    Raises:
+        BadTable: where the file is no longer as long as it was.
+    """
+    if not table.in_blocks or len(table.names) < 2:
+        yield from pieces_of(table.names, rows(table), delimiter)
+        return
+    yield 0, _line(table.names, delimiter).encode()
+    start = 0
+    for block in _blocks(table):
+        laid = {name: column[start : start + block.rows] for name, column in table.laid.items()}
+        yield block.rows, _block_written(table, block, laid, delimiter.encode())
+        start += block.rows
+
+
+_TOGETHER = 1 << 12
+
+
+def pieces_of(header: list[str], body: Iterable[list[str]], delimiter: str) -> Iterator[Piece]:
+    """A header and rows of cells as they are written, quoted where that is needed."""
+    yield 0, _line(header, delimiter).encode()
+    lines = (_line(row, delimiter) for row in body)
+    while together := list(islice(lines, _TOGETHER)):
+        yield len(together), "".join(together).encode()
 
 
 def rows(table: CsvTable) -> Iterator[list[str]]:
@@ -88,15 +117,15 @@ def rows(table: CsvTable) -> Iterator[list[str]]:
     Raises:
         BadTable: where the file is no longer as long as it was.
     """
-    laid = {name: map(str, column) for name, column in table.laid.items()}
-    sources = [laid.get(name) or table.header.index(name) for name in table.names]
-    count = 0
-    for _, record in _body(table):
-        count += 1
-        if count <= table.rows:
-            yield [record[at] if isinstance(at, int) else next(at) for at in sources]
-    if count != table.rows:
-        raise _changed(table, count)
+    return _chosen(table, _body(table), table.laid)
+
+
+def _chosen(table: CsvTable, body: Iterable[list[str]], laid: Mapping[str, Column]) -> Iterator[list[str]]:
+    """What is written of each record, with the cells of the laid columns in their places."""
+    texts = {name: map(str, column) for name, column in laid.items()}
+    sources = [texts.get(name) or table.header.index(name) for name in table.names]
+    for record in body:
+        yield [record[at] if isinstance(at, int) else next(at) for at in sources]
 
 
 def register() -> None:
@@ -112,26 +141,26 @@ class _CsvAdapter:
     def names(self, table: CsvTable) -> list[str]:
         return table.names
 
-    def column(self, table: CsvTable, name: str) -> Column:
+    def column(self, table: CsvTable, name: str, most: int | None = None) -> Column:
         if name in table.laid:
-            return table.laid[name]
+            return table.laid[name][:most]
         at = table.header.index(name)
-        cells = [_number(record[at]) for _, record in _body(table)]
-        if len(cells) != table.rows:
-            raise _changed(table, len(cells))
-        return cells
+        if table.in_blocks and most is None:
+            return _one_column([_integers_or_cells(block, at) for block in _blocks(table)])
+        return _one_column([[_number(record[at]) for record in islice(_body(table), most)]])
 
     def place(self, table: CsvTable, row: int) -> str:
-        line = next((line for at, (line, _) in enumerate(_body(table)) if at == row), 0)
+        found = records(table.path)
+        next(found, None)
+        line = next((line for at, (line, _) in enumerate(found) if at == row), 0)
         return f"{table.path.name}, {_place(row, line)}"
 
     def with_columns(self, table: CsvTable, columns: Mapping[str, Column], after: Mapping[str, str]) -> CsvTable:
         laid, behind = {**table.laid, **columns}, {**table.after, **after}
-        return CsvTable(table.path, table.header, table.rows, laid, behind, table.left_out)
+        return replace(table, laid=laid, after=behind)
 
     def without(self, table: CsvTable, names: Sequence[str]) -> CsvTable:
-        left_out = (*table.left_out, *names)
-        return CsvTable(table.path, table.header, table.rows, table.laid, table.after, left_out)
+        return replace(table, left_out=(*table.left_out, *names))
 
     def kind(self, table: CsvTable, names: Sequence[str]) -> str:
         return "csv"
@@ -149,7 +178,7 @@ def _line(row: list[str], delimiter: str) -> str:
 
 
 def _quoted(cell: str, delimiter: str) -> str:
-    if any(mark in cell for mark in (delimiter, '"', "\n", "\r")):
+    if delimiter in cell or '"' in cell or "\n" in cell or "\r" in cell:
         return '"' + cell.replace('"', '""') + '"'
     return cell
 
@@ -166,10 +195,96 @@ def _number(text: str) -> Any:
     return Decimal(stripped) if _DECIMAL.fullmatch(stripped) else stripped or None
 
 
-def _body(table: CsvTable) -> Iterator[tuple[int, list[str]]]:
+def _body(table: CsvTable) -> Iterator[list[str]]:
+    """The records behind the header, of which there must still be as many as there were."""
+    if table.in_blocks:
+        for block in _blocks(table):
+            yield from block.records()
+        return
+    count = 0
     found = records(table.path)
     next(found, None)
-    return found
+    for _, record in found:
+        count += 1
+        if count <= table.rows:
+            yield record
+    if count != table.rows:
+        raise _changed(table, count)
+
+
+def _blocks(table: CsvTable) -> Iterator[CsvBlock]:
+    """The blocks of rows, of which there must still be as many as there were."""
+    count = 0
+    try:
+        for block in read_blocks(table.path, len(table.header), delimiter_of(table.path)):
+            count += block.rows
+            if count <= table.rows:
+                yield block
+    except Unlike:
+        raise _changed(table, count) from None
+    if count != table.rows:
+        raise _changed(table, count)
+
+
+def _integers_or_cells(block: CsvBlock, at: int) -> NDArray[np.int64] | list[Any]:
+    """One column of a block: integers where every cell is a short one, else the cells one for one."""
+    values, odd = block.integers(at)
+    if not odd.size:
+        return values
+    return list(map(_number, block.texts(at)))
+
+
+def _one_column(parts: list[NDArray[np.int64] | list[Any]]) -> Column:
+    """The parts of a column as one: an array where every cell is an integer that int64 holds, else a list."""
+    packed = [part if isinstance(part, np.ndarray) else _packed(part) for part in parts]
+    arrays = [part for part in packed if isinstance(part, np.ndarray)]
+    if len(arrays) == len(packed) and any(part.size for part in arrays):
+        return np.concatenate(arrays)
+    return list(chain.from_iterable(part.tolist() if isinstance(part, np.ndarray) else part for part in packed))
+
+
+def _packed(cells: list[Any]) -> NDArray[np.int64] | list[Any]:
+    if set(map(type, cells)) == {int} and max(cells) <= _LARGEST and min(cells) >= -_LARGEST:
+        return np.array(cells, np.int64)
+    return cells
+
+
+def _block_written(table: CsvTable, block: CsvBlock, laid: Mapping[str, Column], delimiter: bytes) -> bytes:
+    """A block as it is written: the pieces of every row, each with the byte behind it, which is then set right."""
+    own = delimiter.decode() == delimiter_of(table.path)
+    if not own and delimiter in block.text:
+        rows = _chosen(table, block.records(), laid)
+        return "".join(_line(row, delimiter.decode()) for row in rows).encode()
+    quoted = None if block.quoted is None else block.marked(delimiter)
+    buffers, size = [block.content], block.content.size
+    starts = np.empty((block.rows, len(table.names)), np.int64)
+    lengths = np.empty_like(starts)
+    for k, name in enumerate(table.names):
+        if name in laid:
+            buffer, begin, long = _written(laid[name], delimiter)
+            starts[:, k], lengths[:, k] = begin + size, long
+            buffers.append(buffer)
+            size += buffer.size
+        else:
+            at = table.header.index(name)
+            marks = 0 if quoted is None else quoted[:, at]
+            starts[:, k], lengths[:, k] = block.starts[:, at] - marks, block.lengths[:, at] + 2 * marks + 1
+    text = joined(np.concatenate(buffers), starts.reshape(-1), lengths.reshape(-1))
+    behind = np.full(len(table.names), delimiter[0], np.uint8)
+    behind[-1] = ord("\n")
+    text[np.cumsum(lengths) - 1] = np.tile(behind, block.rows)
+    return text.tobytes()
+
+
+def _written(column: Column, delimiter: bytes) -> tuple[Bytes, Places, Places]:
+    """Cells as they are written, each with one byte behind it: a buffer, and where they start and how long they are."""
+    if isinstance(column, np.ndarray) and column.dtype.kind == "i":
+        return digits(column.astype(np.int64), b"\n")
+    # Python writes a float as NumPy does, and sooner.
+    cells = column.tolist() if isinstance(column, np.ndarray) and column.dtype == np.float64 else column
+    texts = [_quoted(str(cell), delimiter.decode()).encode() + b"\n" for cell in cells]
+    lengths = np.array(list(map(len, texts)), np.int64)
+    return np.frombuffer(b"".join(texts), np.uint8), np.cumsum(lengths) - lengths, lengths
 
 
 def records(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -189,6 +304,21 @@ def records(path: Path) -> Iterator[tuple[int, list[str]]]:
             raise BadTable("a CSV file must be UTF-8 text", came=came, where=f"{path}, after line {start}") from None
         except csv.Error as error:
             raise BadTable("a CSV file must be well formed", came=str(error), where=f"{path}, line {start}") from None
+
+
+def _rows_counted(found: Iterator[tuple[int, list[str]]], width: int, path: Path) -> int:
+    """How many records there are behind the header, each as wide as it."""
+    rows = 0
+    for line, record in found:
+        rows += 1
+        if len(record) != width:
+            raise BadTable(
+                f"every row must have {width} cells",
+                came=f"{len(record)} cells",
+                where=f"{path}, {_place(rows - 1, line)}",
+                remedy="Quote cells that hold the separator or a line break.",
+            )
+    return rows
 
 
 def _check_header(header: list[str], path: Path) -> None:

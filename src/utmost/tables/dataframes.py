@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from utmost.errors import BadTable, Unsupported
 from utmost.release import adapters
@@ -14,11 +15,24 @@ from utmost.tables.extra import extra
 
 def read(frame: Any, name: str) -> Column:
     """One column: an array where all cells are plain integers or floats, else a list whose missing cells are None."""
-    column = _eager(frame).get_column(name)
+    return _cells(_eager(frame).get_column(name))
+
+
+def _cells(column: Any) -> Column:
     missing = column.is_null()
-    if column.dtype.is_numeric() and not column.dtype.is_decimal() and not missing.any():
-        return np.asarray(column.to_numpy())
+    if not missing.any():
+        if column.dtype.is_numeric() and not column.dtype.is_decimal():
+            return _numbers(column)
+        if not column.implementation.is_pandas_like():
+            return list(column.to_list())
     return [None if gone else cell for cell, gone in zip(column.to_list(), missing.to_list(), strict=True)]
+
+
+def _numbers(column: Any) -> NDArray[Any]:
+    if not column.implementation.is_pyarrow() or not len(column):
+        return np.asarray(column.to_numpy())
+    # Arrow's own conversion imports pandas where that is installed, which takes longer than the release.
+    return np.concatenate([np.from_dlpack(part) for part in column.to_native().chunks if len(part)])
 
 
 def write(frame: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
@@ -58,8 +72,9 @@ class _DataframeAdapter:
         _check_index(table)
         return list(_eager(table).columns)
 
-    def column(self, table: Any, name: str) -> Column:
-        return read(table, name)
+    def column(self, table: Any, name: str, most: int | None = None) -> Column:
+        column = _eager(table).get_column(name)
+        return _cells(column if most is None else column.head(most))
 
     def place(self, table: Any, row: int) -> str:
         return f"row {row + 1} (index {row})"
@@ -135,6 +150,8 @@ def _bare(table: Any) -> Any:
 def _series(name: str, column: Any, implementation: Any) -> Any:
     nw = _narwhals()
     if column.dtype != object:
+        if implementation.is_pyarrow() and column.dtype.kind in "iuf":
+            return nw.from_native(_in_arrow(column), series_only=True).alias(name)
         return nw.new_series(name, column, backend=implementation)
     kind = nw.Object if implementation.is_pandas_like() else nw.Int128
     try:
@@ -145,6 +162,14 @@ def _series(name: str, column: Any, implementation: Any) -> Any:
             where=f"column {name!r}",
             remedy="Pass a dict of columns instead.",
         ) from None
+
+
+def _in_arrow(column: NDArray[Any]) -> Any:
+    """The numbers as an Arrow column over a copy of their memory; Arrow's conversion imports pandas, see `_numbers`."""
+    arrow = extra("pyarrow", "tables")
+    buffers = [None, arrow.py_buffer(np.array(column, order="C"))]
+    kind = arrow.from_numpy_dtype(column.dtype)
+    return arrow.chunked_array([arrow.Array.from_buffers(kind, len(column), buffers)])
 
 
 def _narwhals() -> Any:

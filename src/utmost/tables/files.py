@@ -1,6 +1,5 @@
 """Table files by their ending: which reader a path goes to."""
 
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -10,13 +9,13 @@ import numpy as np
 
 from utmost.errors import Unsupported
 from utmost.tables import csv_table, parquet
-from utmost.tables.csv_table import CsvTable
+from utmost.tables.csv_table import CsvTable, Piece
 
 PARQUET = (".parquet", ".pq")
 TEXT = (".csv", ".tsv", ".txt", "")
 
-Watch = Callable[[Iterable[list[str]], int], Iterator[list[str]]]
-"""Passes rows through and shows how far they are."""
+Watch = Callable[[Iterable[Piece], int], Iterator[Piece]]
+"""Passes the pieces of a file through, which has so many rows, and shows how far they are."""
 
 
 def read(path: Path) -> Any:
@@ -47,12 +46,17 @@ def write(table: Any, file: BinaryIO, path: Path, watch: Watch | None = None) ->
 
 def write_text(table: Any, file: BinaryIO, delimiter: str = ",", watch: Watch | None = None) -> None:
     """Write any table as text."""
-    _write_text(*_rows(table, watch), file, delimiter)
+    if isinstance(table, CsvTable):
+        pieces, count = csv_table.pieces(table, delimiter), table.rows
+    else:
+        names, rows, count = _rows(table)
+        pieces = csv_table.pieces_of(names, rows, delimiter)
+    _write_pieces(pieces if watch is None else watch(pieces, count), file)
 
 
 def write_rows(names: list[str], rows: Iterable[list[str]], file: BinaryIO, path: Path) -> None:
     """Write rows under their names as text into an open file that will have this name."""
-    _write_text(names, rows, file, csv_table.delimiter_of(path))
+    _write_pieces(csv_table.pieces_of(names, rows, csv_table.delimiter_of(path)), file)
 
 
 def columns(table: Any) -> dict[str, list[Any]]:
@@ -69,7 +73,7 @@ def columns(table: Any) -> dict[str, list[Any]]:
 
 def head(table: Any, count: int) -> tuple[list[str], list[list[str]]]:
     """The names of the columns, and the first rows as text."""
-    names, rows = _rows(table, None)
+    names, rows, _ = _rows(table)
     return names, list(islice(rows, count))
 
 
@@ -87,22 +91,18 @@ def check_same_kind(source: Path, out: Path) -> None:
             )
 
 
-def _write_text(names: list[str], rows: Iterable[list[str]], file: BinaryIO, delimiter: str) -> None:
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-    try:
-        csv_table.write_rows(text, names, rows, delimiter=delimiter)
-    finally:
-        text.detach()
+def _write_pieces(pieces: Iterable[Piece], file: BinaryIO) -> None:
+    for _, text in pieces:
+        file.write(text)
 
 
-def _rows(table: Any, watch: Watch | None) -> tuple[list[str], Iterable[list[str]]]:
+def _rows(table: Any) -> tuple[list[str], Iterable[list[str]], int]:
+    """The names of the columns, the rows as text, and how many there are."""
     if isinstance(table, CsvTable):
-        names, rows, count = table.names, csv_table.rows(table), table.rows
-    elif isinstance(table, Mapping):
-        names, rows, count = list(table), _mapping_rows(table), max(map(len, table.values()), default=0)
-    else:
-        names, rows, count = table.column_names, _arrow_rows(table), table.num_rows
-    return names, rows if watch is None else watch(rows, count)
+        return table.names, csv_table.rows(table), table.rows
+    if isinstance(table, Mapping):
+        return list(table), _mapping_rows(table), max(map(len, table.values()), default=0)
+    return table.column_names, _arrow_rows(table), table.num_rows
 
 
 def _mapping_rows(table: Mapping[str, Any]) -> Iterator[list[str]]:

@@ -10,7 +10,7 @@ from utmost.tables.extra import extra
 
 # Columns of counts shrink to a hundredth at most; a small file may shrink more.
 _INFLATION, _INFLATED = 200, 1 << 30
-_BATCH = 1 << 14
+_BATCH = 1 << 17
 
 
 def read(path: Path | str) -> Any:

@@ -66,8 +66,8 @@ def refined_pairs(draw: st.DrawFn, n: int, m: int, k: int) -> tuple[Channel, Cha
 
 @st.composite
 def private_channels(draw: st.DrawFn, n: int, at: Level) -> Channel:
-    """Exact channels on {0, ..., n} that keep a level with rational alpha: G followed by any remap."""
-    after = draw(channels(n + 1, draw(st.integers(1, n + 1))))
+    """Exact channels on n counts {0, ..., n - 1} that keep a level with rational alpha: G followed by any remap."""
+    after = draw(channels(n, draw(st.integers(1, n))))
     return Channel(matrix_product(GeometricMatrix(n, at).matrix(), after.matrix))
 
 

@@ -195,11 +195,11 @@ def _alpha_below(level: Level) -> Fraction:
 
 def _distance_squared(q: Sequence[int], part: MatrixPart, root: Array, bits: int) -> Fraction:
     """|N - Z^2|_F^2, exactly."""
-    n, scale = len(q), 4**bits
+    scale = 4**bits
     square = fmpz_mat(root.tolist())
     square = square * square
-    weights = fmpz_mat(n, n, [q[i] if i == j else 0 for i in range(n) for j in range(n)])
-    weighted = weights * fmpz_mat(part.matrix.tolist()) * weights
+    weights = np.array(q, dtype=object)
+    weighted = fmpz_mat((part.matrix * weights[:, None] * weights).tolist())
     gap = weighted * scale - square * part.denominator
     total = sum(int(entry) ** 2 for entry in gap.entries())
     return Fraction(total, (scale * part.denominator) ** 2)

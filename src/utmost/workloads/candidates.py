@@ -70,11 +70,16 @@ def check_determined(workload: Workload, families: Iterable[Family]) -> None:
         alone = workload.reweighted({part.name: 1})
         for T in alone.eigenspaces:
             if not any(_is_finer(S, T) for S in measured):
-                raise OutOfRange(
-                    "the measured families must determine every wanted answer",
-                    came=f"{part.name or 'total'!r}, which they do not",
-                    remedy="Measure the atoms, or drop the answer.",
-                )
+                raise undetermined(part.name)
+
+
+def undetermined(name: str) -> OutOfRange:
+    """The refusal of measured families that do not determine a part of the workload."""
+    return OutOfRange(
+        "the measured families must determine every wanted answer",
+        came=f"{name or 'total'!r}, which they do not",
+        remedy="Measure the atoms, or drop the answer.",
+    )
 
 
 def finest_common(families: Iterable[Family]) -> Family:

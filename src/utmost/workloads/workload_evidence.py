@@ -105,8 +105,10 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
     Raises:
         PromiseBroken: for a bound that its certificate does not prove, and for a certificate that is none.
     """
+    known: dict[int, Fraction] = {}
     for kind, bound in bounds.each().items():
-        proven = proven_bound(kind, bounds.workload, bounds.unit, bounds.level, bounds.families, bound.certificate)
+        problem = (bounds.workload, bounds.unit, bounds.level, bounds.families)
+        proven = proven_bound(kind, *problem, bound.certificate, known)
         if bound.value > round_down(proven):
             raise PromiseBroken("the certificate must prove the bound", came=bound.value, where=kind)
     means = answers_below(bounds.workload, bounds.unit, bounds.level)
@@ -123,8 +125,12 @@ def proven_bound(
     level: Level,
     families: Sequence[Family],
     certificate: object,
+    known: dict[int, Fraction],
 ) -> Fraction:
     """The bound that a certificate proves, as a rational rounded down.
+
+    Args:
+        known: what matrix certificates of this workload were found to prove, by their identity; is added to.
 
     Raises:
         PromiseBroken: for a certificate of another kind, or one that proves nothing.
@@ -144,7 +150,9 @@ def proven_bound(
             raise PromiseBroken("directions prove a bound only where all atoms are alike", came="others", where=kind)
         constant = directions_below(blocks, exact_spectrum(workload, blocks), certificate)
     elif isinstance(certificate, MatrixRoots):
-        constant = matrix_below(matrix_parts(workload), certificate)
+        if id(certificate) not in known:
+            known[id(certificate)] = matrix_below(matrix_parts(workload), certificate)
+        constant = known[id(certificate)]
     else:
         raise PromiseBroken("a bound must have a certificate of its kind", came=type(certificate).__name__, where=kind)
     if kind == "any unbiased":

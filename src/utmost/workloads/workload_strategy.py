@@ -3,19 +3,29 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from math import ceil, isinf, prod, sqrt
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from utmost.errors import NotALevel, OutOfRange
+from utmost.errors import NotALevel, OutOfRange, Unsupported
 from utmost.exact import Level, Number, checked, exact, level, wrong_kind
 from utmost.privacy import Unit
-from utmost.workloads.blocks import Blocks
-from utmost.workloads.candidates import candidate_families, check_determined, finest_common, named_candidates
+from utmost.workloads.blocks import Blocks, precision
+from utmost.workloads.candidates import (
+    candidate_families,
+    check_determined,
+    finest_common,
+    named_candidates,
+    undetermined,
+)
 from utmost.workloads.domain import Domain, Family
 from utmost.workloads.least_error import AIMS, least_shares
+from utmost.workloads.unequal_trees import TreeError, least_tree_shares
 from utmost.workloads.workload import Workload
+from utmost.workloads.workload_bounds import bounds_of
+from utmost.workloads.workload_evidence import WorkloadBounds, level_of_atoms
 
 _MANY_PARTS = 8
 
@@ -72,7 +82,7 @@ class Strategy:
         if workload is not None:
             if not workload.domain.same_as(domain):
                 raise OutOfRange("a strategy and its workload must share their domain", came="two domains")
-            check_determined(workload, dict(read))
+            _check_measured(workload, unit, dict(read))
         found = (domain, unit, dict(read), workload, level, level if tuned_at is None else tuned_at)
         for name, value in zip(Strategy.__slots__, found, strict=True):
             object.__setattr__(self, name, value)
@@ -82,6 +92,34 @@ class Strategy:
 
     def __repr__(self) -> str:
         return _table(self)
+
+    @property
+    def measured(self) -> int:
+        """How many sums are measured."""
+        return sum(prod(self.domain.group_shape(family)) for family in self.shares)
+
+    def sums(self, atoms: NDArray[Any]) -> dict[Family, NDArray[Any]]:
+        """The sums over the groups of each measured family, from an array with one number for each atom."""
+        return {family: self.domain.sums(atoms, family) for family in self.shares}
+
+    def facts(self) -> dict[str, Any]:
+        """Domain and shares as JSON values, which `of_facts` reads."""
+        shares = [[list(self.domain.level_names(family)), str(share)] for family, share in self.shares.items()]
+        return {"domain": self.domain.facts(), "shares": shares}
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Strategy":
+        """The strategy that JSON values describe, for a unit of privacy.
+
+        Raises:
+            OutOfRange, WrongKind, NotANumber: for what describes none.
+
+        >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
+        >>> Strategy.of_facts(strategy.facts(), Unit(1, 2)).shares == strategy.shares
+        True
+        """
+        domain = Domain.of_facts(facts["domain"])
+        return cls(domain, unit, {domain.family(names): share for names, share in facts["shares"]})
 
     @checked
     def levels(self, level: Level) -> dict[Family, Level]:
@@ -108,7 +146,7 @@ class Strategy:
         >>> {name: round(variance, 4) for name, variance in atoms.variances_at(level(1)).items()}
         {'sex': 1.8413, '': 3.6827}
         """
-        return _variances(_wanted(self), self.shares, whole_level(self.unit, level))
+        return _variances(_wanted(self), self.unit, self.shares, level)
 
     @property
     def variances(self) -> dict[str, float]:
@@ -120,6 +158,44 @@ class Strategy:
         """The sum over the wanted parts of weight times mean variance, at the strategy's own level."""
         variances = self.variances
         return sum(float(part.weight) * variances[part.name] for part in _wanted(self).parts)
+
+    @property
+    def lower_bounds(self) -> WorkloadBounds:
+        """How small the weighted error could be at the strategy's own level, class by class; see `bounds_of`.
+
+        >>> domain = Domain(a=range(20), b=range(50))
+        >>> chosen = strategy(Workload(domain, {"a": 1, "b": 1, "": 1}), Unit(1, 1), epsilon=1)
+        >>> {kind: round(times, 3) for kind, times in chosen.lower_bounds.within(chosen.value).items()}
+        {'per answer': 9.244, 'any unbiased': 6.454, 'any integer strategy': 3.227, 'these families': 3.227}
+        """
+        return bounds_of(_wanted(self), self.unit, _stated(self, self.level))
+
+    def summary(self) -> str:
+        """What is measured and wanted, and how many times the error is each lower bound; a table to print.
+
+        >>> domain = Domain(sex=["men", "women"])
+        >>> print(strategy(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1).summary())
+        epsilon=1
+        measured  share
+        sex       1
+        wanted  answers  weight  standard deviation
+        sex     2        1       1.357
+        error at most  the least error of
+        1 times        any mechanism and any estimate
+        2 times        any mechanism with unbiased answers
+        1 times        integer combinations of atoms, each with geometric noise on the integers of a level of its own
+        1.001 times    the families given, every group with a level of its own
+        """
+        bounds = self.lower_bounds
+        found = bounds.each()
+        rows = [
+            [
+                f"{ceil(times * 1000 - 1e-6) / 1000:g} times",
+                found[kind].holds_for,
+            ]  # rounded up, but for a float's error
+            for kind, times in bounds.within(self.value).items()
+        ]
+        return f"{self!r}\n{_aligned([['error at most', 'the least error of'], *rows])}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
         """Strategies for other weights of the same parts, to choose between by their `variances`.
@@ -140,14 +216,14 @@ class Strategy:
         places               1.357  19.19
         both                 2.254  3.637
         """
-        workload, whole = _wanted(self), whole_level(self.unit, _stated(self, self.tuned_at))
-        families = candidate_families(workload)
+        workload, tuned = _wanted(self), _stated(self, self.tuned_at)
         found = {
-            name: least_shares(_weighted(workload, weights), families, whole)
+            name: _least(_weighted(workload, weights), self.unit, tuned)
             for name, weights in (_usual_weightings(workload) if weightings is None else weightings).items()
         }
         if weightings is None:
-            found["least largest error"] = least_shares(workload, families, whole, "largest")
+            if _is_even(self.domain):
+                found["least largest error"] = _least(workload, self.unit, tuned, aim="largest")
             found["atoms alone"] = {finest_common(workload.families): Fraction(1)}
         others = {
             name: Strategy(self.domain, self.unit, shares, workload, self.level, self.tuned_at)
@@ -187,7 +263,8 @@ def strategy(
     Raises:
         OutOfRange: for candidates that do not determine a wanted answer, and an aim that has no name here.
         NotALevel: for a level that is none, and up_to below the level.
-        Unsupported: where the groups of a level differ in size.
+        Unsupported: where the groups of a level differ in size, but for groups of one tree, without candidates, by
+            their weighted mean.
 
     Cost: independent of the number of atoms; seconds for 64 families.
 
@@ -195,8 +272,8 @@ def strategy(
     >>> strategy(Workload(domain, {"a": 1, "b": 1}, per_answer=True), Unit(1, 1), epsilon=1)
     epsilon=1
     measured  share
-    a         423/1000
-    b         577/1000
+    a         0.423
+    b         0.577
     wanted  answers  weight  standard deviation
     a       20       20      3.283
     b       50       50      2.403
@@ -207,14 +284,7 @@ def strategy(
         raise NotALevel("up_to must be at least the level of the release", came=up_to)
     if aim not in AIMS:
         raise OutOfRange(f"aim must be one of {', '.join(AIMS)}", came=aim)
-    families = candidate_families(wanted) if candidates is None else named_candidates(wanted, candidates)
-    shares = least_shares(wanted, families, whole_level(unit, highest), aim)
-    return Strategy(wanted.domain, unit, shares, wanted, now, highest)
-
-
-def whole_level(unit: Unit, level: Level) -> float:
-    """The level of noise on a count that one individual changes by 1, if one family had the whole: epsilon/(k s)."""
-    return unit.per_cell(level).scaled(1 / unit.sensitivity).epsilon_float
+    return Strategy(wanted.domain, unit, _least(wanted, unit, highest, candidates, aim), wanted, now, highest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,10 +327,44 @@ def _stated(chosen: Strategy, level: Level | None) -> Level:
     return level
 
 
-def _variances(workload: Workload, shares: Mapping[Family, Fraction], whole: float) -> dict[str, float]:
-    blocks = Blocks.of(workload.domain, shares, workload.eigenspaces)
-    levels = np.array([float(share) for share in shares.values()]) * whole
-    return {part.name: blocks.value(part.spectrum(blocks), levels) for part in workload.parts}
+def _is_even(domain: Domain) -> bool:
+    """Whether all groups of each level have one size."""
+    return all(axis.blocks is not None for axis in domain.axes)
+
+
+def _least(
+    workload: Workload, unit: Unit, level: Level, candidates: Iterable[Any] | None = None, aim: str = "mean"
+) -> dict[Family, Fraction]:
+    """The shares that the search for the domain's kind finds."""
+    if _is_even(workload.domain):
+        families = candidate_families(workload) if candidates is None else named_candidates(workload, candidates)
+        return least_shares(workload, families, float(level_of_atoms(unit, level).epsilon_float), aim)
+    if candidates is not None or aim != "mean":
+        remedy = "Leave candidates= and aim= out, or declare levels whose groups have one size."
+        raise Unsupported("over groups of several sizes all levels are candidates", came="others", remedy=remedy)
+    return least_tree_shares(workload, unit, level)
+
+
+def _check_measured(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction]) -> None:
+    if _is_even(workload.domain):
+        check_determined(workload, shares)
+        return
+    for name, variance in _variances(workload, unit, shares, level(1)).items():
+        if isinf(variance):
+            raise undetermined(name)
+
+
+def _variances(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction], level: Level) -> dict[str, float]:
+    whole = float(level_of_atoms(unit, level).epsilon_float)
+    if _is_even(workload.domain):
+        blocks = Blocks.of(workload.domain, shares, workload.eigenspaces)
+        levels = np.array([float(share) for share in shares.values()]) * whole
+        return {part.name: blocks.value(part.spectrum(blocks), levels) for part in workload.parts}
+    by_level = np.zeros(len(workload.domain.axes[0].levels) + 1)
+    for family, share in shares.items():
+        by_level[family[0]] = float(share)
+    errors = {part.name: TreeError.of(workload.reweighted({part.name: 1}), unit, level) for part in workload.parts}
+    return {name: float(error(by_level)) / float(precision(whole)) for name, error in errors.items()}
 
 
 def _weighted(workload: Workload, weights: Mapping[str, Number]) -> Workload:
@@ -288,7 +392,7 @@ def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
 def _table(chosen: Strategy) -> str:
     """What is measured, and what is wanted with its standard deviation."""
     name = chosen.domain.family_name
-    measured = [[name(family) or "total", str(share)] for family, share in chosen.shares.items()]
+    measured = [[name(family) or "total", _share(share)] for family, share in chosen.shares.items()]
     lines = [_aligned([["measured", "share"], *measured])]
     if chosen.workload is not None and chosen.level is not None:
         tuned = "" if chosen.tuned_at == chosen.level else f", shares tuned at {chosen.tuned_at}"
@@ -307,6 +411,11 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(
         "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
+
+
+def _share(share: Fraction) -> str:
+    """A share as a decimal where it is a short one, else as a fraction."""
+    return str(share) if 10**6 % share.denominator else f"{float(share):.6g}"
 
 
 def _shown(number: float) -> str:

@@ -1,0 +1,205 @@
+"""Requests to a ledger, read and found sound by themselves; and what an answer is written as."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange, WrongKind
+from utmost.exact import Level, Number, exact_integer
+from utmost.ledger.events import check_name
+from utmost.ledger.promise import Promise, promised
+from utmost.ledger.source import Source, check_source, read_source
+from utmost.ledger.state import Published, State
+from utmost.privacy.unit import Unit, read_unit
+from utmost.release.adapters import table_of
+from utmost.release.counted import CountedTable
+from utmost.release.table import declared, rows_origin
+from utmost.sampling.grid import unsnapped
+from utmost.sampling.integers import Integers
+from utmost.workloads import Strategy
+
+Response = dict[str, Integers]
+"""A response in steps of the lattice, by column."""
+
+MEASURED = "measured"
+"""The column of a release that a strategy measures."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Asked:
+    """A request to publish, read and found sound by itself.
+
+    Attributes:
+        name, dataset, level, promise, source, id_column, request, rows_from: what was asked for.
+        version: None for the newest.
+        independent: whether the data are none that another dataset of the ledger holds.
+        kind: of what kind of table the answers are.
+        part: where the dataset was counted in parts that share nobody, which one this is.
+    """
+
+    name: str
+    dataset: str
+    level: Level
+    promise: Promise
+    source: Source
+    id_column: str | None
+    version: int | None
+    request: str | None
+    independent: bool
+    rows_from: str
+    kind: str
+    part: tuple[str, str] | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns to release."""
+        return tuple(self.source.columns)
+
+    def may_be_stored(self, state: State) -> bool:
+        """Whether the answer is there, or a refusal that needs no writer, as far as a state tells."""
+        return self.request in state.requests or (self.name, self.version or 1) in state.releases
+
+
+def read_promise(
+    strategy: Strategy | None,
+    unit: Unit | None,
+    sensitivity: Number | None,
+    cells: Number | None,
+    neighbours: str | None,
+    **lattice: Any,
+) -> Promise:
+    """The promise of a table's columns, or of what a strategy measures, whose unit is that of the strategy.
+
+    Raises:
+        OutOfRange, NotANumber: for a parameter that is no such thing.
+    """
+    if strategy is None:
+        return promised(unit=read_unit(unit, sensitivity, cells, neighbours), **lattice)
+    if any(given is not None for given in (sensitivity, cells, neighbours)) or unit not in (None, strategy.unit):
+        raise OutOfRange("a release by a strategy has the unit of the strategy", remedy="Leave out unit= and the rest.")
+    return promised(unit=strategy.unit, **lattice).measuring(strategy)
+
+
+def as_published(state: State, name: str, version: int | None, request: str | None, promise: Promise) -> Promise:
+    """A promise on the reals, with the rule of snapping of the release that it asks for again, if there is one."""
+    made = state.requests.get(request) if request is not None else None
+    wanted = made[0] if made is not None else (name, version or max(state.versions(name), default=1))
+    found = state.releases.get(wanted)
+    return (
+        promise if found is None or found.promise.grid is None else promise.snapped_by(found.promise.lattice.snapping)
+    )
+
+
+def read_request(
+    name: str,
+    table: Any,
+    level: Level,
+    promise: Promise,
+    look: Callable[[Callable[[State], Promise]], Promise],
+    *,
+    columns: str | Sequence[str] | None,
+    public: str | Sequence[str],
+    drop: str | Sequence[str],
+    id_column: str | None,
+    dataset: str | None,
+    version: Number | None,
+    request: str | None,
+    independent: bool,
+    rows: str,
+) -> Asked:
+    """A request with the values read and every column declared.
+
+    Args:
+        look: calls a function with the state of the ledger.
+        rows: where the list of rows comes from.
+
+    Raises:
+        NotDeclared, BadTable, OutOfRange, WrongKind: for what cannot be published so.
+    """
+    if not isinstance(independent, bool):
+        raise OutOfRange("independent must be true or false", came=independent)
+    group = check_name(check_name(name, "name") if dataset is None else dataset, "dataset")
+    wanted = None if version is None else exact_integer(version, "version")
+    again = None if request is None else check_name(request, "request")
+    asked: dict[str, Any] = {"name": name, "dataset": group, "level": level, "independent": independent}
+    asked |= {"version": wanted, "request": again, "rows_from": rows_origin(rows)}
+    if promise.strategy is not None:
+        if columns is not None or public or drop or id_column is not None:
+            remedy = "Leave out columns=, public=, drop= and id_column=."
+            raise OutOfRange("a strategy says itself what is released", remedy=remedy)
+        counted = _counted(table)
+        source = measured_source(counted, promise)
+        about: dict[str, Any] = {"promise": promise, "source": source, "kind": counted.kind, "part": counted.part}
+        return Asked(**asked, **about, id_column=None)
+    if columns is None:
+        raise OutOfRange("columns must name at least one column", came="none", remedy='Pass columns=["n"], say.')
+    kept = declared(table, columns, public, drop)
+    if promise.grid is not None:
+        promise = look(lambda state: as_published(state, name, wanted, again, promise))
+    source = read_source(table, columns, promise, id_column, kept)
+    check_source(source, promise)
+    return Asked(**asked, promise=promise, source=source, kind=source.kind, id_column=id_column)
+
+
+def release_source(release: Published, table: Any) -> Source:
+    """The values of a release that is there, read from a table that is brought again."""
+    if release.promise.strategy is not None:
+        return measured_source(_counted(table), release.promise)
+    return read_source(table, release.columns, release.promise, release.id_column, release.public)
+
+
+def measured_source(counted: CountedTable, promise: Promise) -> Source:
+    """The true sums that a strategy measures, family by family.
+
+    Raises:
+        OutOfRange: for a table over another domain, or one whose individuals change more than the strategy protects.
+    """
+    strategy = promise.strategy
+    assert strategy is not None
+    if not counted.domain.same_as(strategy.domain):
+        raise OutOfRange("the table must be counted over the domain of the strategy", came="another domain")
+    counted.check_covered(strategy.unit)
+    sums = [one.ravel() for one in strategy.sums(counted.atoms).values()]
+    return read_source({MEASURED: np.concatenate(sums)}, MEASURED, promise, None)
+
+
+def _counted(table: Any) -> CountedTable:
+    if not isinstance(table, CountedTable):
+        remedy = "Count the events with ut.count_table over the domain of the strategy."
+        raise WrongKind("a strategy measures a counted table", came=type(table).__name__, where="table", remedy=remedy)
+    return table
+
+
+def answer_beside(source: Source, promise: Promise, level: Level, kind: str, response: Response) -> Any:
+    """A response as it is handed to whoever brought the table: that table, with released values in it."""
+    if promise.strategy is not None:
+        return answer_alone(promise, level, kind, response)
+    return source.with_released(written(promise, response))
+
+
+def answer_alone(promise: Promise, level: Level, kind: str, response: Response) -> Any:
+    """A response as it is handed to whoever brings no table."""
+    if promise.strategy is None:
+        return table_of(kind, written(promise, response))
+    return measured_release(promise.strategy, level, response[MEASURED], kind)
+
+
+def written(promise: Promise, response: Response) -> dict[str, NDArray[Any]]:
+    """A response as numbers: integers, or floats on the grid."""
+    exponent = promise.lattice.exponent
+    if exponent is None:
+        return response
+    return {name: unsnapped(steps, exponent) for name, steps in response.items()}
+
+
+def measured_release(strategy: Strategy, level: Level, flat: Integers, kind: str) -> Any:
+    """TEMPORARY"""
+    sizes = [prod(strategy.domain.group_shape(family)) for family in strategy.shares]
+    parts = np.split(flat, np.cumsum(sizes)[:-1])
+    shaped = {f: p.reshape(strategy.domain.group_shape(f)) for f, p in zip(strategy.shares, parts, strict=True)}
+    return SimpleNamespace(measured=shaped)

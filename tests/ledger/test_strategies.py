@@ -1,0 +1,204 @@
+"""Strategies in a ledger: each family at its share, relaxed and viewed without loss; parts that share nobody."""
+
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange, WrongKind
+from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.ledger import Ledger, read_sealed
+from utmost.ledger.promise import promised
+from utmost.ledger.spending import together
+from utmost.noise import Geometric, costs
+from utmost.privacy import Unit
+from utmost.release.counted import CountedTable
+from utmost.testing import seeded_ledger
+from utmost.workloads import Domain, Strategy, hierarchy
+
+DOMAIN = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c"]}, names=["region", "district"]), sex=["men", "women"])
+ATOMS = np.array([[3, 40], [0, 5], [60, 7]])
+ONE = Unit(1, 1)
+SHARES = {"district sex": "1/2", "region": "3/10", "": "1/5"}
+
+
+def strategy(unit=ONE):
+    return Strategy(DOMAIN, unit, SHARES)
+
+
+def counted(atoms=ATOMS, unit=ONE, **about):
+    return CountedTable(DOMAIN, atoms, unit, **about)
+
+
+def measured(release):
+    """What a release measured, by family, flat."""
+    return {family: sums.ravel().tolist() for family, sums in release.measured.items()}
+
+
+def test_a_strategy_is_published_viewed_and_relaxed_without_loss(ledger, reopened):
+    first = ledger.publish("census", counted(), strategy=strategy(), epsilon="1/4")
+    strict = ledger.view("census", epsilon="1/8")
+    loose = ledger.relax("census", counted(), epsilon=1)
+    assert [list(one.measured) for one in (first, strict, loose)] == [list(strategy().shares)] * 3
+    assert ledger.spent("census") == level(1)
+    again = reopened()
+    for at, said in (("1/4", first), ("1/8", strict), (1, loose)):
+        assert measured(again.view("census", epsilon=at)) == measured(said)
+    assert measured(again.publish("census", counted(), strategy=strategy(), epsilon="1/4")) == measured(first)
+    assert again.verify().responses == 3
+
+
+def test_at_a_large_level_the_sums_are_the_true_ones(ledger):
+    """So each stands in its place, family by family."""
+    with pytest.warns(UserWarning, match="protects practically nobody"):
+        released = ledger.publish("census", counted(), strategy=strategy(Unit(1, 1)), epsilon=800)
+    true = {family: sums.ravel().tolist() for family, sums in strategy().sums(ATOMS).items()}
+    assert measured(released) == true
+
+
+def test_each_family_has_the_noise_of_its_share(tmp_path):
+    """20 000 sums of each family: the variances are those of geometric noise at the shares of the level."""
+    domain = Domain(cell=range(20_000), side=["l", "r"])
+    plan = Strategy(domain, Unit(2, 1), {"cell side": "2/3", "cell": "1/3"})
+    zero = CountedTable(domain, np.zeros(domain.shape, dtype=np.int64), Unit(2, 1))
+    with seeded_ledger(tmp_path / "l.db", "strategy", create=True) as ledger:
+        ledger.publish("z", zero, strategy=plan, epsilon="1/4")
+        released = ledger.relax("z", zero, epsilon=3)
+        for at in ("1/4", 3):
+            for family, sums in ledger.view("z", epsilon=at).measured.items():
+                law = Geometric(plan.levels(level(at))[family], 2)
+                expected = float(law.expected_cost(costs.squared))
+                assert np.mean(sums.astype(float) ** 2) == pytest.approx(expected, rel=0.05)
+    assert released.measured[domain.family("cell")].shape == (20_000, 1)
+
+
+@pytest.mark.parametrize("derived", [False, True])
+def test_runs_that_cross_blocks_are_as_runs_that_do_not(tmp_path, derived):
+    """A view of a derived ledger after a rollback repeats itself, also where families end amid a block."""
+    domain = Domain(cell=range(5_000), side=["l", "r"])
+    plan = Strategy(domain, Unit(1, 1), {"cell": "1/2", "cell side": "1/4", "side": "1/4"})
+    table = CountedTable(domain, np.arange(10_000).reshape(domain.shape), Unit(1, 1))
+    with Ledger.open(tmp_path / "l.db", create=True, derived=derived) as ledger:
+        first = ledger.publish("r", table, strategy=plan, epsilon=1)
+        assert measured(ledger.view("r", epsilon=1)) == measured(first)
+        noise = first.measured[domain.family("cell side")] - table.atoms
+        assert 0 < np.abs(noise).mean() < 20
+
+
+def test_derived_noise_of_two_families_is_not_the_same(tmp_path):
+    """Equal shares, equal values: still one keystream for each run."""
+    domain = Domain(one=range(500), other=["only"])
+    plan = Strategy(domain, Unit(1, 1), {"one other": "1/2", "one": "1/2"})
+    table = CountedTable(domain, np.zeros(domain.shape, dtype=np.int64), Unit(1, 1))
+    with Ledger.open(tmp_path / "l.db", create=True, derived=True) as ledger:
+        fine, coarse = ledger.publish("r", table, strategy=plan, epsilon=1).measured.values()
+    assert (fine.ravel() != coarse.ravel()).any()
+
+
+@pytest.mark.oracle
+def test_all_responses_of_all_families_cost_what_the_loosest_level_costs():
+    """Google's dp-accounting composes both families, each at 1/4 and 1 of the level, and finds the profile of 1."""
+    accounting = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+
+    def logs(mass):
+        flat = np.append(mass.ravel(), max(0.0, 1 - mass.sum()))
+        return {i: math.log(p) for i, p in enumerate(flat.tolist()) if p > 1e-18}
+
+    def judged(here, there):
+        return accounting.from_two_probability_mass_functions(
+            logs(there), logs(here), value_discretization_interval=1e-4
+        )
+
+    k = np.arange(-250, 251)
+    pairs, alone = [], []
+    for share in (Fraction(2, 3), Fraction(1, 3)):
+        levels = [level("1/4").scaled(share), level(1).scaled(share)]
+        moves = np.meshgrid(k, k, indexing="ij")
+        v = [moves[0] + moves[1], moves[0]][::-1]
+        v = [v[1], v[0]]
+        pairs.append(judged(joint_pmf(v, levels), joint_pmf([one - 1 for one in v], levels)))
+        law = Geometric(levels[1])
+        alone.append(judged(law.pmf(k), law.pmf(k - 1)))
+    together_, once = pairs[0].compose(pairs[1]), alone[0].compose(alone[1])
+    for epsilon in (0, 0.25, 0.5, 0.9, 1.05):
+        assert together_.get_delta_for_epsilon(epsilon) == pytest.approx(once.get_delta_for_epsilon(epsilon), abs=1e-4)
+    assert together_.get_delta_for_epsilon(1.01) < 1e-4
+
+
+def test_a_strategy_is_read_back_from_its_facts():
+    promise = promised(unit=Unit(3, 2, "change-one")).measuring(strategy(Unit(3, 2, "change-one")))
+    again = type(promise).of_facts(promise.facts())
+    assert again.facts() == promise.facts()
+    assert again.runs == promise.runs
+    assert pickle.loads(pickle.dumps(promise.strategy)).shares == promise.strategy.shares
+    assert promise.radius(level(1), "0.95") == Geometric(level(1).scaled(Fraction(1, 20)), 3).radius("0.95")
+
+
+def test_what_does_not_fit_a_strategy_is_refused(ledger):
+    """And nothing is spent."""
+    good = {"strategy": strategy(), "epsilon": 1}
+    with pytest.raises(WrongKind, match="counted table"):
+        ledger.publish("r", {"n": [1]}, **good)
+    with pytest.raises(OutOfRange, match="says itself what is released"):
+        ledger.publish("r", counted(), columns="n", **good)
+    with pytest.raises(OutOfRange, match="has the unit of the strategy"):
+        ledger.publish("r", counted(), **good, sensitivity=1, cells=1)
+    with pytest.raises(OutOfRange, match="integers with geometric noise"):
+        ledger.publish("r", counted(), **good, domain="reals")
+    with pytest.raises(OutOfRange, match="must cover the one that the counting proved"):
+        ledger.publish("r", counted(unit=Unit(1, 2)), **good)
+    with pytest.raises(OutOfRange, match="over the domain of the strategy"):
+        ledger.publish("r", CountedTable(Domain(sex=["men", "women"]), np.array([1, 2]), ONE), **good)
+    with pytest.raises(OutOfRange, match="columns must name"):
+        ledger.publish("r", {"n": [1]}, epsilon=1, sensitivity=1, cells=1)
+    assert ledger.releases == ()
+
+
+def test_other_counts_and_other_shares_are_another_release(ledger):
+    ledger.publish("r", counted(), strategy=strategy(), epsilon="1/2")
+    with pytest.raises(DataChanged):
+        ledger.relax("r", counted(ATOMS + 1), epsilon=1)
+    with pytest.raises(AlreadyPublished, match="keep its columns, promise"):
+        ledger.publish("r", counted(), strategy=Strategy(DOMAIN, Unit(1, 1), {"sex": 1}), epsilon="1/2")
+
+
+def test_a_level_key_opens_a_strategy_and_nothing_that_was_changed(tmp_path):
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        said = ledger.publish("r", counted(), strategy=strategy(), epsilon=1)
+        key = ledger.level_key("r", epsilon=1)
+    assert measured(read_sealed(tmp_path / "l.db", "r", key)) == measured(said)
+
+
+def part(label, partition="by country"):
+    return counted(part=(partition, label))
+
+
+def test_parts_that_share_nobody_cost_the_part_that_costs_most(ledger):
+    """Country A at 1.1 and B at 0.2 cost 1.1; what is about all adds up, and so does another partition."""
+    ledger.budget("editors", limit="3/2")
+    ledger.publish("a", part("A"), strategy=strategy(), epsilon="1.1", dataset="editors")
+    ledger.publish("b", part("B"), strategy=strategy(), epsilon="0.2", dataset="editors")
+    assert ledger.budget("editors").spent == Fraction(11, 10)
+    ledger.relax("b", part("B"), epsilon=1)
+    assert ledger.budget("editors").spent == Fraction(11, 10)
+    with pytest.raises(BudgetExceeded):
+        ledger.publish("all", counted(ATOMS + 1), strategy=strategy(), epsilon="1/2", dataset="editors")
+    with pytest.raises(BudgetExceeded):
+        ledger.relax("b", part("B"), epsilon=2)
+    with pytest.raises(BudgetExceeded):
+        ledger.publish("c", part("A", "by year"), strategy=strategy(), epsilon="1/2", dataset="editors")
+    ledger.publish("all", counted(ATOMS + 1), strategy=strategy(), epsilon="2/5", dataset="editors")
+    assert ledger.budget("editors").spent == Fraction(3, 2)
+    assert ledger.verify().spent["editors"].epsilon == Fraction(3, 2)
+
+
+def test_the_largest_part_is_found_where_sums_are_irrational():
+    """log 2 + log 2 beside 1.38 and 1.39; equal sums written differently count once."""
+    halves = [(level(alpha="1/2"), ("p", "x")), (level(alpha="1/2"), ("p", "x"))]
+    assert together([*halves, (level("1.38"), ("p", "y"))]).powers == ((Fraction(1, 2), Fraction(2)),)
+    assert together([*halves, (level("1.39"), ("p", "y"))]).epsilon == Fraction(139, 100)
+    same = together([*halves, (level(alpha="1/4"), ("p", "y"))])
+    assert same.epsilon == pytest.approx(2 * math.log(2))

@@ -1,0 +1,127 @@
+"""Two readers of CSV agree: what NumPy reads in blocks is what Python's own reader reads, and so is what is written."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.errors import BadTable
+from utmost.tables import csv_blocks, csv_table, files
+from utmost.tables.csv_blocks import Unlike, read_blocks
+
+# Everything that a reader may trip over, and in many orders: quotes, line ends of three kinds, separators, numbers.
+bits = [*'aé1-+:/ ,"\n\r\t', "\r\n", '""', ',"', '",', '"\n', "12,", "\n7,8\n"]
+anything = st.lists(st.sampled_from(bits), max_size=24)
+numbers = st.integers(-(10**20), 10**20).map(str)
+odd_cells = ["", " 3 ", "+5", "-0", "007", "1.50", "1e3", "x", "1:5", "1/5", 'a "b"', "c,d", "e\nf", "é"]
+cells = st.one_of(numbers, st.sampled_from(odd_cells))
+
+
+def outcome(path, delimiter):
+    """All that can be seen of a file: its columns, the types of their cells, what is written; or the refusal."""
+    adapter = csv_table._CsvAdapter()
+    try:
+        table = csv_table.read(path)
+        columns = {name: adapter.column(table, name) for name in table.names}
+        laid = {table.header[0]: np.arange(table.rows) - 2, "more": [f'"{row},' for row in range(table.rows)]}
+        laid["floats"] = np.arange(table.rows) * 1e15 / 3
+        released = adapter.with_columns(table, laid, {"more": table.header[-1], "floats": table.header[-1]})
+        texts = []
+        for one in (table, released, adapter.without(released, table.header[1:])):
+            content = io.BytesIO()
+            csv_table.write(one, content, delimiter=delimiter)
+            texts += [content.getvalue(), list(csv_table.rows(one)), files.head(one, 1)]
+        kinds = {name: [type(cell) for cell in column] for name, column in columns.items()}
+        firsts = [list(adapter.column(table, name, 1)) for name in table.names]
+        places = [adapter.place(table, row) for row in range(min(table.rows, 2))]
+        return {name: list(column) for name, column in columns.items()}, kinds, texts, firsts, places
+    except BadTable as error:
+        return str(error)
+
+
+def both(path, delimiter, block):
+    """The outcome of each reader: in blocks where that can be, and by records throughout."""
+
+    def unlike(*_):
+        raise Unlike
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_blocks, "_BLOCK", block)
+        fast = outcome(path, delimiter)
+        patch.setattr(csv_table, "read_blocks", unlike)
+        return fast, outcome(path, delimiter)
+
+
+@settings(max_examples=400)
+@given(anything, st.sampled_from(["a,b\n", "a\n", "", '"a,1",b\r\n', "\n"]), st.sampled_from([1, 5, 1 << 20]))
+def test_any_text_is_read_and_written_alike_or_refused_alike(tmp_path_factory, parts, header, block):
+    """Same cells, same types, same bytes written, same message, however the text is cut into blocks."""
+    path = tmp_path_factory.mktemp("csv") / "t.csv"
+    path.write_bytes((header + "".join(parts)).encode())
+    fast, slow = both(path, ",", block)
+    assert fast == slow
+
+
+@given(
+    st.lists(st.tuples(cells, cells, numbers), max_size=30),
+    st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["t.csv", "t.tsv"]),
+    st.sampled_from([3, 40, 1 << 20]),
+)
+def test_whatever_a_writer_of_csv_writes_is_read_in_blocks(tmp_path_factory, rows, quoting, end, name, block):
+    """A file as csv.writer writes it goes the quick way, and gives what the other way gives, under either separator."""
+    path = tmp_path_factory.mktemp("csv") / name
+    with path.open("w", encoding="utf-8", newline="") as file:
+        delimiter = csv_table.delimiter_of(path)
+        csv.writer(file, quoting=quoting, lineterminator=end, delimiter=delimiter).writerows([["a", "b", "n"], *rows])
+    assert csv_table.read(path).in_blocks
+    for written in ",\t":
+        fast, slow = both(path, written, block)
+        assert fast == slow
+
+
+def test_a_column_of_integers_is_an_array_and_any_other_a_list(tmp_path):
+    """As far as int64 reaches: the type says nothing about which reader read it."""
+    path = tmp_path / "t.csv"
+    path.write_text("n,m,x\n1, 3 ,9223372036854775807\n-2,+4,-9223372036854775808\n")
+    adapter, table = csv_table._CsvAdapter(), csv_table.read(path)
+    assert [adapter.column(table, name).tolist() for name in "nm"] == [[1, -2], [3, 4]]
+    assert adapter.column(table, "x") == [2**63 - 1, -(2**63)]
+
+
+@given(st.floats())
+def test_a_float_is_written_by_python_as_by_numpy(number):
+    """The two readers write a laid column of floats each in its own way."""
+    assert str(np.float64(number)) == str(number)
+
+
+def test_a_record_longer_than_a_block_is_read(tmp_path):
+    path = tmp_path / "t.csv"
+    long = '"' + "x,\n" * 40_000 + '"'
+    path.write_text(f"a,b\n{long},1\ny,2\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_blocks, "_BLOCK", 5_000)
+        assert sum(block.rows for block in read_blocks(path, 2, ",")) == csv_table.read(path).rows == 2
+        assert next(csv_table.rows(csv_table.read(path))) == [long[1:-1], "1"]
+
+
+def test_a_cell_beyond_the_limit_of_the_csv_module_is_refused_as_there(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(f"a,b\n{'x' * 140_000},1\n")
+    with pytest.raises(BadTable, match="field larger than field limit"):
+        csv_table.read(path)
+
+
+def test_the_rows_of_a_million_are_passed_on_as_they_are_written(tmp_path):
+    """Progress counts rows; their sum is the table's."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,n\n" + "".join(f"w{row},{row}\n" for row in range(200_000)))
+    table = csv_table.read(path)
+    counts, texts = zip(*csv_table.pieces(table), strict=True)
+    assert sum(counts) == table.rows == 200_000
+    assert len(counts) > 2
+    assert b"".join(texts) == path.read_bytes()
