@@ -122,11 +122,8 @@ def nouns() -> dict[str, Any]:
     bits = rappor.BitResponse("3/4", "1/4")
     loose = rappor.BitResponse("9/10", "1/10")
     vertices = utmost.vertices(ptype)
-    domain = utmost.Domain(a=[1, 2], age=utmost.workloads.bins(4))
-    strategy = utmost.workloads.Strategy(domain, utmost.Unit(1, 1), {"a age": "1/2", "a": "1/2"})
-    workload = utmost.release_workload(np.arange(8).reshape(2, 4), strategy, epsilon=1)
+    workload = utmost.release_workload(np.arange(8).reshape(2, 4), MEASURES, epsilon=1)
     return {
-        "measures": strategy,
         "workload": workload,
         "clean": workload.clean(),
         "level": half,
@@ -168,6 +165,9 @@ def nouns() -> dict[str, Any]:
     }
 
 
+DOMAIN = utmost.Domain(a=[1, 2], age=utmost.workloads.bins(4))
+MEASURES = utmost.workloads.Strategy(DOMAIN, utmost.Unit(1, 1), {"a age": "1/2", "a": "1/2"})
+
 # What is plausible for a parameter of this name: names of nouns after "=", else values.
 PLAUSIBLE: dict[str, list[Any]] = {
     "epsilon": [1, "1/2", 0.25, "=level", 3, 1e-6, 50],
@@ -195,7 +195,7 @@ PLAUSIBLE: dict[str, list[Any]] = {
     "denominator": [25, {}],
     "families": ["a", "age"],
     "along": [{"age": "midpoints"}, {"a": [1, "1/2"]}],
-    "strategy": ["=measures"],
+    "strategy": [MEASURES],
     "together": [True, False],
     "facts": [{}, {"kind": "utmost workload release", "format": 1}],
     "cost": ["=cost"],

@@ -87,13 +87,6 @@ class Answer:
     confidence: Fraction
     exact: Fraction = field(repr=False)
 
-    @classmethod
-    def of(cls, exactly: Fraction, noise: Combination, confidence: Fraction) -> "Answer":
-        """An estimate whose error has a law."""
-        printing = Printing.of([noise])
-        radius = printing.radius(noise.radius(confidence))
-        return cls(printing.estimate(exactly), radius, float(noise.variance), confidence, exactly)
-
     @property
     def interval(self) -> tuple[int | float, int | float]:
         """From ``value - radius`` to ``value + radius``."""
@@ -101,3 +94,14 @@ class Answer:
 
     def __str__(self) -> str:
         return f"{self.value} +- {self.radius}"
+
+
+def answer_of(exactly: Fraction, noise: Combination, confidence: Fraction) -> Answer:
+    """The answer of an estimate whose error has a law.
+
+    >>> print(answer_of(Fraction(17), Combination([1], 1), Fraction(19, 20)))
+    17 +- 3
+    """
+    printing = Printing.of([noise])
+    radius = printing.radius(noise.radius(confidence))
+    return Answer(printing.estimate(exactly), radius, float(noise.variance), confidence, exactly)

@@ -19,7 +19,7 @@ from utmost.release.clean_release import CleanRelease, cleaned
 from utmost.release.counted import CountedTable
 from utmost.release.plan import warn_of_level
 from utmost.release.values import noised_by, secure
-from utmost.release.workload_answers import Answer, Printing
+from utmost.release.workload_answers import Answer, Printing, answer_of
 from utmost.release.workload_statements import (
     check_stated,
     noise_laws,
@@ -232,7 +232,7 @@ class WorkloadRelease:
         """
         form = selected(self.domain, {} if where is None else where, along)
         sure = self.confidence if confidence is None else read_confidence(confidence)
-        return Answer.of(self.reconstruction.value(self.measured, form), self.noise(form), sure)
+        return answer_of(self.reconstruction.value(self.measured, form), self.noise(form), sure)
 
     @checked
     def ratio(self, numerator: Where, denominator: Where, *, confidence: Number | None = None) -> RatioBar:

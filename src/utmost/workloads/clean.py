@@ -69,6 +69,7 @@ def nonnegative_least_squares(
 
     Cost: some hundred passes over the atoms and the families.
 
+    >>> from utmost.workloads.reconstruction import Reconstruction
     >>> reconstruction = Reconstruction(Domain(sex=["men", "women"]), {(0,): 1, (1,): 1})
     >>> found = nonnegative_least_squares(reconstruction, {(0,): np.array([7, -2]), (1,): np.array([4])})
     >>> (found.whole + found.rest).round(6).tolist()
