@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
 from utmost.exact import Level
-from utmost.release.lattice import Lattice, minus
+from utmost.release.lattice import Lattice
 from utmost.release.level_steps import Step
 from utmost.release.statements import level_text
 from utmost.sampling.draw import Method
-from utmost.sampling.integers import Integers, joined
+from utmost.sampling.integers import Integers, joined, minus
 from utmost.sampling.random_bits import NONCE_BYTES, Keystream, Randomness, Word
 
 _TOP, _HALVINGS = 10, 12

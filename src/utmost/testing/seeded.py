@@ -28,7 +28,7 @@ from utmost.workloads import Strategy
 class SeededRandomness:
     """Insecure on purpose: equal seeds give equal draws, on every machine and with every version of NumPy.
 
-    `utmost.release` refuses it, and so does the ledger; `utmost.sample` and `utmost.testing.seeded_release` take it.
+    Releases refuse it, and so does the ledger; `utmost.sample` and `utmost.testing.seeded_release` take it.
 
     Args:
         seed: an int, text or bytes.
@@ -78,7 +78,7 @@ def seeded_release(
     method: Method | None = None,
     grid: Number | None = None,
 ) -> Any:
-    """What `utmost.release` does, with bits from a seed. It is not private: the seed takes the noise off again.
+    """What `utmost.add_noise` does, with bits from a seed. It is not private: the seed takes the noise off again.
 
     >>> from utmost.noise import Geometric
     >>> seeded_release([10, 20], Geometric(epsilon=1), seed=7).tolist() == seeded_release(

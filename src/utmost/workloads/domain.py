@@ -209,6 +209,15 @@ class Domain:
         return [(axis, level) for axis, level in zip(self.axes, family, strict=True) if level < len(axis.levels)]
 
 
+def is_finer(one: Family, other: Family) -> bool:
+    """Whether each group of one family lies in a group of the other; a family is finer than itself.
+
+    >>> is_finer((0, 1), (0, 2)), is_finer((0, 1), (1, 0))
+    (True, False)
+    """
+    return all(fine <= coarse for fine, coarse in zip(one, other, strict=True))
+
+
 def _domain(axes: tuple[Axis, ...]) -> Domain:
     return Domain({axis.levels[0]: axis for axis in axes})
 
