@@ -95,7 +95,7 @@ def test_every_relative_link_leads_somewhere():
 
 
 def test_every_file_that_a_page_names_is_there():
-    """`room/file.py` in a page is a path of the repository, below src/utmost, or on the page of benchmarks below those."""
+    """`room/file.py` in a page is a path of the repository, below src/utmost, or below benchmarks."""
     named = re.compile(r"`(?:src/utmost/)?((?:\w+/)+\w+\.py)`")
     trees = [ROOT / "src" / "utmost", ROOT, ROOT / "benchmarks"]
     for page in sorted((ROOT / "docs").rglob("*.md")):

@@ -47,6 +47,8 @@ class Domain:
     axes: tuple[Axis, ...]
 
     def __init__(self, axes: Mapping[str, Any] | None = None, /, **named: Any) -> None:
+        if not isinstance(axes, Mapping | None):
+            raise wrong_kind("axes", "a mapping of axes by name", axes)
         given = {**({} if axes is None else axes), **named}
         made = tuple(_axis(name, axis) for name, axis in given.items())
         names = [name for axis in made for name in axis.levels]
