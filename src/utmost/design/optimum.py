@@ -128,18 +128,13 @@ class Optimum(Rebuilt):
         >>> found.draw((0, 1)) in places.labels, found.draw([0, 3], shape=10).shape
         (True, (10, 2))
         """
+        return self._drawing().draw(secrets, shape, randomness, method)
+
+    def _drawing(self) -> Any:
+        """The mechanism with the names of secrets and answers; the room beside this one is loaded by its name."""
         kept, labels = self.certificate, self.certificate.ptype.space.labels
-        drawing = import_module("utmost.sampling.channel_draws")  # a room beside this one, loaded by its name
-        return drawing.outcomes_of(
-            _drawn_from(kept),
-            secrets,
-            shape,
-            names=labels,
-            answers=labels if kept.consumer.actions == len(labels) else None,
-            remap=kept.remap,
-            randomness=randomness,
-            method=method,
-        )
+        answers = labels if kept.consumer.actions == len(labels) else None
+        return import_module("utmost.sampling.channel_draws").Drawing(_drawn_from(kept), labels, answers, kept.remap)
 
 
 @lru_cache(maxsize=8)

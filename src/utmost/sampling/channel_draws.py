@@ -38,49 +38,63 @@ _WIDE = 256
 _KEPT = 8
 
 
-def outcomes_of(
-    mechanism: Mechanism,
-    secrets: Any,
-    shape: Shape = (),
-    *,
-    names: Names = None,
-    answers: Names = None,
-    remap: Remap | None = None,
-    randomness: Randomness | None = None,
-    method: Method | None = None,
-) -> Any:
-    """Independent outcomes of a mechanism, one for each secret that is asked about.
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawing:
+    """What is drawn from, and what its secrets and outcomes are called.
 
-    Args:
+    Attributes:
         mechanism: a channel of Fractions, or the geometric mechanism at any level.
-        secrets: one secret, or a list or an array of them; by number, or by name.
-        shape: so many for each secret; () for one.
         names: what the secrets are called. Where some of them are numbers, a number is a name, and else a position.
         answers: what the outcomes are called; they come by name where the secrets did.
         remap: what to make of each outcome.
-        randomness: where the bits come from; the operating system, if left out.
-        method: "constant" or "table".
-
-    Returns:
-        One outcome for one secret and the shape (); else an array of the shape ``shape`` followed by that of the
-        secrets.
-
-    Raises:
-        Unsupported: for a channel of floats.
-        OutOfRange: for a secret that is none of these, whose place in the list is named.
-        PromiseBroken: for randomness that can be predicted.
     """
-    bits = unpredictable(randomness, where="draw", instead="utmost.testing.seeded_draw")
-    asked = _Asked.read(secrets, names, mechanism.shape[0] if isinstance(mechanism, Channel) else mechanism.size)
-    size = _sizes(shape)
-    rows = np.broadcast_to(asked.rows, (*size, *asked.rows.shape)).reshape(-1)
-    drawn = _drawn(mechanism, rows, bits, method)
-    if remap is not None:
-        drawn = remap.actions[drawn]
-    if not size and asked.is_one:
-        return answers[int(drawn[0])] if asked.is_named and answers is not None else int(drawn[0])
-    found = drawn.reshape(*size, *(() if asked.is_one else asked.rows.shape))
-    return _by_name(answers)[found] if asked.is_named and answers is not None else found
+
+    mechanism: Mechanism
+    names: Names = None
+    answers: Names = None
+    remap: Remap | None = None
+
+    def draw(self, secrets: Any, shape: Shape, randomness: Randomness | None, method: Method | None) -> Any:
+        """Independent outcomes to be published: see `outcomes`.
+
+        Raises:
+            PromiseBroken: for randomness that can be predicted.
+        """
+        bits = unpredictable(randomness, where="draw", instead="utmost.testing.seeded_draw")
+        return self.outcomes(secrets, shape, bits, method)
+
+    def outcomes(self, secrets: Any, shape: Shape, randomness: Randomness, method: Method | None) -> Any:
+        """Independent outcomes, one for each secret that is asked about.
+
+        Args:
+            secrets: one secret, or a list or an array of them; by number, or by name.
+            shape: so many for each secret; () for one.
+            randomness: where the bits come from.
+            method: "constant" or "table".
+
+        Returns:
+            One outcome for one secret and the shape (); else an array of the shape ``shape`` followed by that of the
+            secrets.
+
+        Raises:
+            Unsupported: for a channel of floats.
+            OutOfRange: for a secret that is none of these, whose place in the list is named.
+        """
+        rows = self.mechanism.shape[0] if isinstance(self.mechanism, Channel) else self.mechanism.size
+        asked, size = _Asked.read(secrets, self.names, rows), _sizes(shape)
+        drawn = _drawn(
+            self.mechanism,
+            np.broadcast_to(asked.rows, (*size, *asked.rows.shape)).reshape(-1),
+            randomness,
+            method,
+        )
+        if self.remap is not None:
+            drawn = self.remap.actions[drawn]
+        answers = self.answers if asked.is_named else None
+        if not size and asked.is_one:
+            return int(drawn[0]) if answers is None else answers[int(drawn[0])]
+        found = drawn.reshape(*size, *(() if asked.is_one else asked.rows.shape))
+        return found if answers is None else _by_name(answers)[found]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,8 +153,7 @@ def _positions(values: NDArray[Any], names: Names) -> NDArray[np.intp]:
     return np.array(rows, np.intp).reshape(values.shape)
 
 
-def _by_name(answers: Names) -> NDArray[Any]:
-    assert answers is not None
+def _by_name(answers: Sequence[Hashable]) -> NDArray[Any]:
     return np.array(answers) if all(isinstance(name, str) for name in answers) else objects(answers)
 
 

@@ -199,8 +199,8 @@ def _of_mechanism(mechanism: Any, secret: Any, shape: Shape, randomness: Randomn
     if not isinstance(mechanism, Channel | GeometricMatrix):
         raise _no_sampler(mechanism)
     drawing = import_module("utmost.sampling.channel_draws")
-    names = {"names": mechanism.secrets, "answers": mechanism.outcomes} if isinstance(mechanism, Channel) else {}
-    return drawing.outcomes_of(mechanism, secret, shape, randomness=randomness, method=method, **names)
+    names = (mechanism.secrets, mechanism.outcomes) if isinstance(mechanism, Channel) else ()
+    return drawing.Drawing(mechanism, *names).draw(secret, shape, randomness, method)
 
 
 def _only_shape(first: Any, second: Shape) -> Shape:

@@ -7,6 +7,7 @@ from utmost.testing.seeded import (
     seeded_ledger,
     seeded_release,
     seeded_responses,
+    seeded_workload_release,
 )
 
 __all__ = [
@@ -16,4 +17,5 @@ __all__ = [
     "seeded_ledger",
     "seeded_release",
     "seeded_responses",
+    "seeded_workload_release",
 ]
