@@ -147,6 +147,7 @@ def attack_beside(
     return replace(attack(found, consumer, mechanism="optimal", **asked), others=others)
 
 
+@checked
 def usual_mechanisms(ptype: PrivacyType, floats: bool = False) -> dict[str, Channel]:
     """The mechanisms that are usually taken on a space, at the level of the type, by what they are called.
 

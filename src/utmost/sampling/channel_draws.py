@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from math import lcm
+from math import lcm, prod
 from numbers import Number as AnyNumber
 from typing import Any
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from utmost.channels import Channel, GeometricMatrix, Remap
 from utmost.errors import OutOfRange, Unsupported, WrongKind
-from utmost.exact import Array, Interval, frozen, objects
+from utmost.exact import Array, Interval, frozen, objects, plain_array
 from utmost.noise import Geometric
 from utmost.sampling.categorical import Thresholds
 from utmost.sampling.draw import CHUNK, Method, Shape, draws, plan_for
@@ -35,6 +35,7 @@ _CONSTANT_UP_TO = 50_000_000
 # So many comparisons at once stay in the second-level cache.
 _AT_ONCE = 1 << 17
 _WIDE = 256
+_MOST = 10**9
 _KEPT = 8
 
 
@@ -82,6 +83,8 @@ class Drawing:
         """
         rows = self.mechanism.shape[0] if isinstance(self.mechanism, Channel) else self.mechanism.size
         asked, size = _Asked.read(secrets, self.names, rows), _sizes(shape)
+        if prod(size) * asked.rows.size > _MOST:
+            raise OutOfRange(f"at most {_MOST} outcomes can be drawn at once", came="more", where="draw")
         drawn = _drawn(
             self.mechanism,
             np.broadcast_to(asked.rows, (*size, *asked.rows.shape)).reshape(-1),
@@ -110,6 +113,8 @@ class _Asked:
         is_one = isinstance(secrets, str | bytes | tuple) or not hasattr(secrets, "__len__")
         if isinstance(secrets, np.ndarray) and secrets.ndim == 0:
             secrets, is_one = secrets.item(), True
+        if isinstance(secrets, range) and (secrets.start < 0 or secrets.stop > size):
+            raise OutOfRange(f"secrets must lie in 0..{size - 1}", came="a longer range", where="draw")
         values = _values([secrets] if is_one else secrets)
         named = names is not None and (values.dtype.kind not in "iu" or _has_numbers(names))
         if not named:
@@ -124,7 +129,7 @@ def _values(secrets: Any) -> NDArray[Any]:
         if not all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in secrets):
             return objects(secrets)
         return objects(map(int, secrets)) if any(abs(x) >> 62 for x in secrets) else np.array(secrets, np.int64)
-    array = np.asarray(secrets)
+    array = plain_array(secrets, "array of secrets")
     return array if array.dtype.kind in "iu" else array.astype(object)
 
 
@@ -145,11 +150,12 @@ def _positions(values: NDArray[Any], names: Names) -> NDArray[np.intp]:
     assert names is not None
     place = {name: at for at, name in enumerate(names)}
     flat = values.ravel().tolist()
-    try:
-        rows = [place[value] for value in flat]
-    except (KeyError, TypeError):
-        at = next(k for k, value in enumerate(flat) if not isinstance(value, Hashable) or value not in place)
-        raise OutOfRange("a secret must be one of the names", came=f"another, at place {at}", where="draw") from None
+    rows = []
+    for at, value in enumerate(flat):
+        try:
+            rows.append(place[value])
+        except Exception:  # no such name, or no name at all: its hash raises what it will
+            raise OutOfRange("a secret must be one of the names", came=f"another, at place {at}") from None
     return np.array(rows, np.intp).reshape(values.shape)
 
 

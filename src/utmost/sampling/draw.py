@@ -114,6 +114,7 @@ CONSTANT_UP_TO = 1_000_000
 # So many draws at once stay in the second-level cache, and bound the memory beside the result.
 CHUNK = 1 << 16
 _KEPT = 64
+_MOST = 10**11
 # A single draw is made together with so many others.
 _AHEAD = 1024
 
@@ -185,6 +186,8 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
     if not all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in size):
         raise OutOfRange("a shape must be made of integers of at least 0", came=shape, where="sample")
     count = prod(map(int, size))
+    if count > _MOST:
+        raise OutOfRange(f"at most {_MOST} draws can be made at once", came="more", where="sample")
     lattice, exponent = on_grid(law)
     parts = draws(lattice, count, randomness=bits, method=method)
     if exponent is None:
