@@ -102,6 +102,38 @@ def test_every_column_is_declared_and_the_secrets_never_public(run, design, file
     assert says in err
 
 
+def test_an_answer_that_was_kept_is_repeated_whatever_the_secret_is_by_now(run, design, file, tmp_path):
+    """Only new persons are drawn for, and the kept file must be the one that was written."""
+    people = [f"p{k}" for k in range(60)]
+    first = file("id,place\n" + "".join(f"{name},0\n" for name in people), "first.csv")
+    more = ["--column", "place", "--public", "id", "--id", "id"]
+    kept = tmp_path / "kept.csv"
+    assert run("respond", design, "--file", first, *more, "--out", kept)[0] == 0
+    answers = dict(csv.reader(kept.read_text().splitlines()))
+    moved = file("id,place\nnew,4\n" + "".join(f"{name},8\n" for name in reversed(people)), "moved.csv")
+    found = json.loads(run("respond", design, "--file", moved, *more, "--kept", kept, "--json")[1])
+    again = dict(zip(found["table"]["id"], found["table"]["place_answer"], strict=True))
+    assert {name: again[name] for name in people} == {name: answers[name] for name in people}
+    assert found["statement"]["repeated"] == 60
+    assert again["new"] in PLACES
+    other = tmp_path / "other.json"
+    assert run("design", *NINE[:-1], 2, "--out", other)[0] == 0
+    assert "same mechanism" in run("respond", other, "--file", moved, *more, "--kept", kept)[2]
+    kept.write_text(kept.read_text().replace("p1,", "q1,"))
+    assert "must be those that were written" in run("respond", design, "--file", moved, *more, "--kept", kept)[2]
+
+
+def test_a_person_has_one_row_and_can_be_found_again(run, design, file):
+    twice = file("id,place\nAda,3\nAda,4\n")
+    asked = ["respond", design, "--file", twice, "--column", "place"]
+    code, out, err = run(*asked, "--public", "id", "--id", "id")
+    assert (code, out) == (1, "")
+    assert "distinct" in err
+    assert "Ada" not in err
+    assert "must be public" in run(*asked, "--drop", "id", "--id", "id")[2]
+    assert "tells persons apart" in run(*asked, "--public", "id", "--kept", twice)[2]
+
+
 def test_a_channel_needs_its_space_and_states_its_least_level(run, file):
     """Rows are named in the file; the level is computed along the distances of the space."""
     channel = file("secret,Y,N\nyes,2/3,1/3\nno,1/3,2/3\n", "coin.csv")

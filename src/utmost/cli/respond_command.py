@@ -10,7 +10,7 @@ from rich.text import Text
 
 from utmost.cli import options
 from utmost.cli.screen import facts, screen
-from utmost.documents.answers import SavedMechanism, answered_table, saved_mechanism
+from utmost.documents.answers import Asked, SavedMechanism, answered_table, saved_mechanism
 from utmost.documents.reports import print_json
 from utmost.documents.space_names import space_named
 from utmost.documents.statement_files import check_free, publish, sidecar_path
@@ -41,6 +41,16 @@ Public = Annotated[
 ]
 Drop = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="With --file: the columns to leave out.")]
 
+Person = Annotated[
+    str | None, typer.Option("--id", metavar="COLUMN", help="With --file: a public column that tells persons apart.")
+]
+Kept = Annotated[
+    options.File | None,
+    typer.Option(
+        "--kept", metavar="TABLE", parser=options.readable, help="With --id: earlier answers, which are repeated."
+    ),
+]
+
 
 def respond(
     design: Mechanism,
@@ -50,6 +60,8 @@ def respond(
     column: Column = None,
     public: Public = None,
     drop: Drop = None,
+    id_column: Person = None,
+    kept: Kept = None,
     space: options.SpaceSpec = None,
     out: options.TableOut = None,
     as_json: options.AsJson = False,
@@ -63,14 +75,15 @@ def respond(
         raise OutOfRange("one of --secret and --file must be given", came="none" if table is None else "both")
     saved = saved_mechanism(design, None if space is None else space_named(space))
     if table is None:
-        if any((column, public, drop, out)):
-            raise OutOfRange("--column, --public, --drop and --out need --file", came="--secret")
+        if any((column, public, drop, id_column, kept, out)):
+            raise OutOfRange("--column, --public, --drop, --id, --kept and --out need --file", came="--secret")
         return _answer(saved, _typed(secret), as_json=as_json)
     if column is None:
         raise OutOfRange("a table needs the column of its secrets", came="none", where="--column")
     if table.suffix.lower() not in files.TEXT:
         raise OutOfRange("a table must end in .csv or .tsv", came=table.suffix, where="--file")
-    _answers(saved, table, column, [_names(public), _names(drop)], options.file_of(out), as_json=as_json)
+    asked = Asked(column, _names(public), _names(drop), id_column, kept)
+    _answers(saved, table, asked, options.file_of(out), as_json=as_json)
 
 
 def _typed(secret: str | None) -> str:
@@ -90,11 +103,9 @@ def _answer(saved: SavedMechanism, secret: str, *, as_json: bool) -> None:
     _say(saved, {})
 
 
-def _answers(
-    saved: SavedMechanism, table: Path, column: str, others: list[list[str]], out: Path | None, *, as_json: bool
-) -> None:
+def _answers(saved: SavedMechanism, table: Path, asked: Asked, out: Path | None, *, as_json: bool) -> None:
     check_free(table, out)
-    made, said = answered_table(saved, table, column, *others)
+    made, said = answered_table(saved, table, asked)
     if out is not None:
         said = publish(made, lambda digest: said | {"table": digest}, out)
     if as_json:
@@ -103,7 +114,11 @@ def _answers(
         files.write_text(made, sys.stdout.buffer)
         sys.stdout.flush()
     written = {} if out is None else {"written": f"{out} and {sidecar_path(out)}"}
-    _say(saved, {"answered": f"{said['rows']} rows, in the column {said['column']}", **written}, stderr=out is None)
+    _say(
+        saved,
+        {"answered": f"{said['rows']} rows ({said['repeated']} repeated), in the column {said['column']}", **written},
+        stderr=out is None,
+    )
 
 
 def _say(saved: SavedMechanism, more: dict[str, Any], *, stderr: bool = False) -> None:

@@ -12,9 +12,11 @@ from utmost.channels import Channel
 from utmost.design import Optimum
 from utmost.documents import channel_files, codec, designs
 from utmost.documents.space_names import secret_names, space_facts
+from utmost.documents.statement_files import sidecar_path
 from utmost.errors import BadTable, OutOfRange, PromiseBroken, Unsupported
 from utmost.privacy import smallest_epsilon
 from utmost.release.adapters import no_column
+from utmost.release.columns import check_distinct
 from utmost.release.statements import level_facts
 from utmost.spaces import Space
 from utmost.tables import files
@@ -157,39 +159,90 @@ def _plain(name: str) -> str:
     return text.strip("()").replace(" ", "") if text.strip("()+-., 0123456789") == "" else text
 
 
-def answered_table(
-    saved: SavedMechanism, path: Path, column: str, public: Sequence[str], drop: Sequence[str]
-) -> tuple[dict[str, list[Any]], dict[str, Any]]:
-    """The table of a file with an answer in the place of each secret, and its statement without the digest.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How the columns of a table are treated: the secrets answered, others public or dropped.
 
-    Args:
-        saved: the mechanism.
-        path: a text table, one row for each person.
+    Attributes:
         column: the secrets.
         public: the columns to publish as they are.
-        drop: the columns to leave out. Every column is one of these.
+        drop: the columns to leave out.
+        id_column: a public column that tells persons apart, each in one row.
+        kept: earlier answers by the same mechanism, which are repeated for the persons that they are about.
+    """
+
+    column: str
+    public: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    id_column: str | None = None
+    kept: Path | None = None
+
+    @property
+    def answer(self) -> str:
+        """The column of the answers."""
+        return f"{self.column}_answer"
+
+
+def answered_table(saved: SavedMechanism, path: Path, asked: Asked) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    """The table of a file with an answer in the place of each secret, and its statement without the digest.
 
     Raises:
         OutOfRange: where the secrets are declared public, and for a column that is declared twice or not at all.
-        BadTable: for a column that is not there, and a name that the answers need.
+        BadTable: for a column that is not there, a name that the answers need, and a person in two rows.
+        PromiseBroken: for kept answers of another mechanism.
     """
     table = files.columns(files.read(path))
-    answer = f"{column}_answer"
-    for name in (column, *public, *drop):
+    _check_declared(asked, list(table))
+    known: dict[str, str] = {}
+    ids: list[Any] = [None] * len(table[asked.column])
+    if asked.id_column is not None:
+        ids = table[asked.id_column]
+        check_distinct(ids, asked.id_column, lambda row: f"row {row + 1}")
+        known = {} if asked.kept is None else _kept_answers(saved, asked.kept, asked.id_column, asked.answer)
+    new = [row for row, person in enumerate(ids) if person not in known]
+    fresh = iter(saved.draw([str(table[asked.column][row]) for row in new]))
+    drawn = [known[person] if person in known else next(fresh) for person in ids]
+    made = {
+        asked.answer if name == asked.column else name: drawn if name == asked.column else cells
+        for name, cells in table.items()
+        if name not in asked.drop
+    }
+    about = {"public": list(asked.public), "rows": len(drawn), "repeated": len(drawn) - len(new)}
+    return made, saved.statement(column=asked.answer, **about, of="each row, as one person")
+
+
+def _check_declared(asked: Asked, names: list[str]) -> None:
+    for name in (asked.column, *asked.public, *asked.drop):
+        if name not in names:
+            raise no_column(name, names)
+    if asked.column in asked.public:
+        raise OutOfRange(
+            "the secrets are what is protected: they cannot be public", came=asked.column, where="--public"
+        )
+    both = sorted(set(asked.public) & {*asked.drop})
+    left = both or [name for name in names if name not in {asked.column, *asked.public, *asked.drop}]
+    if left:
+        raise OutOfRange("every other column must be public or dropped, and not both", came=", ".join(left))
+    if asked.answer in asked.public:
+        raise BadTable(f"the answers stand in the column {asked.answer!r}", came="a column of that name")
+    if asked.id_column is not None and asked.id_column not in asked.public:
+        raise OutOfRange("what tells persons apart must be public, so that answers can be found again", where="--id")
+    if asked.kept is not None and asked.id_column is None:
+        raise OutOfRange("kept answers are found by the column that tells persons apart", came="none", where="--id")
+
+
+def _kept_answers(saved: SavedMechanism, path: Path, person: str, answer: str) -> dict[str, str]:
+    """The answers of a file that `utmost respond --out` wrote, by person; what its statement says of it must hold."""
+    said = codec.read_json(sidecar_path(path), "a statement must")
+    codec.check_header(said, KIND, 1, "a statement of answers")
+    with codec.fields("a statement of answers", str(path)):
+        mechanism, digest = said["mechanism"]["sha256"], said["table"]["sha256"]
+    if mechanism != saved.digest:
+        raise PromiseBroken("kept answers must come from the same mechanism", came="another", where=str(path))
+    if digest != sha256(path.read_bytes()).hexdigest():
+        raise BadTable("kept answers must be those that were written", came="others", where=str(path))
+    table = files.columns(files.read(path))
+    for name in (person, answer):
         if name not in table:
             raise no_column(name, list(table))
-    if column in public:
-        raise OutOfRange("the secrets are what is protected: they cannot be public", came=column, where="--public")
-    left = [name for name in table if name not in {column, *public, *drop}]
-    if left or set(public) & set(drop):
-        came = ", ".join(left or sorted(set(public) & set(drop)))
-        raise OutOfRange("every other column must be public or dropped, and not both", came=came, where="columns")
-    if answer in public:
-        raise BadTable(f"the answers stand in the column {answer!r}", came="a column of that name")
-    drawn = saved.draw([str(cell) for cell in table[column]])
-    made = {
-        answer if name == column else name: drawn if name == column else cells
-        for name, cells in table.items()
-        if name not in drop
-    }
-    return made, saved.statement(column=answer, public=list(public), rows=len(drawn), of="each row, as one person")
+    return dict(zip(table[person], table[answer], strict=True))
