@@ -1,7 +1,8 @@
 """`utmost design`: the best mechanism for a consumer, its loss and why none is less."""
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -73,32 +74,34 @@ def _show_attack(attacks: list[dict[str, Any]]) -> None:
         console.print(Text("The usual mechanisms are remapped for the same reader."))
 
 
-def _percent(chance: float, digits: int = 4) -> str:
-    return f"{above(100 * chance, digits)} %"
+def _percent(chance: Any, digits: int = 4) -> str:
+    return f"{above(100 * Fraction(chance), digits)} %"
 
 
-def above(value: float, digits: int = 4) -> str:
+def above(value: Any, digits: int = 4) -> str:
     """A number that is never shown below what it is.
 
-    >>> above(0.33331), above(float("inf"))
-    ('0.3334', 'infinity')
+    >>> above(Fraction(1, 3)), above(Fraction(1, 5)), above(float("inf"))
+    ('0.3334', '0.2', 'infinity')
     """
-    return _cut(value, digits, ROUND_CEILING)
+    return _cut(value, Context(prec=digits, rounding=ROUND_CEILING))
 
 
-def below(value: float, digits: int = 4) -> str:
+def below(value: Any, digits: int = 4) -> str:
     """A number that is never shown above what it is.
 
-    >>> below(0.33339)
-    '0.3333'
+    >>> below(Fraction(2, 3)), below(Fraction(6, 5))
+    ('0.6666', '1.2')
     """
-    return _cut(value, digits, ROUND_FLOOR)
+    return _cut(value, Context(prec=digits, rounding=ROUND_FLOOR))
 
 
-def _cut(value: float, digits: int, rounding: str) -> str:
+def _cut(value: Any, rounded: Context) -> str:
     if value == math.inf:
         return "infinity"
-    return number(float(Context(prec=digits, rounding=rounding).create_decimal_from_float(value)), digits)
+    exactly = Fraction(value)
+    shown = rounded.divide(Decimal(exactly.numerator), Decimal(exactly.denominator))
+    return number(float(shown), rounded.prec)
 
 
 def _odds(attack: dict[str, Any]) -> str:

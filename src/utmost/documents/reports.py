@@ -10,7 +10,7 @@ from typing import Any
 from utmost.channels import Remap, geometric_channel
 from utmost.design import Attack, Optimum, Reading, face_value_loss
 from utmost.errors import OutOfRange
-from utmost.exact import Level, exact, round_down, round_up
+from utmost.exact import Level, exact
 from utmost.noise import DiscreteStaircase, Law, gain
 from utmost.noise.costs import Cost, absolute
 from utmost.release import Plan
@@ -112,33 +112,25 @@ def _attack_facts(found: Optimum) -> list[dict[str, Any]] | None:
 
 
 def attack_facts(told: Attack, space: Space) -> dict[str, Any]:
-    """An attack as plain data: chances and losses of the reader rounded up, the attacker's errors down."""
+    """An attack as a screen shows it: numbers as they are, Fractions or floats that err on the safe side."""
     odds = told.odds
     return {
         "mechanism": told.mechanism,
-        "guessed_before": _float_above(told.prior_vulnerability),
-        "guessed_after": _float_above(told.vulnerability),
-        "error_before": _float_below(told.prior_error),
-        "error_after": _float_below(told.error),
-        "reader_loses": _float_above(told.loss),
+        "guessed_before": told.prior_vulnerability,
+        "guessed_after": told.vulnerability,
+        "error_before": told.prior_error,
+        "error_after": told.error,
+        "reader_loses": told.loss,
         "worst_odds": None
         if odds is None
         else {
             "secret": str(space.labels[odds.secret]),
             "outcome": odds.outcome,
-            "before": _float_above(odds.before),
-            "after": _float_above(odds.after),
-            "factor": _float_above(odds.factor),
+            "before": odds.before,
+            "after": odds.after,
+            "factor": odds.factor,
         },
     }
-
-
-def _float_above(value: Any) -> float:
-    return round_up(value) if isinstance(value, Fraction) else float(value)
-
-
-def _float_below(value: Any) -> float:
-    return round_down(value) + 0.0 if isinstance(value, Fraction) else float(value)  # a zero without a sign
 
 
 def remap_runs(remap: Remap) -> list[dict[str, Any]]:
