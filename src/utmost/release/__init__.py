@@ -8,12 +8,22 @@ from utmost.release.naming import NamingLaw
 from utmost.release.plan import Plan, plan_release
 from utmost.release.statements import guarantee, statement
 from utmost.release.table import TableRelease, rehearse_table, release_table
+from utmost.release.together import (
+    GradualTogether,
+    TogetherPlan,
+    TogetherRelease,
+    plan_together,
+    release_together,
+    turned,
+    turned_back,
+)
 from utmost.release.trust import Coalitions, TrustRelease, check_coalitions, independent_loss, levels_by_distance
 from utmost.release.values import add_noise
 
 __all__ = [
     "Coalitions",
     "GradualRelease",
+    "GradualTogether",
     "KeySelection",
     "NamedKeys",
     "NamingLaw",
@@ -22,6 +32,8 @@ __all__ = [
     "ProcessedRelease",
     "SelectedKeys",
     "TableRelease",
+    "TogetherPlan",
+    "TogetherRelease",
     "TrustRelease",
     "add_noise",
     "bridge",
@@ -32,10 +44,14 @@ __all__ = [
     "levels_by_distance",
     "path",
     "plan_release",
+    "plan_together",
     "rehearse_table",
     "relax",
     "release_table",
+    "release_together",
     "select_keys",
     "statement",
     "tighten",
+    "turned",
+    "turned_back",
 ]

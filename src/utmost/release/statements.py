@@ -161,14 +161,19 @@ def guarantee(plan: Plan) -> str:
     """
     unit = plan.unit
     many = "1 released cell, and that" if unit.cells == 1 else f"{unit.cells} released cells, each"
+    return promise_text(plan.level, unit.neighbours, f"at most {many} by at most {unit.sensitivity}")
+
+
+def promise_text(level: Level, neighbours: str, changes: str) -> str:
+    """The promise, and what one individual may change for it to hold."""
     other, one = {
         "add-remove": ("any one individual had been left out of the data or added to it", "one individual changes"),
         "change-one": ("any one individual's record had been any other", "one individual's record counts in"),
-    }[unit.neighbours]
+    }[neighbours]
     return (
         f"Whatever anyone concludes from the released columns, the chance of concluding it would have been at most "
-        f"{_factor(plan.level)} times larger or smaller if {other} ({_named(plan.level)}). This assumes that {one} at "
-        f"most {many} by at most {unit.sensitivity}."
+        f"{_factor(level)} times larger or smaller if {other} ({_named(level)}). This assumes that {one} "
+        f"{changes}."
     )
 
 

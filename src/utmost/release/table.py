@@ -161,7 +161,7 @@ def release_table(
         grid=grid,
     )
     bits = secure(randomness)
-    checked = _Checked.of(table, columns, plan, public=public, drop=drop, rows_from=rows, id_column=id_column)
+    checked = CheckedTable.of(table, columns, plan, public=public, drop=drop, rows_from=rows, id_column=id_column)
     noised = {
         name: noised_by(cells, plan.drawn, plan.exponent, randomness=bits) for name, cells in checked.cells.items()
     }
@@ -191,12 +191,12 @@ def rehearse_table(
     3
     """
     plan = plan_release(**promise)
-    checked = _Checked.of(table, columns, plan, public=public, drop=drop, rows_from=rows, id_column=id_column)
+    checked = CheckedTable.of(table, columns, plan, public=public, drop=drop, rows_from=rows, id_column=id_column)
     return checked.released(None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Checked:
+class CheckedTable:
     """A table that can be released: every chosen cell read and found to be a number, every other column declared."""
 
     table: Any
@@ -219,7 +219,8 @@ class _Checked:
         drop: str | Sequence[str],
         rows_from: str,
         id_column: str | None,
-    ) -> "_Checked":
+    ) -> "CheckedTable":
+        """The table, with every check that a release makes before it draws."""
         origin = rows_origin(rows_from)
         adapter = adapter_of(table)
         names = tuple(adapter.names(table))
@@ -241,6 +242,7 @@ class _Checked:
         return cls(table, adapter, cells, kept, dropped, origin, plan, rows)
 
     def released(self, noised: dict[str, NDArray[Any]] | None) -> TableRelease:
+        """The release with these noised columns, or without a table."""
         chosen = tuple(self.cells)
         table = None
         if noised is not None:
