@@ -210,7 +210,7 @@ def test_no_option_takes_a_key():
     found = [option for name in COMMANDS for option in options_of(command_named(name), (name,))]
     assert ("ledger verify", "--key-file") in found
     assert not [name for _, name in found if any(word in name for word in ("password", "secret", "token"))]
-    assert {name for _, name in found if "key" in name} == {"--key-file", "--public-key"}
+    assert {name for _, name in found if "key" in name} == {"--count-key", "--key-file", "--public-key"}
 
 
 @pytest.mark.parametrize(

@@ -169,17 +169,25 @@ class Question:
 
 
 def publish_in_ledger(
-    place: Place, table: Path, promise: dict[str, Any], asked: Question, *, create: bool, dry_run: bool
+    place: Place,
+    table: Path,
+    promise: dict[str, Any],
+    asked: Question,
+    *,
+    create: bool,
+    dry_run: bool,
+    brought: Any = None,
 ) -> None:
     """Publish, or rehearse it: the same checks of the table, and what the dataset would have spent.
 
     Args:
         promise: what `Ledger.publish` takes, the name among it.
         create: whether the ledger may be made.
+        brought: the table, where it is not the one in the file.
     """
     signer = asked.checked(table)
     with busy(f"Checking {table.name}"):
-        brought = files.read(table)
+        brought = files.read(table) if brought is None else brought
     if dry_run:
         return _rehearse(place, brought, promise, asked, create=create)
     with place.opened(create=create) as opened:

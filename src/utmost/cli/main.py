@@ -24,6 +24,7 @@ from utmost.errors import NotALevel, NotANumber, OutOfRange, PrivacyWarning, Uns
 from utmost.version import __version__
 
 COMMANDS = {
+    "count": "Count people over a declared domain: a table with its unit.",
     "release": "Publish a table, each cell with the least noise at its share.",
     "verify": "Check a published table against its statement.",
     "relax": "Answer a release of a ledger again, at a larger level.",
@@ -130,8 +131,11 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("alpha", "cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
     **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
     **{name: f"--{name}" for name in ("prior", "public", "radius", "relaxable", "response", "sensitivity", "size")},
+    **{name: f"--{name}" for name in ("by", "person", "values")},
+    "at_most": "--at-most",
     "half_step": "--half-step",
     "id_column": "--id",
+    "per_atom": "--per-atom",
     "version": "--data-version",
 }
 """The options by the names that arguments of the library have."""

@@ -18,6 +18,7 @@ from utmost.errors import LittleProtection, NotALevel, OutOfRange, RowsObserved
 if TYPE_CHECKING:
     from utmost.exact import Level
     from utmost.privacy import PrivacyType
+    from utmost.release.counted import CountedTable
     from utmost.spaces import Space
 
     File = Path
@@ -247,6 +248,81 @@ class Secrets:
 
         spelled, secrets = self.read()
         return spelled, PrivacyType(secrets, level.read() if needed or level.is_given else level_of(alpha="1/2"))
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """How events are counted: whose they are, by what, and how much one person may change."""
+
+    person: Annotated[
+        str | None, typer.Option("--person", metavar="COLUMN", help="Count events: the column that says whose each is.")
+    ] = None
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by", metavar="NAMES", help="The axes of the domain to count by, in this order; all if left out."
+        ),
+    ] = None
+    at_most: Annotated[
+        int | None, typer.Option("--at-most", metavar="K", help="How many atoms one person may change.")
+    ] = None
+    per_atom: Annotated[
+        str,
+        typer.Option("--per-atom", metavar="S", help="The most by which one may change an atom; or LOW,HIGH for sums."),
+    ] = "1"
+    values: Annotated[
+        str | None, typer.Option("--values", metavar="COLUMN", help="Integers to be summed; else events are counted.")
+    ] = None
+    count_key: Annotated[
+        Path | None,
+        typer.Option(
+            "--count-key",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="A file of bytes; with the same one the same atoms of each person are kept.",
+        ),
+    ] = None
+
+    def counted(self, events: Path, domain: Path, neighbours: str) -> "CountedTable":
+        """The table of the events in a file, counted over the domain in another; with a bar on a terminal.
+
+        Raises:
+            OutOfRange: where it is not said who the persons are, or how much one may change.
+        """
+        from utmost.cli.screen import counted
+        from utmost.documents.counted_files import read_domain
+        from utmost.tables import count_table
+
+        for option, value in (("--person", self.person), ("--at-most", self.at_most)):
+            if value is None:
+                remedy = "Name the column of persons, and how many atoms one of them may change."
+                raise OutOfRange(
+                    "people are counted by --person, --at-most and --domain", came="no " + option, remedy=remedy
+                )
+        ends = self.per_atom.split(",")
+        with counted(f"Counting {events.name}") as progress:
+            return count_table(
+                events,
+                person=str(self.person),
+                domain=read_domain(domain),
+                by=None if self.by is None else names_in(self.by),
+                at_most=int(self.at_most or 0),
+                per_atom=ends if len(ends) > 1 else self.per_atom,
+                values=self.values,
+                key=None if self.count_key is None else self.count_key.read_bytes(),
+                neighbours=neighbours,
+                progress=progress,
+            )
+
+
+def names_in(texts: list[str]) -> list[str]:
+    """Names that were given one by one, or several with commas between them.
+
+    >>> names_in(["region, age", "sex"])
+    ['region', 'age', 'sex']
+    """
+    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
 
 
 @dataclass(frozen=True, slots=True)

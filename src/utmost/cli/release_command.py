@@ -108,8 +108,23 @@ def _is_number(text: str) -> bool:
 
 
 Columns = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(metavar="NAMES", help="The columns to release, separated by commas."),
+]
+Sensitivity = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBER", help="The most by which one individual changes one cell: 1 for a count."),
+]
+Cells = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="How many of the released cells one individual changes, over all released columns."),
+]
+Domain = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Where the numbers live: integers or reals. With --person: the file of the declared domain.",
+    ),
 ]
 Public = Annotated[
     list[str] | None,
@@ -162,16 +177,17 @@ Create = Annotated[
 
 def release(
     table: options.TableFile,
-    columns: Columns,
-    sensitivity: options.Sensitivity,
-    cells: options.Cells,
+    columns: Columns = None,
+    sensitivity: Sensitivity = None,
+    cells: Cells = None,
     *,
+    people: options.People,
     public: Public = None,
     drop: Drop = None,
     rows: Rows = "declared",
     level: options.AskedLevel,
     cost: options.Cost = "absolute",
-    domain: options.Domain = "integers",
+    domain: Domain = "integers",
     neighbours: options.Neighbours = "add-remove",
     relaxable: options.Relaxable = False,
     confidence: options.Confidence = "0.95",
@@ -198,15 +214,24 @@ def release(
     Every cell of the released columns is noised once, exactly, so that the whole table costs epsilon for any one
     individual. Each other column must be declared public, or dropped. The statement beside the table says what was
     promised. Nothing is written where anything is wrong. With --ledger the responses are kept, so that the level can be
-    relaxed later and each recipient be given its view.
+    relaxed later and each recipient be given its view. With --person, --at-most and --domain FILE the table holds
+    events, and is counted first: its labels are public then, and what one person changes is proved.
     """
-    out = options.file_of(out)
+    out, asked_level = options.file_of(out), level.read()
+    if people.person is not None:  # before what may take a minute
+        check_free(table, out, sign)
+        if ledger is not None and people.count_key is None:
+            remedy = "Keep a file of 32 random bytes for it; or let utmost count write the table, and release its file."
+            raise OutOfRange("what a ledger keeps is counted alike each time", came="no --count-key", remedy=remedy)
+    brought, domain = _counted(table, people, domain, neighbours)
+    if brought is None:
+        _check_given({"--columns": columns, "--sensitivity": sensitivity, "--cells": cells})
     promise = {
-        "columns": _names(columns),
-        "public": _names(public or []),
-        "drop": _names(drop or []),
+        "columns": options.names_in(columns or ["count"]),
+        "public": options.names_in(public or []),
+        "drop": options.names_in(drop or []),
         "rows": rows,
-        "epsilon": level.read(),
+        "epsilon": asked_level,
         "sensitivity": sensitivity,
         "cells": cells,
         "domain": domain,
@@ -220,7 +245,7 @@ def release(
     if ledger is None:
         _check_unused(kept | {"create": create, "key_file": key_file, "witness": witness}, "needs --ledger")
         with options.protected(yes):
-            return _release(table, promise | at_once, out, sign, as_json=as_json, dry_run=dry_run)
+            return _release(table, brought, promise | at_once, out, sign, as_json=as_json, dry_run=dry_run)
     _check_unused({"cost": cost != "absolute", "relaxable": relaxable}, "cannot be chosen with --ledger")
     if name is None:
         raise OutOfRange("a release in a ledger needs a name", came="none", where="--name")
@@ -228,20 +253,59 @@ def release(
     from utmost.cli.ledger_place import Place
 
     asked = Question(name, level.epsilon, level.alpha, version, confidence, out, sign, as_json)
+    place = Place(ledger, key_file, witness)
     with options.protected(yes):
-        publish_in_ledger(
-            Place(ledger, key_file, witness), table, promise | kept, asked, create=create, dry_run=dry_run
+        publish_in_ledger(place, table, promise | kept, asked, create=create, dry_run=dry_run, brought=brought)
+
+
+def _counted(table: Path, people: options.People, domain: str, neighbours: str) -> tuple[Any, str]:
+    """The counted table where the file holds events, or one that `utmost count` wrote; and where the numbers live."""
+    if people.person is not None:
+        from utmost.cli.count_command import DOMAIN_REMEDY
+
+        if domain in ("integers", "reals"):
+            raise OutOfRange(
+                "events are counted over a declared domain", came="no file", where="--domain", remedy=DOMAIN_REMEDY
+            )
+        return people.counted(table, options.readable(domain), neighbours), "integers"
+    if people != options.People():
+        raise OutOfRange("--by, --at-most, --per-atom, --values and --count-key need --person")
+    if table.suffix.lower() != ".json":
+        return None, domain
+    from utmost.documents.counted_files import COUNTED_FORM
+
+    made = COUNTED_FORM.read(table)
+    if made.unit.neighbours != neighbours == "add-remove":
+        raise OutOfRange(f"this table was counted for {made.unit.neighbours}", came=neighbours, where="--neighbours")
+    return made, domain
+
+
+def _check_given(needed: dict[str, object]) -> None:
+    missing = [option for option, value in needed.items() if value is None]
+    if missing:
+        raise OutOfRange(
+            "a release must say which columns it releases, and what one individual changes",
+            came=f"no {' and no '.join(missing)}",
+            remedy="Or count people first: --person, --at-most and --domain FILE.",
         )
 
 
 def _release(
-    table: Path, promise: dict[str, Any], out: Path | None, sign: Path | None, *, as_json: bool, dry_run: bool
+    table: Path,
+    brought: Any,
+    promise: dict[str, Any],
+    out: Path | None,
+    sign: Path | None,
+    *,
+    as_json: bool,
+    dry_run: bool,
 ) -> None:
     """Release a table once and for all."""
     check_free(table, out, sign)
     signer = None if sign is None else signer_of(sign)
     with busy(f"Checking and noising {table.name}"):
-        made = (rehearse_table if dry_run else release_table)(files.read(table), **promise)
+        source = files.read(table) if brought is None else brought
+        made = (rehearse_table if dry_run else release_table)(source, **promise)
     _give(made, out, signer, as_json=as_json)
 
 
@@ -249,10 +313,6 @@ def _check_unused(given: dict[str, object], why: str) -> None:
     for name, value in given.items():
         if value not in (None, False):
             raise OutOfRange(f"--{name.replace('_', '-')} {why}")
-
-
-def _names(columns: list[str]) -> list[str]:
-    return [name.strip() for text in columns for name in text.split(",") if name.strip()]
 
 
 def _give(made: TableRelease, out: Path | None, signer: Signer | None, *, as_json: bool) -> None:

@@ -1,6 +1,8 @@
 """What has been said over time: one-time and gradual releases, and the ledger."""
 
 from utmost.release.accuracy import epsilon_for
+from utmost.release.clean_release import CleanRelease
+from utmost.release.counted import CountedTable
 from utmost.release.gradual_release import GradualRelease, NoisePath, ProcessedRelease, path
 from utmost.release.keys import KeySelection, NamedKeys, SelectedKeys, select_keys
 from utmost.release.level_steps import bridge, relax, tighten
@@ -19,9 +21,14 @@ from utmost.release.together import (
 )
 from utmost.release.trust import Coalitions, TrustRelease, check_coalitions, independent_loss, levels_by_distance
 from utmost.release.values import add_noise
+from utmost.release.workload_answers import Answer
+from utmost.release.workload_release import WorkloadRelease, release_workload
 
 __all__ = [
+    "Answer",
+    "CleanRelease",
     "Coalitions",
+    "CountedTable",
     "GradualRelease",
     "GradualTogether",
     "KeySelection",
@@ -35,6 +42,7 @@ __all__ = [
     "TogetherPlan",
     "TogetherRelease",
     "TrustRelease",
+    "WorkloadRelease",
     "add_noise",
     "bridge",
     "check_coalitions",
@@ -49,6 +57,7 @@ __all__ = [
     "relax",
     "release_table",
     "release_together",
+    "release_workload",
     "select_keys",
     "statement",
     "tighten",

@@ -23,14 +23,14 @@ from utmost.exact import level as level_of
 from utmost.noise import Geometric, JointCells, RotatedPair
 from utmost.noise.law import read_confidence
 from utmost.privacy.unit import Unit, read_unit
+from utmost.release.counted import Laid
 from utmost.release.gradual_release import GradualRelease
-from utmost.release.lattice import minus
 from utmost.release.plan import plan_release
 from utmost.release.statements import cells_digest, level_facts, promise_text
 from utmost.release.table import CheckedTable
 from utmost.release.values import secure
 from utmost.sampling import Randomness, sample, sample_joint_cells
-from utmost.sampling.integers import Integers, add
+from utmost.sampling.integers import Integers, add, minus
 from utmost.version import __version__
 from utmost.workloads import CellsTogether, TogetherKind, ways_together
 
@@ -127,7 +127,7 @@ class TogetherPlan:
     def guarantee(self) -> str:
         """The promise in plain words."""
         where = f"only the {self.unit.cells} released cells of one row, each by at most {self.unit.sensitivity}"
-        return promise_text(self.level, self.unit.neighbours, where)
+        return promise_text(self.level, self.unit.neighbours, "the released columns", where)
 
     @property
     def drawn(self) -> str:
@@ -326,7 +326,8 @@ def release_together(
     plan = plan_together(columns, **promise)
     bits = secure(randomness)
     plain = plan_release(plan.level, unit=plan.unit)  # for the checks alone
-    read = CheckedTable.of(table, plan.columns, plain, public=public, drop=drop, rows_from=rows, id_column=id_column)
+    laid = Laid.of(table, plan.columns, public, drop, plan.unit)
+    read = CheckedTable.of(laid, plain, drop=drop, rows_from=rows, id_column=id_column)
     noised = _noised(plan, [read.cells[name] for name in plan.columns], bits)
     radii = {f"{name}_radius": np.full(read.rows, r) for name, r in zip(plan.columns, plan.radii, strict=True)}
     after = {f"{name}_radius": name for name in plan.columns}

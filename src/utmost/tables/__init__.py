@@ -1,1 +1,6 @@
-"""utmost.tables"""
+"""Tables of every kind: events counted into tables of a declared domain, dataframes and files read and written."""
+
+from utmost.tables.atom_tables import atoms_table as atoms_table
+from utmost.tables.counting import count_table as count_table
+
+__all__ = ["atoms_table", "count_table"]

@@ -6,6 +6,14 @@ from utmost.testing.seeded import (
     seeded_ledger,
     seeded_release,
     seeded_responses,
+    seeded_workload_release,
 )
 
-__all__ = ["SeededRandomness", "seeded_gradual_release", "seeded_ledger", "seeded_release", "seeded_responses"]
+__all__ = [
+    "SeededRandomness",
+    "seeded_gradual_release",
+    "seeded_ledger",
+    "seeded_release",
+    "seeded_responses",
+    "seeded_workload_release",
+]
