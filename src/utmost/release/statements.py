@@ -60,7 +60,7 @@ def statement(
         "kind": KIND,
         "format": FORMAT,
         "utmost": __version__,
-        "guarantee": f"{guarantee(plan)} {_taken_for_granted(public, rows_from)}",
+        "guarantee": f"{guarantee(plan)} {taken_for_granted(public, rows_from)}",
         **level_facts(plan.level),
         "neighbours": unit.neighbours,
         "sensitivity": str(unit.sensitivity),
@@ -137,7 +137,7 @@ def _cell(cell: Any) -> str | None:
     return str(cell)
 
 
-def _taken_for_granted(public: Sequence[str], rows_from: str) -> str:
+def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
     """What the promise takes for granted of everything in the table that is not noised."""
     columns = f"the columns declared public ({', '.join(public)})" if public else ""
     if rows_from == "observed":

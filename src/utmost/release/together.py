@@ -6,99 +6,34 @@ then read off for a column is (sum + difference)/2, a multiple of 1/2, and every
 done on sum and difference: relaxed, tightened, asked at any level in any order.
 """
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from utmost.errors import BadTable, OutOfRange
-from utmost.exact import Level, Number, checked, objects
+from utmost.errors import OutOfRange
+from utmost.exact import Level, Number, checked
 from utmost.exact import level as level_of
 from utmost.noise import Geometric, JointCells, RotatedPair
 from utmost.noise.law import read_confidence
 from utmost.privacy.unit import Unit, read_unit
 from utmost.release.counted import Laid
-from utmost.release.gradual_release import GradualRelease
 from utmost.release.plan import plan_release
-from utmost.release.statements import cells_digest, level_facts, promise_text
+from utmost.release.statements import cells_digest, level_facts, promise_text, taken_for_granted
 from utmost.release.table import CheckedTable
+from utmost.release.turning import Halves, one_of, turned, turned_back
 from utmost.release.values import secure
 from utmost.sampling import Randomness, sample, sample_joint_cells
-from utmost.sampling.integers import Integers, add, minus
+from utmost.sampling.integers import Integers, add
 from utmost.version import __version__
 from utmost.workloads import CellsTogether, TogetherKind, ways_together
 
-Halves = Literal["toss", "keep"]
-"""What becomes of multiples of 1/2: rounded up or down by a fair coin, or kept."""
-
 KIND, FORMAT = "utmost release of cells changed together", 1
 _NEARLY = 1.02
-_LARGEST = 1 << 52  # below it, floats hold every multiple of 1/2
-
-
-@checked
-def turned(first: Any, second: Any) -> tuple[Any, Any]:
-    """The sum and the difference of two columns of integers: what to put in a `Ledger` or `GradualRelease`, cells=2.
-
-    >>> turned([601, 370], [332, 222])
-    (array([933, 592]), array([269, 148]))
-    """
-    one, two = (_whole(values, "column") for values in (first, second))
-    if one.shape != two.shape:
-        raise OutOfRange("the two columns must have one length", came=(one.shape, two.shape))
-    return add(one, two), minus(one, two)
-
-
-@checked
-def turned_back(
-    total: Any, apart: Any, *, halves: Halves = "keep", randomness: Randomness | None = None
-) -> tuple[Any, Any]:
-    """Two columns from a response to their sum and one to their difference.
-
-    Args:
-        total, apart: the responses, integers.
-        halves: "keep" gives multiples of 1/2, as floats (or Fractions where floats do not hold them); "toss" rounds
-            them by a fair coin each, which leaves the mean of |error| as it is.
-        randomness: of the coins; the operating system's if left out.
-
-    >>> turned_back([933, 592], [270, 148])
-    (array([601.5, 370. ]), array([331.5, 222. ]))
-    """
-    one, two = _whole(total, "total"), _whole(apart, "apart")
-    if one.shape != two.shape:
-        raise OutOfRange("the two responses must have one length", came=(one.shape, two.shape))
-    doubled = add(one, two), minus(one, two)
-    if _choice(halves, Halves, "halves") == "keep":
-        return _halved(doubled[0]), _halved(doubled[1])
-    bits = secure(randomness)
-    return _tossed(doubled[0], bits), _tossed(doubled[1], bits)
-
-
-def _whole(values: Any, name: str) -> Integers:
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.dtype != object and array.dtype.kind not in "iu") or array.dtype == np.uint64:
-        array = objects(list(values))
-    if array.dtype == object and not all(isinstance(x, int | np.integer) for x in array):
-        raise OutOfRange(f"{name} must be a list of integers", came="another number")
-    return array if array.dtype == object else array.astype(np.int64)
-
-
-def _halved(doubled: Integers) -> NDArray[Any]:
-    if not doubled.size or int(np.abs(doubled).max()) < _LARGEST:
-        return doubled.astype(np.float64) / 2
-    return objects(Fraction(int(x), 2) for x in doubled)
-
-
-def _tossed(doubled: Integers, randomness: Randomness) -> Integers:
-    """Half of each, rounded up or down by a coin of its own, which is drawn whether it is needed or not."""
-    coins = (randomness.words(doubled.size, 8) & 1).astype(np.int64)
-    return add(doubled, coins) >> 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +138,10 @@ def plan_together(
             remedy="Release columns that individuals change apart from each other with release_table.",
         )
     ways = {way.kind: way for way in ways_together(spent, whom, relaxable=relaxable)}
-    kind = _chosen(ways) if noise is None else _choice(noise, TogetherKind, "noise")
+    kind = _chosen(ways) if noise is None else one_of(noise, TogetherKind, "noise")
     if kind not in ways:
         raise OutOfRange("noise that is relaxable is rotated or independent", came=noise)
-    sure, ends = read_confidence(confidence), _choice(halves, Halves, "halves")
+    sure, ends = read_confidence(confidence), one_of(halves, Halves, "halves")
     way = ways[kind]
     radii = [radius for law, n in zip(way.laws, way.groups, strict=True) for radius in [_radius(law, sure, ends)] * n]
     return TogetherPlan(spent, whom, way, names, ends, sure, tuple(radii))
@@ -223,12 +158,6 @@ def _radius(law: Any, sure: Fraction, halves: Halves) -> int | float:
     if isinstance(law, RotatedPair) and halves == "toss":  # a coin moves only odd halves, by one half
         return ceil(radius)
     return radius
-
-
-def _choice(value: Any, among: Any, name: str) -> Any:
-    if value not in get_args(among):
-        raise OutOfRange(f"{name} must be one of {', '.join(get_args(among))}", came=value)
-    return value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -256,33 +185,49 @@ class TogetherRelease:
 
     @property
     def sidecar(self) -> dict[str, Any]:
-        """The statement to publish beside the table, ready for JSON."""
-        plan = self.plan
-        return {
-            "kind": KIND,
-            "format": FORMAT,
-            "utmost": __version__,
-            "guarantee": plan.guarantee,
-            **level_facts(plan.level),
-            "neighbours": plan.unit.neighbours,
-            "sensitivity": str(plan.unit.sensitivity),
-            "cells": plan.unit.cells,
-            "charged": plan.unit.charged,
-            "noise": plan.way.kind,
-            "drawn": plan.drawn,
-            "laws": [repr(law) for law in plan.way.laws],
-            "groups": [list(group) for group in grouped(plan.columns, plan.way.groups)],
-            "shares": [str(share) for share in plan.way.shares],
-            "relaxable": plan.way.is_relaxable,
-            "halves": plan.halves,
-            "confidence_exactly": str(plan.confidence),
-            "radii": dict(zip(plan.columns, plan.radii, strict=True)),
-            "released": list(plan.columns),
-            "public": list(self.public),
-            "rows": self.rows,
-            "rows_from": self.rows_from,
-            "table": cells_digest(self.table),
-        }
+        """The statement to publish beside the table, ready for JSON; its digest is that of the table's cells."""
+        return together_statement(
+            self.plan, self.public, self.rows, rows_from=self.rows_from, digest=cells_digest(self.table)
+        )
+
+
+def together_statement(
+    plan: TogetherPlan, public: Sequence[str], rows: int, *, rows_from: str, digest: Mapping[str, str]
+) -> dict[str, Any]:
+    """What is said publicly about a release of columns changed together.
+
+    Args:
+        plan: the promise.
+        public: the columns published without noise.
+        rows: how many rows there are.
+        rows_from: where their list comes from, "declared" or "observed".
+        digest: of the released table, see `cells_digest`.
+    """
+    return {
+        "kind": KIND,
+        "format": FORMAT,
+        "utmost": __version__,
+        "guarantee": f"{plan.guarantee} {taken_for_granted(public, rows_from)}",
+        **level_facts(plan.level),
+        "neighbours": plan.unit.neighbours,
+        "sensitivity": str(plan.unit.sensitivity),
+        "cells": plan.unit.cells,
+        "charged": plan.unit.charged,
+        "noise": plan.way.kind,
+        "drawn": plan.drawn,
+        "laws": [repr(law) for law in plan.way.laws],
+        "groups": [list(group) for group in grouped(plan.columns, plan.way.groups)],
+        "shares": [str(share) for share in plan.way.shares],
+        "relaxable": plan.way.is_relaxable,
+        "halves": plan.halves,
+        "confidence_exactly": str(plan.confidence),
+        "radii": dict(zip(plan.columns, plan.radii, strict=True)),
+        "released": list(plan.columns),
+        "public": list(public),
+        "rows": rows,
+        "rows_from": rows_from,
+        "table": dict(digest),
+    }
 
 
 def release_together(
@@ -351,104 +296,3 @@ def _noised(plan: TogetherPlan, cells: Sequence[Integers], randomness: Randomnes
         else:
             found += [add(column, sample(law, rows, randomness=randomness)) for column in group]
     return found
-
-
-class GradualTogether:
-    """Columns of which one individual changes the cells of one row together, answered at any levels in any order.
-
-    Pairs of columns are kept as sum and difference in a `GradualRelease`; an odd column by itself.
-
-    Args:
-        table: {column: integers}, at least two columns of one length; pairs are taken in this order.
-        unit: what one individual changes; its cells must be as many as the columns. Or sensitivity and neighbours.
-        halves: "toss" or "keep"; coins are tossed once for each level.
-        randomness: the operating system's if left out; a seeded source is refused.
-
-    Promise: all answers together keep the level `spent`, for an individual who changes the cells of one row, each by at
-        most the sensitivity, and no other cell.
-    Source: docs/theory/cells-together.md.
-
-    >>> answer = GradualTogether({"applicants": [933, 585], "admitted": [601, 370]}, sensitivity=1)
-    >>> strict, loose = answer.at(epsilon="1/4"), answer.at(epsilon=1)
-    >>> answer.spent, bool((answer.at(epsilon="1/4")["admitted"] == strict["admitted"]).all())
-    (Level(epsilon=1), True)
-    """
-
-    __slots__ = ("_coins", "_halves", "_inner", "_lock", "_names", "_read", "_way", "unit")
-
-    @checked
-    def __init__(
-        self,
-        table: Mapping[str, Any],
-        *,
-        unit: Unit | None = None,
-        sensitivity: Number | None = None,
-        neighbours: str | None = None,
-        halves: Halves = "toss",
-        randomness: Randomness | None = None,
-    ) -> None:
-        plan = plan_together(
-            list(table), 1, unit=unit, sensitivity=sensitivity, neighbours=neighbours, noise="rotated", halves=halves
-        )
-        cells = [_whole(column, "column") for column in table.values()]
-        if len({column.shape for column in cells}) != 1:
-            raise BadTable("columns that are noised together must have one length", came="different lengths")
-        self.unit, self._way, self._halves, self._names = plan.unit, plan.way, plan.halves, plan.columns
-        self._coins = secure(randomness)
-        kept: dict[Any, Any] = {}
-        for group in grouped(list(zip(self._names, cells, strict=True)), self._way.groups):
-            (name, column), *other = group
-            if other:
-                kept[name, "sum"], kept[name, "difference"] = turned(column, other[0][1])
-            else:
-                kept[name, "itself"] = column
-        self._inner = GradualRelease(kept, self.unit.sensitivity, randomness=self._coins)
-        self._read: dict[Level, dict[str, Any]] = {}
-        self._lock = threading.Lock()
-
-    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> dict[str, Any]:
-        """The columns at a level of the whole release; asked again, the same answer.
-
-        Raises:
-            NotALevel: for what is no level; nothing is spent then.
-        """
-        asked = level_of(epsilon, alpha)
-        with self._lock:
-            if asked not in self._read:
-                self._read[asked] = self._columns(self._inner.at(self._levels(asked)))
-            return {name: column.copy() for name, column in self._read[asked].items()}
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """Every level that has been answered, strictest first."""
-        return tuple(sorted(self._read))
-
-    @property
-    def spent(self) -> Level | None:
-        """The largest level answered: that of all answers together. None before the first answer."""
-        return max(self._read, default=None)
-
-    def _levels(self, asked: Level) -> dict[Any, Level]:
-        """The level of each series of noise: a pair's share, divided between its sum and its difference."""
-        presence = asked.scaled(Fraction(self.unit.cells, self.unit.charged))
-        found: dict[Any, Level] = {}
-        for group, share in zip(grouped(self._names, self._way.groups), self._way.shares, strict=True):
-            if len(group) == 2:
-                half = presence.scaled(share / 2)
-                found[group[0], "sum"], found[group[0], "difference"] = half, half
-            else:
-                found[group[0], "itself"] = presence.scaled(share)
-        return found
-
-    def _columns(self, answers: Mapping[Any, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for group in grouped(self._names, self._way.groups):
-            if len(group) == 2:
-                pair = answers[group[0], "sum"], answers[group[0], "difference"]
-                found |= dict(zip(group, turned_back(*pair, halves=self._halves, randomness=self._coins), strict=True))
-            else:
-                found[group[0]] = answers[group[0], "itself"]
-        return found
-
-    def __repr__(self) -> str:
-        return f"GradualTogether({len(self._names)} columns, spent={self.spent})"
