@@ -40,7 +40,7 @@ CHANGED = {
     "laws": [],
     "groups": [["a", "b", "c"]],
     "shares": ["1"],
-    "relaxable": False,
+    "relaxable": True,
     "halves": "keep",
     "confidence_exactly": "9/10",
     "radii": {"a": 1, "b": 1, "c": 1},
@@ -64,6 +64,12 @@ def test_each_changed_field_is_found(field):
     if field != "unknown":
         with pytest.raises(BadTable):
             check_together({k: v for k, v in release.sidecar.items() if k != field}, release.table)
+
+
+def test_a_release_to_be_relaxed_passes():
+    """Halves kept."""
+    release = made(relaxable=True)
+    assert check_together(release.sidecar, release.table).is_relaxable
 
 
 def test_another_table_and_a_later_format_are_refused():

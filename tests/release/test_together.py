@@ -17,7 +17,7 @@ from utmost.exact import level
 from utmost.gradual import joint_pmf
 from utmost.noise import Combination, Geometric, JointCells
 from utmost.privacy import Unit
-from utmost.release import GradualTogether, plan_together, release_together, turned, turned_back
+from utmost.release import GradualTogether, plan_together, relax, release_together, turned, turned_back
 from utmost.testing.seeded import SeededRandomness
 
 TABLE = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}
@@ -112,20 +112,27 @@ def test_tossed_halves_are_integers_of_the_same_mean_error():
 
 
 def test_the_choice_of_noise():
-    """Rotated where that is within 2 per cent of the joint law, for it can be relaxed; joint where it is better."""
-    kinds = {
-        (e, k): plan_together([str(i) for i in range(k)], e, sensitivity=1).way.kind
-        for e, k in product(("1/10", "1/2", 1, 3), (2, 3, 4))
-    }
-    assert {pair: kind for pair, kind in kinds.items() if kind == "rotated"} == {
-        ("1/10", 2): "rotated",
-        ("1/2", 2): "rotated",
-    }
-    assert set(kinds.values()) == {"rotated", "joint"}
-    relaxable = plan_together(BOTH, 3, sensitivity=1, relaxable=True)
-    assert relaxable.way.kind == "rotated"
+    """The joint law once and for all; the rotated pair with its halves kept, where it is to be relaxed."""
+    for e, k in product(("1/10", "1/2", 1, 3), (2, 3, 4)):
+        names = [str(i) for i in range(k)]
+        assert plan_together(names, e, sensitivity=1).way.kind == "joint"
+        plan = plan_together(names, e, sensitivity=1, relaxable=True)
+        assert (plan.way.kind, plan.halves, plan.is_relaxable) == ("rotated", "keep", True)
+    assert not plan_together(BOTH, 1, sensitivity=1, noise="rotated").is_relaxable
     with pytest.raises(OutOfRange, match="relaxable"):
         plan_together(BOTH, 3, sensitivity=1, relaxable=True, noise="joint")
+    with pytest.raises(OutOfRange, match="halves must be kept"):
+        plan_together(BOTH, 3, sensitivity=1, relaxable=True, halves="toss")
+
+
+def test_kept_halves_can_be_relaxed_from_response_and_value():
+    """The noise of sum and difference is theirs minus the true ones; `relax` takes it to a larger level."""
+    table = {"a": np.full(20_000, 5), "b": np.full(20_000, 3)}
+    release = release_together(table, columns=["a", "b"], epsilon="1/2", sensitivity=1, relaxable=True)
+    one, two = release.table["a"], release.table["b"]
+    noise = np.rint(one + two).astype(int) - 8
+    later = relax(noise, level("1/2"), level(2), unit=Unit(1, 2))
+    assert chi_square(later, Geometric(1).cdf) > LEVEL
 
 
 def test_the_statement_says_whom_it_protects_and_what_was_drawn():
@@ -137,7 +144,7 @@ def test_the_statement_says_whom_it_protects_and_what_was_drawn():
     assert (said["noise"], said["relaxable"], said["charged"]) == ("joint", False, 4)
     assert "cannot be relaxed" in said["drawn"]
     assert JointCells(1, 2) == joint.plan.way.laws[0]
-    rotated = release_together(TABLE, columns=BOTH, public="department", alpha="1/2", sensitivity=1)
+    rotated = release_together(TABLE, columns=BOTH, public="department", alpha="1/2", sensitivity=1, relaxable=True)
     assert "applicants with admitted" in rotated.sidecar["drawn"]
     assert rotated.sidecar["relaxable"]
     assert "933" not in json.dumps(rotated.sidecar["guarantee"])

@@ -11,12 +11,13 @@ from utmost.release.statements import cells_digest, stated_level
 from utmost.release.together import FORMAT, KIND, TogetherPlan, plan_together, together_statement
 
 
-def check_together(said: Mapping[str, Any], table: Any) -> TogetherPlan:
+def check_together(said: Mapping[str, Any], table: Any, *, digested: bool = True) -> TogetherPlan:
     """Check that a statement follows from its level, unit, columns and kind of noise, and is about this table.
 
     Args:
         said: the statement of `release_together`.
         table: as it was released, of any kind.
+        digested: whether the digest is that of the cells; False where the file's own has been compared already.
 
     Returns:
         The plan of the release. That no individual changes cells of two rows is taken on trust, as is the draw.
@@ -34,6 +35,7 @@ def check_together(said: Mapping[str, Any], table: Any) -> TogetherPlan:
     utmost.errors.BadTable: guarantee: ...
     """
     check_header(said, KIND, FORMAT, "a statement")
+    digest = cells_digest(table) if digested else said.get("table", {})
     try:
         plan = plan_together(
             said["released"],
@@ -44,14 +46,12 @@ def check_together(said: Mapping[str, Any], table: Any) -> TogetherPlan:
             halves=said["halves"],
             confidence=said["confidence_exactly"],
         )
-        expected = together_statement(
-            plan, said["public"], said["rows"], rows_from=said["rows_from"], digest=cells_digest(table)
-        )
+        expected = together_statement(plan, said["public"], said["rows"], rows_from=said["rows_from"], digest=digest)
     except (UtmostError, KeyError, TypeError) as error:
         if isinstance(error, BadTable | Unsupported):
             raise
         raise BadTable("a statement must hold a promise that can be made", came=type(error).__name__) from None
-    for name in differing({k: v for k, v in said.items() if k != "utmost"}, expected | {}):
+    for name in differing(said, expected):
         if name != "utmost":
             raise BadTable("what a statement says must follow from the rest of it", came="another", where=name)
     _check_columns(plan, said, table)

@@ -33,7 +33,6 @@ from utmost.version import __version__
 from utmost.workloads import CellsTogether, TogetherKind, ways_together
 
 KIND, FORMAT = "utmost release of cells changed together", 1
-_NEARLY = 1.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +64,11 @@ class TogetherPlan:
         return promise_text(self.level, self.unit.neighbours, "the released columns", where)
 
     @property
+    def is_relaxable(self) -> bool:
+        """Whether it can later be relaxed without loss: coins that were tossed on top of the noise are in the way."""
+        return self.way.is_relaxable and (self.way.kind != "rotated" or self.halves == "keep")
+
+    @property
     def drawn(self) -> str:
         """What was drawn, in plain words."""
         law = self.way.laws[0]
@@ -72,12 +76,15 @@ class TogetherPlan:
             return f"one draw for each row, all its released cells together: {law!r}; it cannot be relaxed later"
         if self.way.kind == "independent":
             return f"noise of its own for each cell: {law!r}"
-        ends = {"toss": "rounded to an integer by a fair coin", "keep": "a multiple of 1/2"}[self.halves]
+        ends = {
+            "toss": "rounded to an integer by a fair coin",
+            "keep": "multiples of 1/2; it can be relaxed later without loss",
+        }[self.halves]
         pairs = " and ".join(" with ".join(pair) for pair in self._groups if len(pair) == 2)
-        alone = "".join(f"; {group[0]} by itself" for group in self._groups if len(group) == 1)
+        alone = "".join(f", and on {group[0]} by itself" for group in self._groups if len(group) == 1)
         return (
             f"geometric noise on the sum and on the difference of each pair of columns ({pairs}), from which the "
-            f"columns are read, {ends}{alone}; it can be relaxed later without loss"
+            f"columns are read{alone}, {ends}"
         )
 
     @property
@@ -106,7 +113,7 @@ def plan_together(
     neighbours: str | None = None,
     noise: TogetherKind | None = None,
     relaxable: bool = False,
-    halves: Halves = "toss",
+    halves: Halves | None = None,
     confidence: Number = "0.95",
 ) -> TogetherPlan:
     """Choose the noise of columns of which one individual changes the cells of one row together; draws nothing.
@@ -115,10 +122,9 @@ def plan_together(
         columns: at least two; pairs are taken in this order, and an odd one is left by itself.
         epsilon, alpha: what the whole release spends, one of the two.
         unit: what one individual changes; its cells must be as many as the columns. Or sensitivity and neighbours.
-        noise: "joint", "rotated" or "independent". If left out, the one of least mean error; "rotated" where that is
-            less than 2 per cent more, since it can be relaxed later.
-        relaxable: only noise that can be relaxed later without loss, which "joint" cannot.
-        halves: for "rotated", "toss" or "keep".
+        noise: "joint", "rotated" or "independent"; the one of least mean error if left out.
+        relaxable: only noise that can be relaxed later without loss, which "joint" cannot, nor tossed halves.
+        halves: for "rotated", "toss" or "keep"; if left out they are kept where the release is to be relaxable.
         confidence: of the radii.
 
     Raises:
@@ -127,7 +133,7 @@ def plan_together(
 
     >>> plan = plan_together(["applicants", "admitted"], epsilon="1/2", sensitivity=1, relaxable=True)
     >>> plan.way.kind, plan.radii
-    ('rotated', (8, 8))
+    ('rotated', (8.0, 8.0))
     """
     names, spent = tuple(columns), level_of(epsilon, alpha)
     whom = unit or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
@@ -138,19 +144,16 @@ def plan_together(
             remedy="Release columns that individuals change apart from each other with release_table.",
         )
     ways = {way.kind: way for way in ways_together(spent, whom, relaxable=relaxable)}
-    kind = _chosen(ways) if noise is None else one_of(noise, TogetherKind, "noise")
+    kind = next(iter(ways)) if noise is None else one_of(noise, TogetherKind, "noise")
     if kind not in ways:
         raise OutOfRange("noise that is relaxable is rotated or independent", came=noise)
-    sure, ends = read_confidence(confidence), one_of(halves, Halves, "halves")
+    sure = read_confidence(confidence)
+    ends: Halves = one_of(halves or ("keep" if relaxable else "toss"), Halves, "halves")
+    if relaxable and ends == "toss" and kind == "rotated":
+        raise OutOfRange("halves must be kept where a release is to be relaxed later", came=halves)
     way = ways[kind]
     radii = [radius for law, n in zip(way.laws, way.groups, strict=True) for radius in [_radius(law, sure, ends)] * n]
     return TogetherPlan(spent, whom, way, names, ends, sure, tuple(radii))
-
-
-def _chosen(ways: Mapping[TogetherKind, CellsTogether]) -> TogetherKind:
-    """The least noise; but what can be relaxed later is preferred where it is nearly as good."""
-    best, relaxable = next(iter(ways.values())), next(way for way in ways.values() if way.kind == "rotated")
-    return relaxable.kind if relaxable.mean_size <= best.mean_size * _NEARLY else best.kind
 
 
 def _radius(law: Any, sure: Fraction, halves: Halves) -> int | float:
@@ -186,9 +189,11 @@ class TogetherRelease:
     @property
     def sidecar(self) -> dict[str, Any]:
         """The statement to publish beside the table, ready for JSON; its digest is that of the table's cells."""
-        return together_statement(
-            self.plan, self.public, self.rows, rows_from=self.rows_from, digest=cells_digest(self.table)
-        )
+        return self.said(cells_digest(self.table))
+
+    def said(self, digest: Mapping[str, str]) -> dict[str, Any]:
+        """The statement, with the digest of the table as it is published."""
+        return together_statement(self.plan, self.public, self.rows, rows_from=self.rows_from, digest=digest)
 
 
 def together_statement(
@@ -218,7 +223,7 @@ def together_statement(
         "laws": [repr(law) for law in plan.way.laws],
         "groups": [list(group) for group in grouped(plan.columns, plan.way.groups)],
         "shares": [str(share) for share in plan.way.shares],
-        "relaxable": plan.way.is_relaxable,
+        "relaxable": plan.is_relaxable,
         "halves": plan.halves,
         "confidence_exactly": str(plan.confidence),
         "radii": dict(zip(plan.columns, plan.radii, strict=True)),
