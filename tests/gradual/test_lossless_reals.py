@@ -196,6 +196,10 @@ def test_laplace_noise_is_lossless_to_laplace_noise_and_to_no_other():
         assert losslessness(Staircase(e1, gamma=gamma), Laplace(e2)).obstacle == DiscontinuousDensity()
         zero = losslessness(Laplace(e1), Staircase(e2, gamma=gamma)).obstacle
         assert isinstance(zero, UnmatchedZero)
+    for e2 in (20, 50, 80, 100):  # zeros beyond the floats
+        zero = losslessness(Laplace(1), Staircase(e2)).obstacle
+        assert zero.after * Staircase(e2).gamma_interval(256).middle == pytest.approx(math.pi, abs=1e-6)
+    assert isinstance(losslessness(Laplace(1), Staircase(2, gamma=0)).obstacle, UnmatchedZero)
 
 
 def test_the_optimal_gamma_for_squares_is_irrational_at_every_level():

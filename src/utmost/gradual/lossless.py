@@ -183,7 +183,7 @@ class LargerCharacteristic:
     """Why not: at z = x + iy on the unit circle |E z^V1| >= ratio |E z^V2| with ratio > 1, but |E z^W| <= 1.
 
     Attributes:
-        x, y: rationals with x^2 + y^2 = 1.
+        x, y: rationals with x^2 + y^2 = 1; for laws on the reals z is e^(it) to the width of the common grid.
         ratio: a certified lower bound of the quotient.
     """
 

@@ -39,6 +39,7 @@ _NEAR, _FAR, _TRIED = 32, 1 << 14, 8
 _CLEAR, _TINY = 0.1, 1e-9
 # The width of the bracket around a zero, in units of 1/D.
 _BRACKET = Fraction(1, 1 << 26)
+_PI = Fraction(245_850_922, 78_256_779)
 # The most cells of a period in a table of the common grid.
 _MOST_CELLS = 1 << 12
 
@@ -164,7 +165,7 @@ class _Wave:
 
     @classmethod
     def of(cls, law: Staircase) -> "_Wave":
-        gamma = law.gamma_interval(_BITS)
+        gamma = Interval.of(1, _BITS) if law.exact_gamma == 0 else law.gamma_interval(_BITS)  # one law
         return cls(gamma * law.sensitivity, (1 - gamma) * law.sensitivity, law.level.alpha_interval(_BITS))
 
     def floats(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -187,7 +188,8 @@ def _unmatched_zero(strict: RealLaw, loose: Staircase, start: int, end: int) -> 
         bracket = _bracket(two, Fraction(t), 1 / loose.sensitivity)
         if bracket is not None and (one is None or not one.around(_between(*bracket)).contains(0)):
             return UnmatchedZero(*bracket)
-    return None
+    first = _first_bracket(two, 1 / loose.sensitivity) if one is None else None  # too far out for floats
+    return None if first is None else UnmatchedZero(*first)
 
 
 def _candidates(two: _Wave, one: _Wave | None, k: NDArray[np.int64]) -> Iterator[float]:
@@ -219,6 +221,14 @@ def _bracket(wave: _Wave, t: Fraction, unit: Fraction) -> tuple[Fraction, Fracti
             return (after, before) if width == 1 else _halved(wave, after, before, step)
         width *= 4
     return None
+
+
+def _first_bracket(wave: _Wave, unit: Fraction) -> tuple[Fraction, Fraction] | None:
+    """A bracket around the first zero: where gamma D t is within arcsin b, at most b pi/2, of pi."""
+    reach = min(wave.ratio.upper * Fraction(8, 5) + Fraction(1, 1 << 20), Fraction(8, 5))  # and what _PI is off by
+    after, before = ((_PI + sign * reach) / wave.near.middle for sign in (-1, 1))
+    ends = [wave.around(Interval.of(x, _BITS)) for x in (after, before)]
+    return _halved(wave, after, before, unit * _BRACKET) if ends[0].low > 0 > ends[1].high else None
 
 
 def _halved(wave: _Wave, after: Fraction, before: Fraction, step: Fraction) -> tuple[Fraction, Fraction] | None:
