@@ -10,7 +10,7 @@ from rich.text import Text
 from utmost.cli import options
 from utmost.cli.screen import facts, screen
 from utmost.documents.codec import write
-from utmost.documents.counted_files import COUNTED_FORM
+from utmost.documents.counted_files import COUNTED_FORM, read_domain
 from utmost.documents.reports import print_json
 from utmost.errors import OutOfRange
 from utmost.release.counted import CountedTable
@@ -60,7 +60,7 @@ def count(
         if out.suffix.lower() not in (".json", ".csv", ".tsv"):
             raise OutOfRange("a counted table is written as .json or .csv", came=out.name, where="--out")
         check_absent(out)
-    made = people.counted(events, domain, neighbours)
+    made = people.counted(events, read_domain(domain), neighbours)
     if dry_run:
         return _tell(made, None, as_json=as_json, headline="Nothing was written. This is what a release would protect.")
     if out is not None:
