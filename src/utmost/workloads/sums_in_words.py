@@ -49,7 +49,7 @@ def read_selection(domain: Domain, texts: Iterable[str]) -> dict[str, Any]:
     for text in texts:
         name, values = _pair_of(domain, text)
         if name in found:
-            remedy = f"Give several labels with commas: {name}=A,B."
+            remedy = f"Give several labels with commas: {name}={','.join(_labels(domain, name)[:2])}."
             raise OutOfRange("a selection must name a level once", came=f"{name!r} twice", remedy=remedy)
         found[name] = values
     domain.selection(found)
