@@ -20,6 +20,7 @@ from utmost.tables import files
 from utmost.tables.atomic import Writer, check_absent, write_together
 
 WARNING = "True counts: not to be published. They are for `utmost release`, and for their owner alone."
+_DRY = "Nothing was written. This is what a release would protect."
 DOMAIN_REMEDY = 'Pass a JSON file such as {"region": ["North", "South"], "age": {"bins": [0, 100], "width": 10}}.'
 
 DomainFile = Annotated[
@@ -83,10 +84,10 @@ def count(
     if part is not None:
         return _give_parts(made, part, out, as_json=as_json, dry_run=dry_run)
     if dry_run:
-        return _tell(made, None, as_json=as_json, headline="Nothing was written. This is what a release would protect.")
+        return _tell(made, None, people, as_json=as_json, headline=_DRY)
     if out is not None:
         write_together({out: lambda file: _write(made, file, out)}, owner_only=True)
-        _tell(made, out, as_json=as_json, headline="Counted.")
+        _tell(made, out, people, as_json=as_json, headline="Counted." if people.person is not None else "Read.")
     elif as_json:
         print_json(COUNTED_FORM.document(made))
     else:
@@ -156,22 +157,23 @@ def _columns(made: CountedTable) -> dict[str, Any]:
     return {**made.domain.group_labels(finest), "count": sums}
 
 
-def _tell(made: CountedTable, out: Path | None, *, as_json: bool, headline: str) -> None:
+def _tell(made: CountedTable, out: Path | None, people: options.People, *, as_json: bool, headline: str) -> None:
     """Say what was counted and what one person changes; no count, which a log would keep."""
     unit = made.unit
     if as_json:
         proved = {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours}
         columns = list(made.domain.columns)
         return print_json({"atoms": made.domain.size, "columns": columns, "unit": proved, "out": out and str(out)})
+    said = "" if people.person is not None else ": as you say, since a table that is counted already proves nothing"
     rows = {
         "atoms": f"{made.domain.size} ({', '.join(made.domain.columns)})",
-        "one person": f"changes at most {unit.cells} of them, each by at most {unit.sensitivity}",
+        "one person": f"changes at most {unit.cells} of them, each by at most {unit.sensitivity}{said}",
         "neighbours": unit.neighbours,
     }
     if out is not None:
         rows["written"] = str(out)
         if out.suffix.lower() == ".json":
-            rows["release it"] = f"utmost release {out} --epsilon ..."
+            rows["release it"] = f"utmost release {out} --epsilon ..., or utmost plan {out} --want ... first"
         else:
             rows["release it"] = f"with --sensitivity {unit.sensitivity} --cells {unit.cells}"
     screen().print(Text(headline, style="bold"), facts(rows))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from utmost.privacy import PrivacyType
     from utmost.release.counted import CountedTable
     from utmost.spaces import Space
-    from utmost.workloads import Domain
+    from utmost.workloads import Domain as DeclaredDomain
 
     File = Path
 else:
@@ -303,7 +303,7 @@ class People:
         """Whether events are to be counted, or a table of atoms is to be read."""
         return not (self.person is None and self.counts is None and self.nested is None)
 
-    def counted(self, events: Path, domain: "Domain", neighbours: str, part: str | None = None) -> Any:
+    def counted(self, events: Path, domain: "DeclaredDomain", neighbours: str, part: str | None = None) -> Any:
         """The table of the events in a file, counted over a domain, with a bar on a terminal; by label for parts.
 
         Raises:
@@ -346,7 +346,7 @@ class People:
         """The bytes of the key of the count."""
         return None if self.count_key is None else self.count_key.read_bytes()
 
-    def _read(self, table: Path, domain: "Domain", neighbours: str) -> "CountedTable":
+    def _read(self, table: Path, domain: "DeclaredDomain", neighbours: str) -> "CountedTable":
         """A table that was counted elsewhere, with the unit that is said."""
         from utmost.privacy import Unit
         from utmost.tables import atoms_table, files

@@ -36,6 +36,8 @@ def planned_table(
             neighbours = unit.neighbours
         found: CountedTable = people.counted(table, declared, neighbours)
         return found
+    if domain != "integers":
+        raise OutOfRange("--domain is for events: a counted table has its domain", came=domain, where="--domain")
     if table.suffix.lower() != ".json":
         remedy = "Give the .json that utmost count wrote; or count here: --person COLUMN for events, "
         remedy += "--counts or --nested for a table with a row for each atom."

@@ -233,8 +233,9 @@ def release(
     """
     out, asked_level = options.file_of(out), level.read()
     _check_before_counting(table, people, out, sign, planned=plan is not None, kept=ledger is not None)
-    fixed = {"columns": columns, "public": public, "drop": drop, "sensitivity": sensitivity, "cells": cells}
-    fixed |= {"id": id_column, "grid": grid, "rows": rows != "declared", "cost": cost != "absolute"}
+    fixed: dict[str, object] = {"columns": columns, "public": public, "drop": drop, "id": id_column, "grid": grid}
+    fixed |= {"sensitivity": sensitivity, "cells": cells}
+    fixed |= {"rows": rows != "declared", "cost": cost != "absolute"}
     if plan is None:
         _check_unused({"tables": tables}, "needs --plan")
         strategy, (brought, domain) = None, _counted(table, people, domain, neighbours)
@@ -247,10 +248,8 @@ def release(
     if brought is None:
         _check_given({"--columns": columns, "--sensitivity": sensitivity, "--cells": cells})
     promise: dict[str, Any] = {"strategy": strategy, "epsilon": asked_level}
-    promise = (
-        promise
-        if strategy is not None
-        else {
+    if strategy is None:
+        promise = {
             "columns": options.names_in(columns or ["count"]),
             "public": options.names_in(public or []),
             "drop": options.names_in(drop or []),
@@ -263,7 +262,6 @@ def release(
             "id_column": id_column,
             "grid": grid,
         }
-    )
     at_once = {"cost": cost, "relaxable": relaxable, "confidence": confidence}
     kept = {"name": name, "dataset": dataset, "version": version, "half_step": half_step}
     kept |= {"independent": independent, "largest": largest}
@@ -276,8 +274,8 @@ def release(
                 from utmost.cli.workload_screens import release_by_plan
 
                 sure, signer = read_confidence(confidence), None if sign is None else signer_of(sign)
-                asked = (asked_level, sure, out, signer, tables)
-                return release_by_plan(brought, strategy, *asked, as_json=as_json, dry_run=dry_run)
+                given = (asked_level, sure, out, signer, tables)
+                return release_by_plan(brought, strategy, *given, as_json=as_json, dry_run=dry_run)
             return _release(table, brought, promise | at_once, out, sign, as_json=as_json, dry_run=dry_run)
     _check_unused({"cost": cost != "absolute", "relaxable": relaxable}, "cannot be chosen with --ledger")
     if name is None:
