@@ -257,7 +257,7 @@ REFUSED = {
     "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "no --at-most"),
     "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "that was proved"),
     "no level": (["plan", "COUNTED", "--want", "sex"], "--epsilon and --alpha"),
-    "up to less": (["plan", "COUNTED", "--want", "sex", "--epsilon", 2, "--up-to", 1], "up_to must be at least"),
+    "up to less": (["plan", "COUNTED", "--want", "sex", "--epsilon", 2, "--up-to", 1], "--up-to must be at least"),
     "no weight": (["plan", "COUNTED", "--want", "sex=-1", "--epsilon", 1], "must be positive"),
     "a table that is none": (["release", "TABLE", "--plan", "PLAN", "--epsilon", 1], "carried out on a counted table"),
     "columns of a plan": (["release", "COUNTED", "--plan", "PLAN", "--columns", "n", "--epsilon", 1], "with --plan"),

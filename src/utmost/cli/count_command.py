@@ -55,6 +55,7 @@ def count(
     people: options.People,
     part: Part = None,
     unknown: UnknownKeys,
+    level: options.AskedLevel,
     neighbours: options.Neighbours = "add-remove",
     out: CountedOut = None,
     as_json: options.AsJson = False,
@@ -64,9 +65,9 @@ def count(
 
     Of each person --at-most atoms are kept, each changed by --per-atom at most; atoms with nobody in them hold 0, and
     what the domain does not declare is left out. The counts are true: they are written for `utmost release`, readable
-    by their owner alone, and are not to be published. With --counts or --nested a table that was counted elsewhere is
-    read, whose unit is taken as it is said. With --unknown-keys COLUMN the values of a column that nobody can list are
-    named instead, at (epsilon, delta), and --out writes the domain of them to count over.
+    by their owner alone, and are not to be published. With --count-column or --nested a table that was counted
+    elsewhere is read, whose unit is taken as it is said. With --unknown-keys COLUMN the values of a column that nobody
+    can list are named instead, at (epsilon, delta), and --out writes the domain of them to count over.
     """
     out = options.file_of(out)
     if out is not None:
@@ -75,8 +76,8 @@ def count(
         check_absent(out)
     if unknown.column is not None:
         _check_alone(part, neighbours, out)
-        return unknown.name(events, people, domain, out, as_json=as_json, dry_run=dry_run)
-    unknown.check_unused()
+        return unknown.name(events, people, level, domain, out, as_json=as_json, dry_run=dry_run)
+    unknown.check_unused(level)
     if domain is None:
         remedy = f"{DOMAIN_REMEDY} Where nobody can list the values: --unknown-keys COLUMN."
         raise OutOfRange("events are counted over a declared domain", came="none", where="--domain", remedy=remedy)

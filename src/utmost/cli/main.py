@@ -134,12 +134,13 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("alpha", "cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
     **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
     **{name: f"--{name}" for name in ("prior", "public", "radius", "relaxable", "response", "sensitivity", "size")},
-    **{name: f"--{name}" for name in ("by", "counts", "nested", "part", "person", "share", "values", "want")},
-    **{name: f"--{name}" for name in ("delta", "over", "where", "sums", "keys")},
+    **{name: f"--{name}" for name in ("by", "nested", "part", "person", "share", "values", "want")},
+    **{name: f"--{name}" for name in ("delta", "over", "sums", "where")},
     "at_most": "--at-most",
     "half_step": "--half-step",
     "id_column": "--id",
     "per_atom": "--per-atom",
+    "up_to": "--up-to",
     "version": "--data-version",
 }
 """The options by the names that arguments of the library have."""

@@ -287,7 +287,9 @@ class People:
 
     counts: Annotated[
         str | None,
-        typer.Option("--counts", metavar="COLUMN", help="Instead of --person: a row for each atom, counted here."),
+        typer.Option(
+            "--count-column", metavar="COLUMN", help="Instead of --person: a row for each atom, counted here."
+        ),
     ] = None
     nested: Annotated[
         str | None,
@@ -351,11 +353,15 @@ class People:
         from utmost.privacy import Unit
         from utmost.tables import atoms_table, files
 
+        if self.counts is not None and self.nested is not None:
+            raise OutOfRange("one of --count-column and --nested says which columns count", came="both")
         if self.at_most is None:
             remedy = "Say how many atoms one person changes: of a table that is counted already it cannot be proved."
             raise OutOfRange("a table of atoms needs its unit", came="no --at-most", remedy=remedy)
         if self != People(at_most=self.at_most, per_atom=self.per_atom, counts=self.counts, nested=self.nested):
-            raise OutOfRange("--person, --by, --values and --count-key are for events", came="--counts or --nested")
+            raise OutOfRange(
+                "--person, --by, --values and --count-key are for events", came="--count-column or --nested"
+            )
         nested = None
         if self.nested is not None:
             axis, equals, columns = self.nested.partition("=")

@@ -40,6 +40,6 @@ def planned_table(
         raise OutOfRange("--domain is for events: a counted table has its domain", came=domain, where="--domain")
     if table.suffix.lower() != ".json":
         remedy = "Give the .json that utmost count wrote; or count here: --person COLUMN for events, "
-        remedy += "--counts or --nested for a table with a row for each atom."
+        remedy += "--count-column or --nested for a table with a row for each atom."
         raise OutOfRange("a plan is carried out on a counted table", came=table.name, remedy=remedy)
     return COUNTED_FORM.read(table)

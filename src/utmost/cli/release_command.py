@@ -316,7 +316,9 @@ def _counted(table: Path, people: options.People, domain: str, neighbours: str) 
             )
         return people.counted(table, read_domain(options.readable(domain)), neighbours), "integers"
     if people != options.People():
-        raise OutOfRange("--by, --at-most, --per-atom, --values and --count-key need --person, --counts or --nested")
+        raise OutOfRange(
+            "--by, --at-most, --per-atom, --values and --count-key need --person, --count-column or --nested"
+        )
     if table.suffix.lower() != ".json":
         return None, domain
     from utmost.documents.counted_files import COUNTED_FORM

@@ -16,6 +16,7 @@ from utmost.documents.counted_files import read_domain
 from utmost.documents.reports import print_json
 from utmost.documents.statement_files import sidecar_path
 from utmost.errors import OutOfRange
+from utmost.exact import Level
 from utmost.release import SelectedKeys, select_keys
 from utmost.release.keys import promise_of_keys
 from utmost.release.naming import naming_law, read_delta
@@ -40,9 +41,6 @@ class UnknownKeys:
         str | None,
         typer.Option("--unknown-keys", metavar="COLUMN", help="Name the values of a column that nobody can list."),
     ] = None
-    epsilon: Annotated[
-        str | None, typer.Option("--epsilon", metavar="NUMBER", help="With --unknown-keys: what naming them spends.")
-    ] = None
     delta: Annotated[
         str | None,
         typer.Option(
@@ -50,21 +48,23 @@ class UnknownKeys:
         ),
     ] = None
 
-    def check_unused(self) -> None:
+    def check_unused(self, level: options.AskedLevel) -> None:
         """Check that no promise is given where nothing is named.
 
         Raises:
             OutOfRange: where one is.
         """
-        for name, value in (("--epsilon", self.epsilon), ("--delta", self.delta)):
+        given = {"--epsilon": level.epsilon, "--alpha": level.alpha, "--delta": self.delta}
+        for name, value in given.items():
             if value is not None:
-                remedy = "Counting spends nothing: give --epsilon to utmost release."
-                raise OutOfRange(f"{name} needs --unknown-keys", remedy=remedy)
+                remedy = "Counting spends nothing: give the level to utmost release."
+                raise OutOfRange(f"{name} needs --unknown-keys", came=value, remedy=remedy)
 
     def name(
         self,
         events: Path,
         people: options.People,
+        level: options.AskedLevel,
         domain: Path | None,
         out: Path | None,
         *,
@@ -77,9 +77,9 @@ class UnknownKeys:
             OutOfRange: where the promise is not whole, and for options that have no meaning here.
         """
         column = str(self.column)
-        if self.epsilon is None or self.delta is None or people.at_most is None or people.person is None:
+        if self.delta is None or people.at_most is None or people.person is None or not level.is_given:
             needed = {"--person": people.person, "--at-most": people.at_most}
-            needed |= {"--epsilon": self.epsilon, "--delta": self.delta}
+            needed |= {"--epsilon": level.epsilon or level.alpha, "--delta": self.delta}
             missing = " and no ".join(name for name, value in needed.items() if value is None)
             remedy = "Such as --person user --at-most 3 --epsilon 1 --delta 1e-6."
             raise OutOfRange(
@@ -87,7 +87,10 @@ class UnknownKeys:
             )
         plain = options.People(people.person, at_most=people.at_most, count_key=people.count_key)
         if people != plain:
-            raise OutOfRange("--by, --values, --per-atom, --counts and --nested have no meaning with --unknown-keys")
+            raise OutOfRange(
+                "--by, --values, --per-atom, --count-column and --nested have no meaning with --unknown-keys"
+            )
+        at = level.read()
         axes = {} if domain is None else dict(read_domain(domain).facts())
         for path in () if out is None else (out, sidecar_path(out)):
             check_absent(path)
@@ -96,8 +99,8 @@ class UnknownKeys:
                 events, person=people.person, column=column, at_most=people.at_most, key=people.key, progress=progress
             )
         if dry_run:
-            return self._promise(people.at_most, as_json=as_json)
-        found = select_keys(counts, epsilon=self.epsilon, delta=self.delta, keys=people.at_most)
+            return self._promise(at, people.at_most, as_json=as_json)
+        found = select_keys(counts, epsilon=at, delta=self.delta, keys=people.at_most)
         del counts  # true numbers
         made = None if not found.keys else Domain.of_facts({**axes, column: list(found.keys)})
         report = self._report(found)
@@ -117,10 +120,8 @@ class UnknownKeys:
             print_json(made.facts())
         _show(report, out)
 
-    def _promise(self, keys: int, *, as_json: bool) -> None:
-        from utmost.exact import level
-
-        at, delta = level(self.epsilon), read_delta(str(self.delta))
+    def _promise(self, at: Level, keys: int, *, as_json: bool) -> None:
+        delta = read_delta(str(self.delta))
         law = naming_law(at, delta, keys)
         said: dict[str, Any] = {"dry_run": True, "statement": promise_of_keys(at, delta, keys), "relaxable": False}
         said |= {"threshold": law.threshold}

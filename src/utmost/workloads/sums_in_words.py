@@ -110,22 +110,22 @@ def _wanted(domain: Domain, text: str, per_answer: bool) -> Workload:
     start = next((start for start in _RUNS if text.startswith(start)), None)
     if start is not None:
         axis, _, crossed = text.removeprefix(start).partition(" by ")
-        (name, *more), weight = _scanned(domain, axis)
+        names, weight = _scanned(domain, axis)
         by, last = _scanned(domain, crossed)
-        if more or not isinstance(name, str):
-            raise OutOfRange(f"{start.split()[0]} must be of one axis", came=repr(axis))
-        return _RUNS[start](domain, name, last or weight or 1, by=by, per_answer=per_answer)
+        if len(names) != 1 or not isinstance(names[0], str):
+            raise OutOfRange(f"{start.split()[0]} must be of one axis", came=repr(axis), where="want")
+        return _RUNS[start](domain, names[0], _first(last, weight), by=by, per_answer=per_answer)
     name, equals, said = text.rpartition("=")
     if _is_total(domain, text) or (equals and _is_total(domain, name)):
         return Workload(domain, {"": said if equals else 1}, per_answer=per_answer)
     words, weight = _scanned(domain, text)
     ranges = [word for word in words if isinstance(word, tuple) and isinstance(word[1], slice)]
     if not ranges:
-        return Workload(domain, {words: weight or 1}, per_answer=per_answer)
+        return Workload(domain, {words: _first(weight)}, per_answer=per_answer)
     if not all(isinstance(word, tuple) for word in words):
         remedy = 'Want "ranges of age by sex", or name a label: "age=20..40 sex=men".'
         raise OutOfRange("a range beside whole levels is no single sum", came=repr(text), where="want", remedy=remedy)
-    return Workload.sums(domain, [dict(words)], [weight or 1])
+    return Workload.sums(domain, [dict(words)], [_first(weight)])
 
 
 def _is_total(domain: Domain, text: str) -> bool:
@@ -212,6 +212,11 @@ def _longest(text: str, at: int, names: Sequence[str], stops: str = _STOPS) -> s
 def _piece(text: str, at: int) -> str:
     """What stands there, up to a space, a comma or an equals sign."""
     return text[at : next((place for place in range(at, len(text)) if text[place] in _STOPS), len(text))]
+
+
+def _first(*weights: Number | None) -> Number:
+    """The first weight that was given, even if it is 0, which is refused; else 1."""
+    return next((weight for weight in weights if weight is not None), 1)
 
 
 def _number(text: str) -> Fraction:
