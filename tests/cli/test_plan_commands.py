@@ -72,6 +72,8 @@ def test_a_plan_says_the_choice_in_numbers(run, counted, tmp_path):
     ]
     assert set(found["within"]) == {"per answer", "any unbiased", "any integer strategy", "these families"}
     assert all(one["times"] >= 1 for one in found["within"].values())
+    assert 1 <= found["certified"] <= 1.021
+    assert "one level for each (searched, with proof)" in shown
     read = PLAN_FORM.read(out)
     assert (read.unit, str(read.level), str(read.tuned_at)) == (Unit(1, 1), "epsilon=1", "epsilon=3")
     assert read.workload is not None
@@ -254,6 +256,7 @@ REFUSED = {
     "a share of none": (["plan", "COUNTED", "--want", "sex", "--share", "sez=1", "--epsilon", 1], "mean 'sex'"),
     "shares of less": (["plan", "COUNTED", "--want", "sex", "--share", "sex=1/2", "--epsilon", 1], "add up to 1"),
     "shares too coarse": (["plan", "COUNTED", "--want", "department", "--share", "sex=1", "--epsilon", 1], "determine"),
+    "a plan for a CSV": (["plan", "TABLE", "--want", "sex", "--epsilon", 1], "Count first"),
     "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "no --at-most"),
     "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "that was proved"),
     "no level": (["plan", "COUNTED", "--want", "sex"], "--epsilon and --alpha"),

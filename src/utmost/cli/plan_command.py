@@ -14,13 +14,14 @@ from utmost.cli.workload_screens import promised_bars
 from utmost.documents.codec import read_json
 from utmost.documents.counted_files import COUNTED_FORM
 from utmost.documents.plan_files import PLAN_FORM
-from utmost.errors import OutOfRange
-from utmost.exact import exact, exact_integer
+from utmost.errors import OutOfRange, Unsupported
+from utmost.exact import Level, exact, exact_integer
 from utmost.exact import level as level_of
 from utmost.noise.law import read_confidence
 from utmost.privacy import Unit
 from utmost.release.statements import level_text
-from utmost.workloads import Alternatives, Domain, Strategy, Workload, strategy
+from utmost.workloads import Alternatives, Domain, Strategy, Workload, certified_shares, strategy
+from utmost.workloads.candidates import candidate_families
 from utmost.workloads.sums_in_words import TOTAL, read_share, read_wanted
 
 Source = Annotated[
@@ -61,6 +62,7 @@ PlanNeighbours = Annotated[
     typer.Option("--neighbours", metavar="NAME", help="For a domain: add-remove (the default) or change-one."),
 ]
 
+_FEW, _MOST_BOXES = 4, 2_000
 _MARGIN = 1e-6  # a ratio of floats that is 1 in truth is not shown as 1.001
 
 
@@ -105,6 +107,9 @@ def plan(
 
 def _asked(source: Path, at_most: int | None, per_atom: str | None, neighbours: str | None) -> tuple[Domain, Unit]:
     """Domain and unit: of a counted file what it proved, else what is said."""
+    if source.suffix.lower() != ".json":
+        remedy = "Count first: utmost count TABLE --person ... --domain ... --at-most ... --out counted.json."
+        raise OutOfRange("a plan is made for a counted table or a domain, a .json", came=source.name, remedy=remedy)
     found = read_json(source, "a plan is made for a counted table or a domain, which must")
     if isinstance(found, dict) and found.get("kind") == COUNTED_FORM.kind:
         counted = COUNTED_FORM.of(found, str(source))
@@ -168,7 +173,23 @@ def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]
             for (kind, bound), times in zip(bounds.each().items(), bounds.within(chosen.value).values(), strict=True)
         },
         "not_bounded": dict(bounds.not_bounded),
+        "certified": _certified(chosen, workload, bounds.level),
     }
+
+
+def _certified(chosen: Strategy, workload: Workload, at: Level) -> float | None:
+    """How many times the least error of all shares of the families of use this error is, where a search can prove it.
+
+    By branch and bound over up to four families; None for more, and where the groups of a level differ in size.
+    """
+    try:
+        families = candidate_families(workload)
+    except Unsupported:
+        return None
+    if len(families) > _FEW:
+        return None
+    found = certified_shares(workload, chosen.unit, at, families, most_boxes=_MOST_BOXES)
+    return max(1.0, chosen.value / found.bound) if found.is_certified else None
 
 
 def _show(report: dict[str, Any], out: Path | None) -> None:
@@ -216,6 +237,9 @@ def _within(report: dict[str, Any]) -> list[list[str]]:
         times = bound["times"]
         shown = "not bounded" if times is None else f"{ceil(times * 1000 - _MARGIN) / 1000:g} times"
         rows.append([shown, bound["holds_for"]])
+    if report["certified"] is not None:
+        shown = f"{ceil(report['certified'] * 1000 - _MARGIN) / 1000:g} times"
+        rows.append([shown, "any shares of the families that can be of use, one level for each (searched, with proof)"])
     return rows + [["not bounded", f"{kind}: {why}"] for kind, why in report["not_bounded"].items()]
 
 
