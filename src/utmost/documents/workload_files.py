@@ -38,7 +38,7 @@ def read_workload(path: Path | str) -> WorkloadRelease:
     Raises:
         BadTable: for a file that is none, or was changed.
     """
-    found = codec.read_json(Path(path), "a workload release must")
+    found = codec.read_json(Path(path) if isinstance(path, str) else path, "a workload release must")
     if not isinstance(found, dict):
         raise BadTable("a workload release must be a JSON object", came=type(found).__name__, where=str(path))
     return WorkloadRelease.of_facts(found)
