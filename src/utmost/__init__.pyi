@@ -64,6 +64,7 @@ from utmost.spaces import Space as Space
 from utmost.spaces import losses as losses
 from utmost.spaces import priors as priors
 from utmost.tables import atoms_table as atoms_table
+from utmost.tables import count_keys as count_keys
 from utmost.tables import count_table as count_table
 from utmost.version import __version__ as __version__
 from utmost.workloads import Domain as Domain

@@ -116,9 +116,9 @@ def test_a_constant_hash_keeps_exactly_k(monkeypatch):
 
 def test_separators_in_names_make_no_ties():
     """Names that a separator would confuse are hashed apart: (x, then y...) is not (x-separator-y, ...)."""
-    frames = {bounding._framed(b"atom", KEY, name.encode("utf-8", "surrogatepass")) for name in NASTY}
+    frames = {bounding.framed(b"atom", KEY, name.encode("utf-8", "surrogatepass")) for name in NASTY}
     assert len(frames) == len(NASTY)
-    assert bounding._framed(b"a", b"bc") != bounding._framed(b"ab", b"c")
+    assert bounding.framed(b"a", b"bc") != bounding.framed(b"ab", b"c")
 
 
 def test_names_of_all_kinds_are_persons_of_their_own():

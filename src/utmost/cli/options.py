@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from utmost.privacy import PrivacyType
     from utmost.release.counted import CountedTable
     from utmost.spaces import Space
+    from utmost.workloads import Domain as DeclaredDomain
 
     File = Path
 else:
@@ -284,36 +285,92 @@ class People:
         ),
     ] = None
 
-    def counted(self, events: Path, domain: Path, neighbours: str) -> "CountedTable":
-        """The table of the events in a file, counted over the domain in another; with a bar on a terminal.
+    counts: Annotated[
+        str | None,
+        typer.Option(
+            "--count-column", metavar="COLUMN", help="Instead of --person: a row for each atom, counted here."
+        ),
+    ] = None
+    nested: Annotated[
+        str | None,
+        typer.Option(
+            "--nested",
+            metavar="AXIS=NAMES",
+            help="Or columns that count an axis, each with all before it: outcome=admitted,applicants.",
+        ),
+    ] = None
+
+    @property
+    def are_given(self) -> bool:
+        """Whether events are to be counted, or a table of atoms is to be read."""
+        return not (self.person is None and self.counts is None and self.nested is None)
+
+    def counted(self, events: Path, domain: "DeclaredDomain", neighbours: str, part: str | None = None) -> Any:
+        """The table of the events in a file, counted over a domain, with a bar on a terminal; by label for parts.
 
         Raises:
             OutOfRange: where it is not said who the persons are, or how much one may change.
         """
         from utmost.cli.screen import counted
-        from utmost.documents.counted_files import read_domain
         from utmost.tables import count_table
 
+        if self.counts is not None or self.nested is not None:
+            return self._read(events, domain, neighbours)
         for option, value in (("--person", self.person), ("--at-most", self.at_most)):
             if value is None:
                 remedy = "Name the column of persons, and how many atoms one of them may change."
                 raise OutOfRange(
                     "people are counted by --person, --at-most and --domain", came="no " + option, remedy=remedy
                 )
-        ends = self.per_atom.split(",")
         with counted(f"Counting {events.name}") as progress:
             return count_table(
                 events,
                 person=str(self.person),
-                domain=read_domain(domain),
+                domain=domain,
                 by=None if self.by is None else names_in(self.by),
                 at_most=int(self.at_most or 0),
-                per_atom=ends if len(ends) > 1 else self.per_atom,
+                per_atom=self.bounds,
                 values=self.values,
-                key=None if self.count_key is None else self.count_key.read_bytes(),
+                part=part,
+                key=self.key,
                 neighbours=neighbours,
                 progress=progress,
             )
+
+    @property
+    def bounds(self) -> Any:
+        """The most by which one person may change an atom, or both ends."""
+        ends = self.per_atom.split(",")
+        return ends if len(ends) > 1 else self.per_atom
+
+    @property
+    def key(self) -> bytes | None:
+        """The bytes of the key of the count."""
+        return None if self.count_key is None else self.count_key.read_bytes()
+
+    def _read(self, table: Path, domain: "DeclaredDomain", neighbours: str) -> "CountedTable":
+        """A table that was counted elsewhere, with the unit that is said."""
+        from utmost.privacy import Unit
+        from utmost.tables import atoms_table, files
+
+        if self.counts is not None and self.nested is not None:
+            raise OutOfRange("one of --count-column and --nested says which columns count", came="both")
+        if self.at_most is None:
+            remedy = "Say how many atoms one person changes: of a table that is counted already it cannot be proved."
+            raise OutOfRange("a table of atoms needs its unit", came="no --at-most", remedy=remedy)
+        if self != People(at_most=self.at_most, per_atom=self.per_atom, counts=self.counts, nested=self.nested):
+            raise OutOfRange(
+                "--person, --by, --values and --count-key are for events", came="--count-column or --nested"
+            )
+        nested = None
+        if self.nested is not None:
+            axis, equals, columns = self.nested.partition("=")
+            if not equals:
+                remedy = "Say outcome=admitted,applicants."
+                raise OutOfRange("nested columns must be said as AXIS=NAMES", came=repr(self.nested), remedy=remedy)
+            nested = {axis.strip(): names_in([columns])}
+        unit = Unit(self.per_atom, min(self.at_most, domain.size), neighbours)
+        return atoms_table(files.read(table), domain, unit=unit, counts=self.counts, nested=nested)
 
 
 def names_in(texts: list[str]) -> list[str]:
