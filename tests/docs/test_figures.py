@@ -48,13 +48,22 @@ def aircraft():
     cells = {"carrier month": 20, "carrier": 2, "month": 1, "": 1}
     plan = ut.strategy(wanted, counted.unit, epsilon=1, up_to=3)
     chosen = plan.alternatives({"cells first": cells})["cells first"]
-    equal = ut.Strategy(domain, counted.unit, dict.fromkeys([part.name for part in wanted.parts], "1/4"), wanted, chosen.level)
+    equal = ut.Strategy(
+        domain, counted.unit, dict.fromkeys([part.name for part in wanted.parts], "1/4"), wanted, chosen.level
+    )
     return counted, chosen, {**plan.alternatives().strategies, "cells first": chosen, "equal shares": equal}
 
 
 def test_strategies_and_clean_tables(tmp_path):
     counted, plan, choices = aircraft()
-    shown = ("cells first", "every part alike", "every answer alike", "least largest error", "atoms alone", "equal shares")
+    shown = (
+        "cells first",
+        "every part alike",
+        "every answer alike",
+        "least largest error",
+        "atoms alone",
+        "equal shares",
+    )
     drawn = tmp_path / "strategies.svg"
     with drawn.open("wb") as file:
         strategy_figure(ut.workloads.Alternatives({name: choices[name] for name in shown}), file, drawn)

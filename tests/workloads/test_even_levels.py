@@ -61,7 +61,8 @@ def test_the_spectrum_of_runs_is_the_sum_of_those_of_its_rows(cuts, chain):
     starts = (0, *sorted(cuts))
     axis = Domain(a=range(12)).axes[0]
     rows = Runs(starts).matrix(axis)
-    assert runs_spectrum(chain, starts) == [sum(found) for found in zip(*(row_spectrum(chain, row) for row in rows))]
+    spectra = [row_spectrum(chain, row) for row in rows]
+    assert runs_spectrum(chain, starts) == [sum(found) for found in zip(*spectra, strict=True)]
     assert np.array_equal(Runs(starts).gram(axis), rows.T.astype(float) @ rows)
     assert sorted(Runs(starts).lengths(axis).elements()) == sorted(rows.sum(axis=1))
 

@@ -1,7 +1,7 @@
 """Domains of several axes where a level's groups differ in size: planned over the other levels.
 
-States with their airports, crossed with hours of the day: sums over states have no eigenspaces in common with sums over
-hours and airports, so states are not measured; but they are wanted, and each is a sum of airports. A sum over any run of
+States with their airports, crossed with hours of the day: sums over states share no eigenspaces with sums over hours
+and airports, so states are not measured; but they are wanted, and each is a sum of airports. A sum over any run of
 values has a spectrum in the levels that are left, and with it a variance in closed form.
 """
 
