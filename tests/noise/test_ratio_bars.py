@@ -54,6 +54,7 @@ def test_a_denominator_that_may_be_nought_determines_nothing():
     assert not fieller(0, 1, [1, 0], [1, 1], 1).determined
 
 
+@pytest.mark.slow
 def test_bars_grow_with_the_confidence():
     low, high = (fieller(40, 60, [1, 0], [1, 1], 1, confidence=c) for c in ("0.8", "0.99"))
     assert high.lower < low.lower < low.upper < high.upper

@@ -79,6 +79,7 @@ def test_no_point_of_a_fine_grid_is_better(wanted, level):
     assert error(found) > on_the_grid * 0.999
 
 
+@settings(max_examples=20, deadline=None)
 @given(workloads(most=40), LEVELS, st.data())
 def test_exchanges_never_lose_and_keep_the_sum(wanted, level, data):
     families = list(candidate_families(wanted))
