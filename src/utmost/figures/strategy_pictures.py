@@ -38,8 +38,8 @@ def strategy_figure(choices: Alternatives, file: BinaryIO, path: Path, *, title:
     figure, axes = page(7.2, 1.5 + 0.42 * len(parts) + 0.1 * len(deviations))
     rows = np.arange(len(parts))[::-1]
     for row, part in zip(rows.tolist(), parts, strict=True):
-        found = [one[part] for one in deviations.values()]
-        axes.plot([min(found), max(found)], [row, row], color=PALE, linewidth=1, zorder=1)
+        values = [one[part] for one in deviations.values()]
+        axes.plot([min(values), max(values)], [row, row], color=PALE, linewidth=1, zorder=1)
     for place, (name, found) in enumerate(deviations.items()):
         mark, shade = _MARKS[place % len(_MARKS)], _SHADES[place % len(_SHADES)]
         axes.plot([found[part] for part in parts], rows, mark, color=shade, label=name, markersize=6, alpha=0.9)

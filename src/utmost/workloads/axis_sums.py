@@ -188,7 +188,7 @@ class Runs:
     def gram(self, axis: Axis) -> Floats:
         """How many rows take both of two values; (values, values)."""
         runs = self._run_of(axis)
-        return (runs[:, None] == runs[None, :]).astype(float)
+        return np.asarray(runs[:, None] == runs[None, :], dtype=float)
 
     def _run_of(self, axis: Axis) -> NDArray[np.intp]:
         return np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=axis.size))
