@@ -1,5 +1,6 @@
 """Noise at several levels at once: transitions between levels, joint laws, the process, and which laws allow it."""
 
+from utmost.gradual.euclidean_noise import EuclideanLaplace, EuclideanTightening, joint_characteristic
 from utmost.gradual.laplace_steps import (
     LaplaceBridge,
     LaplaceRelaxing,
@@ -38,6 +39,8 @@ __all__ = [
     "BoundedSupport",
     "Bridge",
     "Difference",
+    "EuclideanLaplace",
+    "EuclideanTightening",
     "Jump",
     "LaplaceBridge",
     "LaplaceRelaxing",
@@ -56,6 +59,7 @@ __all__ = [
     "expected_jumps",
     "expected_jumps_of_size",
     "forward_intensities",
+    "joint_characteristic",
     "joint_pmf",
     "jump_count_pmf",
     "jump_intensity",

@@ -7,6 +7,7 @@ from utmost.release.keys import KeySelection, NamedKeys, SelectedKeys, select_ke
 from utmost.release.level_steps import bridge, relax, tighten
 from utmost.release.naming import NamingLaw
 from utmost.release.plan import Plan, plan_release
+from utmost.release.planar import PlanarLaw, PlanarRelease, planar_epsilon_for
 from utmost.release.statements import guarantee, statement
 from utmost.release.table import TableRelease, rehearse_table, release_table
 from utmost.release.trust import Coalitions, TrustRelease, check_coalitions, independent_loss, levels_by_distance
@@ -21,6 +22,8 @@ __all__ = [
     "NamingLaw",
     "NoisePath",
     "Plan",
+    "PlanarLaw",
+    "PlanarRelease",
     "ProcessedRelease",
     "SelectedKeys",
     "TableRelease",
@@ -34,6 +37,7 @@ __all__ = [
     "levels_by_distance",
     "path",
     "plan_release",
+    "planar_epsilon_for",
     "rehearse_table",
     "relax",
     "release_table",

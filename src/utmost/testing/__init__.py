@@ -4,8 +4,9 @@ from utmost.testing.seeded import (
     SeededRandomness,
     seeded_gradual_release,
     seeded_ledger,
+    seeded_planar_release,
     seeded_release,
     seeded_responses,
 )
 
-__all__ = ["SeededRandomness", "seeded_gradual_release", "seeded_ledger", "seeded_release", "seeded_responses"]
+__all__ = ["SeededRandomness", "seeded_gradual_release", "seeded_ledger", "seeded_planar_release", "seeded_release", "seeded_responses"]

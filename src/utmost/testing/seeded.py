@@ -15,7 +15,7 @@ from utmost.ledger.key import given_key
 from utmost.ledger.opening import opened_book
 from utmost.noise import Law
 from utmost.rappor import PermanentResponses
-from utmost.release import GradualRelease
+from utmost.release import GradualRelease, PlanarRelease
 from utmost.release.gradual_release import units_of
 from utmost.release.values import noised
 from utmost.sampling.draw import Method
@@ -105,6 +105,20 @@ def seeded_gradual_release(
     """
     release = object.__new__(GradualRelease)
     release._open(values, units_of(None, sensitivity, cells), domain, grid, half_step, SeededRandomness(seed), method)
+    return release
+
+
+def seeded_planar_release(
+    points: Any, seed: int | str | bytes, *, per: Number = 1, grid: Number | None = None
+) -> PlanarRelease:
+    """A `PlanarRelease` with bits from a seed. It is not private: the seed takes the noise off again.
+
+    >>> one, other = (seeded_planar_release([[1, 2]], seed=7) for _ in range(2))
+    >>> one.at(epsilon=1).tolist() == other.at(epsilon=1).tolist()
+    True
+    """
+    release = object.__new__(PlanarRelease)
+    release._open(points, per, grid, SeededRandomness(seed))
     return release
 
 
