@@ -49,10 +49,12 @@ from utmost.release import GradualRelease as GradualRelease
 from utmost.release import PlanarRelease as PlanarRelease
 from utmost.release import TableRelease as TableRelease
 from utmost.release import TrustRelease as TrustRelease
+from utmost.release import WorkloadRelease as WorkloadRelease
 from utmost.release import add_noise as add_noise
 from utmost.release import epsilon_for as epsilon_for
 from utmost.release import rehearse_table as rehearse_table
 from utmost.release import release_table as release_table
+from utmost.release import release_workload as release_workload
 from utmost.release import select_keys as select_keys
 from utmost.sampling import sample as sample
 from utmost.spaces import Consumer as Consumer

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import prod
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, WrongKind
-from utmost.exact import Level, Number, exact_integer
+from utmost.exact import Level, Number, exact_integer, level
 from utmost.ledger.events import check_name
 from utmost.ledger.promise import Promise, promised
 from utmost.ledger.source import Source, check_source, read_source
@@ -18,12 +18,18 @@ from utmost.ledger.state import Published, State
 from utmost.release.adapters import table_of
 from utmost.release.counted import CountedTable, Laid
 from utmost.release.table import declared, rows_origin
+from utmost.release.workload_release import WorkloadRelease
 from utmost.sampling.grid import unsnapped
 from utmost.sampling.integers import Integers
 from utmost.workloads import Strategy
+from utmost.workloads.reconstruction import precision_weights
+from utmost.workloads.tree_reconstruction import reconstruction_of
 
 Response = dict[str, Integers]
 """A response in steps of the lattice, by column."""
+
+CONFIDENCE = Fraction(19, 20)
+"""Of the error bars of a release by a strategy, unless another is asked of it."""
 
 MEASURED = "measured"
 """The column of a release that a strategy measures."""
@@ -89,9 +95,13 @@ def read_promise(strategy: Strategy | None, laid: Laid, **lattice: Any) -> Promi
 
     Raises:
         OutOfRange, NotANumber: for a parameter that is no such thing.
+        Unsupported: for a strategy from which nothing can be reconstructed.
     """
     promise = promised(unit=laid.unit, **lattice)
-    return promise if strategy is None else promise.measuring(strategy)
+    if strategy is None:
+        return promise
+    reconstruction_of(strategy.domain, precision_weights(strategy.levels(level(1))))  # refuses before anything is spent
+    return promise.measuring(strategy)
 
 
 def as_published(state: State, name: str, version: int | None, request: str | None, promise: Promise) -> Promise:
@@ -164,10 +174,8 @@ def measured_source(counted: CountedTable, promise: Promise) -> Source:
     """
     strategy = promise.strategy
     assert strategy is not None
-    if not counted.domain.same_as(strategy.domain):
-        raise OutOfRange("the table must be counted over the domain of the strategy", came="another domain")
-    counted.check_covered(strategy.unit)
-    sums = [one.ravel() for one in strategy.sums(counted.atoms).values()]
+    counted.check_fits(strategy)
+    sums = [one.ravel() for one in strategy.sums(counted.summable).values()]
     return read_source({MEASURED: np.concatenate(sums)}, MEASURED, promise, None)
 
 
@@ -200,9 +208,11 @@ def written(promise: Promise, response: Response) -> dict[str, NDArray[Any]]:
     return {name: unsnapped(steps, exponent) for name, steps in response.items()}
 
 
-def measured_release(strategy: Strategy, level: Level, flat: Integers, kind: str) -> Any:
-    """TEMPORARY"""
-    sizes = [prod(strategy.domain.group_shape(family)) for family in strategy.shares]
-    parts = np.split(flat, np.cumsum(sizes)[:-1])
-    shaped = {f: p.reshape(strategy.domain.group_shape(f)) for f, p in zip(strategy.shares, parts, strict=True)}
-    return SimpleNamespace(measured=shaped)
+def measured_release(strategy: Strategy, level: Level, flat: Integers, kind: str) -> WorkloadRelease:
+    """What a strategy measured, from its noisy sums family by family in one row."""
+    measured, start = {}, 0
+    for family in strategy.shares:
+        shape = strategy.domain.group_shape(family)
+        measured[family] = flat[start : start + prod(shape)].reshape(shape)
+        start += prod(shape)
+    return WorkloadRelease(strategy, level, CONFIDENCE, measured, kind)

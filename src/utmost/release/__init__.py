@@ -1,6 +1,7 @@
 """What has been said over time: one-time and gradual releases, and the ledger."""
 
 from utmost.release.accuracy import epsilon_for
+from utmost.release.clean_release import CleanRelease
 from utmost.release.counted import CountedTable
 from utmost.release.gradual_release import GradualRelease, NoisePath, ProcessedRelease, path
 from utmost.release.keys import KeySelection, NamedKeys, SelectedKeys, select_keys
@@ -12,8 +13,12 @@ from utmost.release.statements import guarantee, statement
 from utmost.release.table import TableRelease, rehearse_table, release_table
 from utmost.release.trust import Coalitions, TrustRelease, check_coalitions, independent_loss, levels_by_distance
 from utmost.release.values import add_noise
+from utmost.release.workload_answers import Answer
+from utmost.release.workload_release import WorkloadRelease, release_workload
 
 __all__ = [
+    "Answer",
+    "CleanRelease",
     "Coalitions",
     "CountedTable",
     "GradualRelease",
@@ -28,6 +33,7 @@ __all__ = [
     "SelectedKeys",
     "TableRelease",
     "TrustRelease",
+    "WorkloadRelease",
     "add_noise",
     "bridge",
     "check_coalitions",
@@ -41,6 +47,7 @@ __all__ = [
     "rehearse_table",
     "relax",
     "release_table",
+    "release_workload",
     "select_keys",
     "statement",
     "tighten",

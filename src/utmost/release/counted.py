@@ -11,7 +11,7 @@ from utmost.errors import BadTable, OutOfRange
 from utmost.exact import Number, frozen
 from utmost.privacy.unit import Unit, read_unit
 from utmost.release.adapters import table_of
-from utmost.workloads import Domain, Family
+from utmost.workloads import Domain, Family, Strategy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +44,25 @@ class CountedTable:
             raise BadTable(f"there must be an integer for each atom, of shape {self.domain.shape}", came=came)
         object.__setattr__(self, "atoms", frozen(atoms.copy()))
 
+    @property
+    def summable(self) -> NDArray[Any]:
+        """The atoms in a type that holds every sum of them."""
+        if self.atoms.dtype == object:
+            return self.atoms
+        largest = max(int(self.atoms.max(initial=0)), -int(self.atoms.min(initial=0)))
+        return self.atoms.astype(np.int64 if largest * max(1, self.atoms.size) < 1 << 62 else object)
+
+    def check_fits(self, strategy: Strategy) -> None:
+        """Check that a strategy is for this domain, and for no smaller an individual than was counted.
+
+        Raises:
+            OutOfRange: where it is not.
+        """
+        if not self.domain.same_as(strategy.domain):
+            remedy = "Make the strategy for the domain that the table was counted over."
+            raise OutOfRange("the table and the strategy must have one domain", came="two", remedy=remedy)
+        self.check_covered(strategy.unit)
+
     def check_covered(self, unit: Unit) -> None:
         """Check that a unit of privacy is no smaller than the one that was proved.
 
@@ -51,7 +70,8 @@ class CountedTable:
             OutOfRange: for a smaller one.
         """
         proved = self.unit
-        if unit.sensitivity < proved.sensitivity or unit.cells < proved.cells or unit.charged < proved.charged:
+        replaced = proved.neighbours == "change-one" and unit.neighbours != "change-one"
+        if replaced or unit.sensitivity < proved.sensitivity or unit.cells < proved.cells:
             raise OutOfRange(
                 f"the unit of a counted table must not be smaller than the one that was proved, {_in_words(proved)}",
                 came=_in_words(unit),
@@ -64,7 +84,7 @@ class CountedTable:
         if column in self.domain.level_names(chosen):
             raise OutOfRange("the column of counts must have a name of its own", came=repr(column))
         labels = self.domain.group_labels(chosen)
-        sums = self.domain.sums(self.atoms, chosen).ravel()
+        sums = self.domain.sums(self.summable, chosen).ravel()
         columns = {**{name: np.array(values) for name, values in labels.items()}, column: sums}
         marks = "a" * len(columns)
         return table_of(self.kind if self.kind.startswith("dataframe:") else f"columns:{marks}", columns)

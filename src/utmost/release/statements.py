@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, NotALevel, NotANumber
 from utmost.exact import Level, checked, exact, level, round_down, round_up, settled
+from utmost.privacy import Unit
 from utmost.release.adapters import adapter_of
 from utmost.release.digits import digits, joined
 from utmost.release.plan import Plan
@@ -159,15 +160,19 @@ def guarantee(plan: Plan) -> str:
     larger or smaller if any one individual had been left out of the data or added to it (epsilon = 0.5). This assumes
     that one individual changes at most 1 released cell, and that by at most 1.
     """
-    unit = plan.unit
-    many = "1 released cell, and that" if unit.cells == 1 else f"{unit.cells} released cells, each"
+    return promise(plan.level, plan.unit, "the released columns", "released cell")
+
+
+def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
+    """`guarantee` for whatever is released, and whatever one individual changes."""
+    many = f"1 {cell}, and that" if unit.cells == 1 else f"{unit.cells} {cell}s, each"
     other, one = {
         "add-remove": ("any one individual had been left out of the data or added to it", "one individual changes"),
         "change-one": ("any one individual's record had been any other", "one individual's record counts in"),
     }[unit.neighbours]
     return (
-        f"Whatever anyone concludes from the released columns, the chance of concluding it would have been at most "
-        f"{_factor(plan.level)} times larger or smaller if {other} ({_named(plan.level)}). This assumes that {one} at "
+        f"Whatever anyone concludes from {released}, the chance of concluding it would have been at most "
+        f"{_factor(level)} times larger or smaller if {other} ({_named(level)}). This assumes that {one} at "
         f"most {many} by at most {unit.sensitivity}."
     )
 

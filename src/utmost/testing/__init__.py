@@ -7,6 +7,15 @@ from utmost.testing.seeded import (
     seeded_planar_release,
     seeded_release,
     seeded_responses,
+    seeded_workload_release,
 )
 
-__all__ = ["SeededRandomness", "seeded_gradual_release", "seeded_ledger", "seeded_planar_release", "seeded_release", "seeded_responses"]
+__all__ = [
+    "SeededRandomness",
+    "seeded_gradual_release",
+    "seeded_ledger",
+    "seeded_planar_release",
+    "seeded_release",
+    "seeded_responses",
+    "seeded_workload_release",
+]

@@ -9,17 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NotANumber, Unsupported
-from utmost.exact import Number
+from utmost.exact import Number, level
 from utmost.ledger import Ledger
 from utmost.ledger.key import given_key
 from utmost.ledger.opening import opened_book
 from utmost.noise import Law
+from utmost.noise.law import read_confidence
 from utmost.rappor import PermanentResponses
-from utmost.release import GradualRelease, PlanarRelease
+from utmost.release import GradualRelease, PlanarRelease, WorkloadRelease
 from utmost.release.gradual_release import units_of
 from utmost.release.values import noised
+from utmost.release.workload_release import noised_workload
 from utmost.sampling.draw import Method
 from utmost.sampling.random_bits import NONCE_BYTES, Keystream, Word
+from utmost.workloads import Strategy
 
 
 class SeededRandomness:
@@ -120,6 +123,20 @@ def seeded_planar_release(
     release = object.__new__(PlanarRelease)
     release._open(points, per, grid, SeededRandomness(seed))
     return release
+
+
+def seeded_workload_release(
+    table: Any, strategy: Strategy, seed: int | str | bytes, *, epsilon: Number = 1, confidence: Number = "0.95"
+) -> WorkloadRelease:
+    """What `utmost.release_workload` does, with bits from a seed. It is not private.
+
+    >>> from utmost import Domain, Unit
+    >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
+    >>> one, other = (seeded_workload_release(np.array([3, 4]), strategy, 7) for _ in range(2))
+    >>> one["sex"]["estimate"].tolist() == other["sex"]["estimate"].tolist()
+    True
+    """
+    return noised_workload(table, strategy, level(epsilon), read_confidence(confidence), SeededRandomness(seed))
 
 
 _KEY = bytes(32)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.exact import Array, Floats, frozen
+from utmost.exact import Array, Floats, frozen, wrong_kind
 from utmost.workloads.domain import Domain, Family
 from utmost.workloads.spectra import Chain, group_spectrum
 
@@ -144,6 +144,8 @@ def chains_of(domain: Domain) -> tuple[Chain, ...]:
     Raises:
         Unsupported: where the groups of a level differ in size.
     """
+    if not isinstance(domain, Domain):
+        raise wrong_kind("domain", "a Domain", domain)
     found = []
     for name, axis in zip(domain.columns, domain.axes, strict=True):
         chain = axis.blocks

@@ -158,6 +158,10 @@ class Workload:
         >>> Workload.sums(Domain(age=bins(4), sex=["men", "women"]), [{"age": slice(1, 3)}, {"sex": "men"}])
         Workload(age=1..3: 1 answer, weight 1; sex=men: 1 answer, weight 1)
         """
+        if not isinstance(domain, Domain):
+            raise wrong_kind("domain", "a Domain", domain)
+        if not isinstance(wheres, Iterable) or isinstance(wheres, str | Mapping):
+            raise wrong_kind("wheres", "a list of selections", wheres)
         listed = list(wheres)
         counted = [1] * len(listed) if weights is None else list(weights)
         if len(counted) != len(listed):

@@ -118,6 +118,8 @@ class Strategy:
         >>> Strategy.of_facts(strategy.facts(), Unit(1, 2)).shares == strategy.shares
         True
         """
+        if not isinstance(facts, Mapping) or not {"domain", "shares"} <= set(facts):
+            raise wrong_kind("facts", 'a mapping with "domain" and "shares"', facts)
         domain = Domain.of_facts(facts["domain"])
         return cls(domain, unit, {domain.family(names): share for names, share in facts["shares"]})
 
