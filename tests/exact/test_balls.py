@@ -103,7 +103,11 @@ def test_what_cannot_be_known_is_never_certain():
     with np.errstate(all="ignore"):
         wide = Balls(np.array([0.1, 0.0, -1.0, np.nan]), np.array([0.2, 0.0, 0.0, 0.0]))
         doubtful = [Balls.of(np.ones(4)) / wide.part([0, 1, 1, 3]), wide.log(), Balls(-wide.middle, wide.radius).sqrt()]
-        doubtful += [Balls.of(np.full(4, 1e300)) * 10**9, Balls.of(np.full(4, -800.0)).exp(), Balls.of(np.ones(4)).exp()]
+        doubtful += [
+            Balls.of(np.full(4, 1e300)) * 10**9,
+            Balls.of(np.full(4, -800.0)).exp(),
+            Balls.of(np.ones(4)).exp(),
+        ]
         for ball in doubtful[:1] + doubtful[3:]:
             assert not (ball.is_positive | (-ball).is_positive).any()
             assert not ball.floor[1].any()

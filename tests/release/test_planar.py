@@ -93,7 +93,9 @@ def test_radii_of_the_plane():
     assert [law.radius(c) for c in ("0.5", "0.95", "0.99")] == pytest.approx([1.67835, 4.74386, 6.63835], abs=1e-5)
     assert EuclideanLaplace(level(2), 1).radius("0.95") == pytest.approx(np.log(20) / 2, rel=1e-9)
     for n in (1, 2, 3, 30):
-        assert EuclideanLaplace(level("1/7"), n).radius("0.999") == pytest.approx(7 * stats.gamma(n).ppf(0.999), rel=1e-9)
+        assert EuclideanLaplace(level("1/7"), n).radius("0.999") == pytest.approx(
+            7 * stats.gamma(n).ppf(0.999), rel=1e-9
+        )
     assert PlanarRelease([0, 0], per=200).radius(epsilon=1) == pytest.approx(200 * 4.74386, rel=3e-3)
 
 
@@ -121,7 +123,7 @@ def test_the_least_level_for_a_radius(per, grid, radius):
 def test_radii_that_no_level_meets():
     with pytest.raises(Infeasible, match="diagonal"):
         planar_epsilon_for(1, grid=2)
-    with pytest.raises(OutOfRange, match="1.7"):
+    with pytest.raises(OutOfRange, match=r"1\.7"):
         planar_epsilon_for(2, grid=2)
     for bad in ({"radius": 0}, {"radius": -1}, {"radius": 5, "digits": 0}, {"radius": 5, "confidence": 1}):
         with pytest.raises(OutOfRange):

@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -59,7 +59,9 @@ def test_more_bits_never_change_a_cell():
     for place in range(40):
         found = made.exact_cell(points, asked, place)
         assert made._exact_rest(asked, place, [Fraction(0)] * 2, 4096) == found
-    deep = made.exact_cell(at_zero(40, grid=Fraction(10) ** -300), made.asked(at_zero(40, grid=Fraction(10) ** -300), level("5/2")), 7)
+    deep = made.exact_cell(
+        at_zero(40, grid=Fraction(10) ** -300), made.asked(at_zero(40, grid=Fraction(10) ** -300), level("5/2")), 7
+    )
     assert [math.floor(Fraction(one, 10**299) + Fraction(1, 2)) for one in deep] == made.exact_cell(points, asked, 7)
 
 
@@ -69,7 +71,7 @@ def test_the_digits_of_a_number_are_one_sequence():
     many = bits.floats(1, 4, 2, np.arange(9, dtype=np.uint64))
     for point in range(9):
         balls = [bits.ball(1, 4, 2, point, m) for m in (64, 128, 200, 1000)]
-        assert all(wide.contains(narrow) for wide, narrow in zip(balls, balls[1:], strict=False))
+        assert all(wide.contains(narrow) for wide, narrow in pairwise(balls))
         assert abs(float(balls[0].mid()) - many.middle[point]) <= 2**-53
     other = [bits.ball(*name, 64) for name in ((1, 4, 2, 0), (2, 4, 2, 0), (1, 5, 2, 0), (1, 4, 3, 0), (1, 4, 2, 1))]
     assert len({float(one.mid()) for one in other}) == 5
@@ -171,7 +173,8 @@ def test_the_gain_over_two_independent_coordinates():
     """At equal level in l2, mean error -12.9 %, squared -25 %: 2/e against sqrt 2 times the mean of |Laplace pair|."""
     product = integrate.dblquad(lambda y, x: math.hypot(x, y) * math.exp(-x - y), 0, 50, 0, 50)[0] * math.sqrt(2)
     assert 2 / product - 1 == pytest.approx(-0.1288, abs=5e-5)
-    assert 6 / (2 * 2 * 2) - 1 == pytest.approx(-0.25)
+    variances = 6, 2 * (2 * math.sqrt(2) ** 2)  # of a pair of Laplace numbers of rate e/sqrt 2, 2/(e/sqrt 2)^2 each
+    assert variances[0] / variances[1] - 1 == pytest.approx(-0.25)
     drawn = noise(paths(29), 1, 100_000)
     sizes = np.linalg.norm(drawn, axis=1)
     assert sizes.mean() == pytest.approx(2, abs=5 * math.sqrt(2 / 100_000))

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from utmost.cli import options
+from utmost.cli.places_screen import publish_places
 from utmost.cli.screen import busy, facts, number, percent, screen, watched
 from utmost.documents.reports import print_json
 from utmost.documents.statement_files import Signer, check_free, publish, sidecar_path, signer_of
@@ -139,7 +140,11 @@ IdColumn = Annotated[
     str | None, typer.Option("--id", metavar="COLUMN", help="A column whose cells must all be there and distinct.")
 ]
 Grid = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="For reals: the width of the grid, a power of two such as 1/1024.")
+    str | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="For reals: the width of the grid, a power of two such as 1/1024; with --planar any width.",
+    ),
 ]
 Ledger = Annotated[
     str | None,
@@ -182,6 +187,7 @@ def release(
     cells: Cells = None,
     *,
     people: options.People,
+    plane: options.Plane,
     public: Public = None,
     drop: Drop = None,
     rows: Rows = "declared",
@@ -215,9 +221,22 @@ def release(
     individual. Each other column must be declared public, or dropped. The statement beside the table says what was
     promised. Nothing is written where anything is wrong. With --ledger the responses are kept, so that the level can be
     relaxed later and each recipient be given its view. With --person, --at-most and --domain FILE the table holds
-    events, and is counted first: its labels are public then, and what one person changes is proved.
+    events, and is counted first: its labels are public then, and what one person changes is proved. With --planar the
+    columns are the coordinates of one point, which is noised as a whole: epsilon for each unit of Euclidean distance.
     """
     out, asked_level = options.file_of(out), level.read()
+    kept: dict[str, Any] = {"name": name, "dataset": dataset, "version": version, "half_step": half_step}
+    kept |= {"independent": independent, "largest": largest}
+    place_options: dict[str, Any] = {"create": create, "key_file": key_file, "witness": witness}
+    table_options: dict[str, Any] = {"public": options.names_in(public or []), "drop": options.names_in(drop or [])}
+    table_options |= {"rows": rows, "id_column": id_column, "grid": grid, "epsilon": asked_level}
+    if plane != options.Plane():
+        counted = {"sensitivity": sensitivity, "cells": cells, "cost": cost != "absolute", "relaxable": relaxable}
+        counted |= {"domain": domain != "integers", "neighbours": neighbours != "add-remove", "person": people.person}
+        _check_unused({"ledger": ledger} | counted | kept | place_options, "does not go with --planar")
+        points = table_options | {"confidence": confidence}
+        with options.protected(yes):
+            return publish_places(table, columns, plane, points, out, sign, as_json=as_json, dry_run=dry_run)
     if people.person is not None:  # before what may take a minute
         check_free(table, out, sign)
         if ledger is not None and people.count_key is None:
@@ -226,24 +245,16 @@ def release(
     brought, domain = _counted(table, people, domain, neighbours)
     if brought is None:
         _check_given({"--columns": columns, "--sensitivity": sensitivity, "--cells": cells})
-    promise = {
+    promise = table_options | {
         "columns": options.names_in(columns or ["count"]),
-        "public": options.names_in(public or []),
-        "drop": options.names_in(drop or []),
-        "rows": rows,
-        "epsilon": asked_level,
         "sensitivity": sensitivity,
         "cells": cells,
         "domain": domain,
         "neighbours": neighbours,
-        "id_column": id_column,
-        "grid": grid,
     }
     at_once = {"cost": cost, "relaxable": relaxable, "confidence": confidence}
-    kept = {"name": name, "dataset": dataset, "version": version, "half_step": half_step}
-    kept |= {"independent": independent, "largest": largest}
     if ledger is None:
-        _check_unused(kept | {"create": create, "key_file": key_file, "witness": witness}, "needs --ledger")
+        _check_unused(kept | place_options, "needs --ledger")
         with options.protected(yes):
             return _release(table, brought, promise | at_once, out, sign, as_json=as_json, dry_run=dry_run)
     _check_unused({"cost": cost != "absolute", "relaxable": relaxable}, "cannot be chosen with --ledger")

@@ -142,9 +142,6 @@ class Balls:
         return low, (low == high) & (np.abs(low) < _MOST_WHOLE)
 
 
-Real = Union[Balls, Any]
-"""What the same formula can be written for: balls of floats, and the balls of python-flint."""
-
 # Integers up to here are floats, and so are their neighbours.
 _MOST_WHOLE = 2.0**52
 

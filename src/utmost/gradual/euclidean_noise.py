@@ -182,9 +182,7 @@ class EuclideanTightening:
         a, p = (self.dimensions + 1) / 2, self._ratio**2
         if m == 0 or p == 1:
             return p**a if m == 0 else 0.0
-        return math.exp(
-            math.lgamma(a + m) - math.lgamma(a) - math.lgamma(m + 1) + a * math.log(p) + m * math.log1p(-p)
-        )
+        return math.exp(math.lgamma(a + m) - math.lgamma(a) - math.lgamma(m + 1) + a * math.log(p) + m * math.log1p(-p))
 
     @property
     def expected_events(self) -> float:

@@ -7,6 +7,7 @@ from utmost.release.gradual_release import GradualRelease, NoisePath, ProcessedR
 from utmost.release.keys import KeySelection, NamedKeys, SelectedKeys, select_keys
 from utmost.release.level_steps import bridge, relax, tighten
 from utmost.release.naming import NamingLaw
+from utmost.release.places import PlacesRelease, rehearse_places, release_places
 from utmost.release.plan import Plan, plan_release
 from utmost.release.planar import PlanarLaw, PlanarRelease, planar_epsilon_for
 from utmost.release.statements import guarantee, statement
@@ -26,6 +27,7 @@ __all__ = [
     "NamedKeys",
     "NamingLaw",
     "NoisePath",
+    "PlacesRelease",
     "Plan",
     "PlanarLaw",
     "PlanarRelease",
@@ -44,8 +46,10 @@ __all__ = [
     "path",
     "plan_release",
     "planar_epsilon_for",
+    "rehearse_places",
     "rehearse_table",
     "relax",
+    "release_places",
     "release_table",
     "release_workload",
     "select_keys",

@@ -100,9 +100,7 @@ def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int)
         bound: a positive number below which it does not hold; it does at a million times the bound.
     """
     check_digits(digits)
-    place = _bisected(
-        _place(bound, digits), _place(bound * 1e6, digits), lambda place: is_met(_decimal(place, digits))
-    )
+    place = _bisected(_place(bound, digits), _place(bound * 1e6, digits), lambda place: is_met(_decimal(place, digits)))
     return _decimal(place, digits)
 
 

@@ -116,7 +116,7 @@ class PlanarRelease:
             taken for exactly the number that it is. They are copied. How many there are is not hidden.
         per: the distance that a level is for: 200 for "epsilon = 1 for 200 m", in the unit of the coordinates.
         grid: the width of the grid to which answers are rounded, any positive number; if left out, at each level the
-            largest power of two that is at most a 64th of per/epsilon. Rounding is after the noise and costs no privacy.
+            largest power of two that is at most a 64th of per/epsilon. Rounding follows the noise and costs no privacy.
         randomness: the operating system's if left out; a seeded source is refused.
 
     Raises:
@@ -149,11 +149,13 @@ class PlanarRelease:
         self._open(points, per, grid, secure(randomness))
 
     def _open(self, points: Any, per: Number, grid: Number | None, randomness: Randomness) -> None:
-        self._per = _width(per, "per")
-        self._declared = None if grid is None else _width(grid, "grid")
+        self._per = read_width(per, "per")
+        self._declared = None if grid is None else read_width(grid, "grid")
         flat, shape = read_reals(points)
         if not shape or shape[-1] == 0:
-            raise NotANumber("points must have the shape (..., n), with n coordinates each", came="another", where="points")
+            raise NotANumber(
+                "points must have the shape (..., n), with n coordinates each", came="another", where="points"
+            )
         natural(shape[-1], "the number of coordinates", least=1, most=MOST_DIMENSIONS)
         self._flat, self._shape = flat.copy(), shape
         self._key = randomness.words(KEY_BYTES // 8, 64).tobytes()
@@ -219,7 +221,9 @@ class PlanarRelease:
         """
         asked = self.spent if epsilon is None else level(epsilon)
         if asked is None:
-            raise OutOfRange("an error bar is of an answer", came="none so far", remedy="Pass epsilon=, or ask at() first.")
+            raise OutOfRange(
+                "an error bar is of an answer", came="none so far", remedy="Pass epsilon=, or ask at() first."
+            )
         return self._law(asked).radius(confidence)
 
     def grid_at(self, epsilon: Number | Level) -> Fraction:
@@ -264,7 +268,12 @@ class PlanarRelease:
     __copy__ = __reduce__
 
 
-def _width(value: Number, name: str) -> Fraction:
+def read_width(value: Number, name: str) -> Fraction:
+    """A length: a positive number.
+
+    Raises:
+        OutOfRange: for any other.
+    """
     number = exact(value, name)
     if not 1 / _LARGEST <= number <= _LARGEST:
         raise OutOfRange(f"{name} must be positive, between 1e-300 and 1e300", came=value)
@@ -346,8 +355,8 @@ def planar_epsilon_for(
     >>> planar_epsilon_for(100), planar_epsilon_for(1000, per=200)
     (Fraction(119, 2500), Fraction(951, 1000))
     """
-    wanted, distance = _width(radius, "radius"), _width(per, "per")
-    declared = None if grid is None else _width(grid, "grid")
+    wanted, distance = read_width(radius, "radius"), read_width(per, "per")
+    declared = None if grid is None else read_width(grid, "grid")
     n = natural(dimensions, "dimensions", least=1)
     sure = exact(confidence, "confidence")
     quantile = EuclideanLaplace(level(1), n).radius_fraction(sure)

@@ -10,7 +10,7 @@ the same path. At the anchor level e0, in units of 1/e0:
     to tighten, from v = 1 down: v *= U^(1/a); u = E/v; V <- V + N(0, 2 u I); S <- S + u
 
 while v has not passed (e/e0)^2; E = -log U. These formulas are written once and evaluated twice: for many points in
-floats with proven bounds (`Balls`), from the first 52 bits; and where a comparison or the floor is not certain by these,
+floats with proven bounds (`Balls`), from the first 52 bits; and where a comparison or the floor is not certain by them,
 in intervals of Arb, from 64 bits, 128, 256, ... until it is. No cell depends on how it was found.
 
 Source: docs/theory/planar.md.
@@ -82,7 +82,7 @@ class PathBits:
 
 def _prefix(stage: int, event: int, place: int, part: int) -> int:
     """The name of a number, but for its point, as 64 bits."""
-    assert event < 1 << 24 and place < 1 << 20 and part < 1 << 18, "names have room for every event"
+    assert max(event >> 24, place >> 20, part >> 18) == 0, "names have room for every event"
     return stage << 62 | event << 38 | place << 18 | part
 
 
@@ -239,7 +239,9 @@ class HiddenPaths:
             for axis, (whole, part) in enumerate(points.parts(start, stop)):
                 rest, certain = (part + noise[axis] * steps + half).floor
                 sure &= certain & (np.abs(whole) < _MOST_CELL)
-                cells[:, axis] = np.where(sure, whole, 0.0).astype(np.int64) + np.where(sure, rest, 0.0).astype(np.int64)
+                cells[:, axis] = np.where(sure, whole, 0.0).astype(np.int64) + np.where(sure, rest, 0.0).astype(
+                    np.int64
+                )
         return cells, sure
 
     def exact_cell(self, points: "GridPoints", asked: _Asked, place: int) -> list[int]:
@@ -365,7 +367,9 @@ class GridPoints:
     def exactly(self, place: int) -> list[Fraction]:
         """The coordinates of one point."""
         start = place * self.dimensions
-        return [Fraction(*map(int, one.as_integer_ratio())) for one in self.flat[start : start + self.dimensions].tolist()]
+        return [
+            Fraction(*map(int, one.as_integer_ratio())) for one in self.flat[start : start + self.dimensions].tolist()
+        ]
 
     def parts(self, start: int, stop: int) -> Iterator[tuple[NDArray[np.float64], Balls]]:
         """For each axis x/g as a whole number, a float, and the rest in a ball."""
