@@ -110,7 +110,7 @@ def read(path: Path | str) -> dict[str, Any]:
         BadTable, Unsupported: for a file that is no such statement, and for a format that is not known.
     """
     found: dict[str, Any] = codec.read_json(Path(path), "a statement must")
-    if found.get("kind") == PLACES_KIND:
+    if isinstance(found, dict) and found.get("kind") == PLACES_KIND:
         codec.check_header(found, PLACES_KIND, PLACES_FORMAT, "a statement", where=str(path))
     else:
         codec.check_header(found, KIND, FORMAT, "a statement", oldest=1, where=str(path))

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import Interval, Level, Number, checked, checked_parts, exact, exp_interval, natural, round_up
+from utmost.exact import Interval, Level, Number, checked, checked_parts, exp_interval, natural, round_up
+from utmost.noise.law import read_confidence
 
 MOST_DIMENSIONS = 1000
 """More coordinates than anybody's points have; each costs time."""
@@ -88,12 +89,10 @@ class EuclideanLaplace:
         >>> EuclideanLaplace(level(epsilon=1)).radius("0.95")
         4.743864...
         """
-        return round_up(self.radius_fraction(exact(confidence, "confidence")))
+        return round_up(self.radius_fraction(read_confidence(confidence)))
 
     def radius_fraction(self, confidence: Fraction) -> Fraction:
         """A rational that is certainly not below the least such radius."""
-        if not 0 < confidence < 1:
-            raise OutOfRange("confidence must lie strictly between 0 and 1", came=confidence)
         bits = 128 + self.level.power.denominator.bit_length()
         return gamma_quantile(self.dimensions, 1 - confidence) / self.level.epsilon_interval(bits).lower
 
@@ -217,12 +216,14 @@ def joint_characteristic(frequencies: Sequence[ArrayLike], levels: Sequence[Leve
     if not len(levels) or len(frequencies) != len(levels):
         came = f"{len(frequencies)} and {len(levels)}"
         raise OutOfRange("one frequency is needed for each of one or more levels", came=came)
+    laws = [EuclideanLaplace(one, dimensions) for one in levels]
+    read = [law._points(one) for law, one in zip(laws, frequencies, strict=True)]
     order = sorted(range(len(levels)), key=lambda i: levels[i])
     value: Any = 1.0
     total: Any = 0.0
     for k, place in enumerate(order):
-        total = total + np.asarray(frequencies[place], np.float64)
-        value = value * EuclideanLaplace(levels[place], dimensions).characteristic(total)
+        total = total + read[place]
+        value = value * laws[place].characteristic(total)
         if k + 1 < len(order):
-            value = value / EuclideanLaplace(levels[order[k + 1]], dimensions).characteristic(total)
+            value = value / laws[order[k + 1]].characteristic(total)
     return value

@@ -127,8 +127,9 @@ def release_places(
     >>> list(release.table), release.radius
     (['name', 'x', 'y', 'x_y_radius'], 950.187...)
     """
-    law, sure, asked = _promise(columns, epsilon, alpha, per, grid, confidence)
-    found = _Points.of(table, asked, public=public, drop=drop, rows_from=rows, id_column=id_column)
+    asked, sure, width, of_grid = _promise(epsilon, alpha, per, grid, confidence)
+    found = _Points.of(table, columns, public=public, drop=drop, rows_from=rows, id_column=id_column)
+    law = PlanarLaw(asked, len(found.columns), width, of_grid)
     answers = PlanarRelease(found.points, per=law.per, grid=law.declared, randomness=randomness).at(law.level)
     noised: dict[str, NDArray[Any]] = {name: answers[:, axis] for axis, name in enumerate(found.columns)}
     radius = radius_name(found.columns)
@@ -157,24 +158,18 @@ def rehearse_places(
     >>> rehearse_places({"x": [1.5], "y": [2]}, columns=["x", "y"], epsilon=1).radius
     4.754913...
     """
-    law, sure, asked = _promise(columns, epsilon, alpha, per, grid, confidence)
-    found = _Points.of(table, asked, public=public, drop=drop, rows_from=rows, id_column=id_column)
+    asked, sure, width, of_grid = _promise(epsilon, alpha, per, grid, confidence)
+    found = _Points.of(table, columns, public=public, drop=drop, rows_from=rows, id_column=id_column)
+    law = PlanarLaw(asked, len(found.columns), width, of_grid)
     return PlacesRelease(None, found.columns, law, sure, len(found.points), found.public, found.rows_from)
 
 
 def _promise(
-    columns: str | Sequence[str],
-    epsilon: Number | Level | None,
-    alpha: Number | None,
-    per: Number,
-    grid: Number | None,
-    confidence: Number,
-) -> tuple[PlanarLaw, Fraction, tuple[str, ...]]:
-    """The law, the confidence and the columns, before the table is read."""
-    names = (columns,) if isinstance(columns, str) else tuple(columns) if hasattr(columns, "__iter__") else ()
-    width = None if grid is None else read_width(grid, "grid")
-    law = PlanarLaw(level(epsilon, alpha), max(1, len(names)), read_width(per, "per"), width)
-    return law, read_confidence(confidence), names
+    epsilon: Number | Level | None, alpha: Number | None, per: Number, grid: Number | None, confidence: Number
+) -> tuple[Level, Fraction, Fraction, Fraction | None]:
+    """Level, confidence, distance and grid, before the table is read."""
+    of_grid = None if grid is None else read_width(grid, "grid")
+    return level(epsilon, alpha), read_confidence(confidence), read_width(per, "per"), of_grid
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -274,7 +269,8 @@ def places_guarantee(law: PlanarLaw, released: Sequence[str]) -> str:
         f"would have been at most {factor_text(law.level)} times larger or smaller if one row's point had been "
         f"elsewhere, {per} away by Euclidean distance in the unit of these columns, and exp(epsilon d/{per}) times if "
         f"it had been d away ({level_name(law.level)} for each {per}). For several rows of one individual the "
-        "distances add up. It does not hide who is in the table, and points much farther apart than this distance are told apart."
+        "distances add up. It does not hide who is in the table, and points much farther apart than this distance "
+        "are told apart."
     )
 
 
@@ -282,7 +278,6 @@ def places_theorem(law: PlanarLaw) -> str:
     """What is proved of the noise."""
     space = f"{law.dimensions} dimension{'s' * (law.dimensions > 1)}"
     return (
-        f"density c exp(-epsilon |v|/{law.per}) in {space}: before rounding, the "
-        f" stochastically smallest error among all additive noise of this promise; rounded afterwards to steps of "
-        f"{law.grid}"
+        f"density c exp(-epsilon |v|/{law.per}) in {space}: before rounding, the stochastically smallest error among "
+        f"all additive noise of this promise; rounded afterwards to steps of {law.grid}"
     )

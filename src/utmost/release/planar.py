@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import Infeasible, NotANumber, OutOfRange, Unsupported
-from utmost.exact import Level, Number, checked, exact, level, natural, round_up
+from utmost.exact import Level, Number, checked, checked_parts, exact, level, natural, round_up
 from utmost.exact.levels import integer_root
 from utmost.gradual import EuclideanLaplace
 from utmost.gradual.euclidean_noise import MOST_DIMENSIONS
+from utmost.noise.law import read_confidence
 from utmost.release.accuracy import least_decimal
 from utmost.release.values import read_reals, secure
 from utmost.sampling.grid import COARSEST, FINEST
@@ -30,6 +31,7 @@ _LARGEST = Fraction(10) ** 300
 _PLACES_AT_ONCE = 1 << 22
 
 
+@checked_parts
 @dataclass(frozen=True, slots=True)
 class PlanarLaw:
     """The noise of one answer, and the grid that the answer is rounded to.
@@ -41,17 +43,22 @@ class PlanarLaw:
         declared: the width of the grid; chosen by the level if None.
 
     Raises:
-        OutOfRange: for a grid that is wider than 1.7 of the noise's own width, ``per/epsilon``.
+        OutOfRange: for lengths that are not positive, and for a grid that is wider than 1.7 of ``per/epsilon``.
     """
 
     level: Level
     dimensions: int
     per: Fraction
-    declared: Fraction | None
+    declared: Fraction | None = None
 
     def __post_init__(self) -> None:
-        width = self.declared
-        if width is not None and self.noise.level.scaled(width).epsilon_interval(64).lower > _COARSEST_STEP:
+        object.__setattr__(self, "per", read_width(self.per, "per"))
+        step = self.noise.level
+        if self.declared is None:
+            return
+        width = read_width(self.declared, "grid")
+        object.__setattr__(self, "declared", width)
+        if step.scaled(width).epsilon_interval(64).lower > _COARSEST_STEP:
             raise OutOfRange(
                 "a step of the grid must cost at most epsilon 1.7, the level for a distance of its width",
                 came=f"a width of {width}, and {self.level} for {self.per}",
@@ -69,33 +76,33 @@ class PlanarLaw:
     def grid(self) -> Fraction:
         """The width of the grid: the one declared, or the largest power of two that is at most per/(64 epsilon).
 
-        >>> PlanarLaw(level(epsilon=1), 2, Fraction(200), None).grid
+        >>> PlanarLaw(level(epsilon=1), 2, Fraction(200)).grid
         Fraction(2, 1)
         """
-        if self.declared is not None:
-            return self.declared
-        return Fraction(2) ** -max(COARSEST, min(FINEST, self._exponent))
-
-    @property
-    def _exponent(self) -> int:
-        """The least k with 2^k >= 64 epsilon/per."""
-        step = self.noise.level
-        wanted = step.epsilon_interval(128 + step.power.denominator.bit_length()).upper * _FINE
-        k = wanted.numerator.bit_length() - wanted.denominator.bit_length() - 1
-        while Fraction(2) ** k < wanted:
-            k += 1
-        return k
+        return _fine_grid(self.noise.level) if self.declared is None else self.declared
 
     def radius(self, confidence: Number = "0.95") -> float:
         """The distance within which an answer lies of its point with this chance; rounding is in it, certainly enough.
 
         The radius of the noise, plus half the diagonal of a cell of the grid; both rounded up.
 
-        >>> PlanarLaw(level(epsilon=1), 2, Fraction(200), None).radius()
+        >>> PlanarLaw(level(epsilon=1), 2, Fraction(200)).radius()
         950.187...
         """
-        sure = exact(confidence, "confidence")
-        return round_up(self.noise.radius_fraction(sure) + self.grid * _root_above(self.dimensions) / 2)
+        return round_up(_radius(self.noise, self.grid, read_confidence(confidence)))
+
+
+def _radius(noise: EuclideanLaplace, grid: Fraction, confidence: Fraction) -> Fraction:
+    return noise.radius_fraction(confidence) + grid * _root_above(noise.dimensions) / 2
+
+
+def _fine_grid(step: Level) -> Fraction:
+    """2^-k with the least k for which 2^k >= 64 epsilon, epsilon the level of one unit of length."""
+    wanted = step.epsilon_interval(128 + step.power.denominator.bit_length()).upper * _FINE
+    k = wanted.numerator.bit_length() - wanted.denominator.bit_length() - 1
+    while Fraction(2) ** k < wanted:
+        k += 1
+    return Fraction(2) ** -max(COARSEST, min(FINEST, k))
 
 
 def _root_above(n: int) -> Fraction:
@@ -358,7 +365,7 @@ def planar_epsilon_for(
     wanted, distance = read_width(radius, "radius"), read_width(per, "per")
     declared = None if grid is None else read_width(grid, "grid")
     n = natural(dimensions, "dimensions", least=1)
-    sure = exact(confidence, "confidence")
+    sure = read_confidence(confidence)
     quantile = EuclideanLaplace(level(1), n).radius_fraction(sure)
     left = wanted if declared is None else wanted - declared * _root_above(n) / 2
     if left <= 0:
@@ -369,17 +376,9 @@ def planar_epsilon_for(
         raise OutOfRange("radius must be comparable with the distance of the level", came=radius)
 
     def is_met(epsilon: Fraction) -> bool:
-        return Fraction(_Unbounded(level(epsilon), n, distance, declared).radius(sure)) <= wanted
+        noise = EuclideanLaplace(level(epsilon).scaled(1 / distance), n)
+        return _radius(noise, _fine_grid(noise.level) if declared is None else declared, sure) <= wanted
 
     found = least_decimal(is_met, float(bound), digits)
-    PlanarLaw(level(found), n, distance, declared)
+    PlanarLaw(level(found), n, distance, declared)  # refuses a grid too wide for it
     return found
-
-
-class _Unbounded(PlanarLaw):
-    """The same at any grid: for the search, which ends with the check of what it found."""
-
-    __slots__ = ()
-
-    def __post_init__(self) -> None:
-        pass
