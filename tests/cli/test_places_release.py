@@ -28,7 +28,9 @@ def test_a_file_of_places_is_released_and_verified(run, places, tmp_path):
     assert "EuclideanLaplace" in found["law"]
     out.write_text(out.read_text().replace("home", "here"))
     assert run("verify", out)[0] == 1
-    code, _, err = run("read", "--statement", f"{out}.json", "--response", "3", "--prior", "uniform", "--loss", "binary")
+    code, _, err = run(
+        "read", "--statement", f"{out}.json", "--response", "3", "--prior", "uniform", "--loss", "binary"
+    )
     assert (code, "utmost table release" in err) == (1, True)
 
 

@@ -1,4 +1,4 @@
-"""Columns of coordinates as points: what is released, what is refused, what the statement says and whether it follows."""
+"""Columns of coordinates as points: what is released, what is refused, whether the statement follows."""
 
 import json
 from decimal import Decimal
@@ -113,7 +113,14 @@ def test_every_field_of_the_statement_is_checked(said):
             stated_places({field: one for field, one in said.items() if field != name})
     for name in said:
         text = said[name]
-        if isinstance(text, str) and name not in ("utmost", "rows_from", "epsilon", "per", "grid", "confidence_exactly"):
+        if isinstance(text, str) and name not in (
+            "utmost",
+            "rows_from",
+            "epsilon",
+            "per",
+            "grid",
+            "confidence_exactly",
+        ):
             with pytest.raises((BadTable, Unsupported)):
                 stated_places(said | {name: text + " and more"})
     with pytest.raises(BadTable):
@@ -131,7 +138,7 @@ def test_a_changed_table_is_found_out():
 
 
 def test_the_guarantee_names_the_unit_and_what_is_not_hidden(said):
-    """The promise is of distance: it says for how much of it, and does not say that a point is hidden from all others."""
+    """The promise is of distance: it says for how much of it, and that far points are told apart."""
     text = said["guarantee"]
     for words in ("2.72 times", "200 away by Euclidean distance", "(x, y)", "for each 200", "does not hide who is in"):
         assert words in text

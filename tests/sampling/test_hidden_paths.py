@@ -6,11 +6,14 @@ from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
+from flint import arb
 from scipy import integrate, stats
+from scipy.special import erf, gammaln
 
 from utmost.exact import Level, level
+from utmost.exact.intervals import ball_between, working_precision
 from utmost.gradual import EuclideanLaplace, EuclideanTightening, joint_characteristic
-from utmost.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
+from utmost.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits, start_clock
 
 FINE = Fraction(1, 1 << 20)
 
@@ -41,6 +44,43 @@ def test_both_routes_give_the_same_cells(dimensions, epsilon):
         assert sure.mean() > (0.9 if grid >= FINE else -1)
         assert (cells[sure] == exactly[sure]).all()
         assert (made.cells(points, level(epsilon)) == exactly).all()
+
+
+@pytest.mark.parametrize("epsilon", [1, "1/5", 4])
+def test_the_balls_of_floats_contain_the_noise(epsilon):
+    """Every ball contains the noise of 300 digits, also where the first digits of a uniform number are nearly all 0."""
+    made, count = paths(7, dimensions=3), 1_000_000
+    asked = made.asked(at_zero(1, 3), level(epsilon))
+    smallest = made.bits.floats(0, 0, 0, np.arange(count, dtype=np.uint64)).middle.argsort()[:150]
+    points = np.concatenate([smallest, np.arange(150)]).astype(np.uint64)
+    with np.errstate(all="ignore"):
+        noise, _ = made._float_noise(asked, points)
+    goal = asked.goal(400)
+    with working_precision(400):
+        for at, point in enumerate(points.tolist()):
+            for axis, true in enumerate(made._exact_noise(asked.stage, point, ball_between(*goal), 300)):
+                off = abs(true - arb(float(noise[axis].middle[at])))
+                assert off <= arb(float(noise[axis].radius[at]))
+                assert noise[axis].radius[at] < 1e-6
+
+
+@pytest.mark.parametrize("looser", [True, False])
+def test_a_level_next_to_an_event_is_told_from_it(looser):
+    """At levels 2^-60 before and after an event floats are not certain; by intervals one has happened, one has not."""
+    made, points = paths(19), at_zero(1)
+    stage = 1 if looser else 2
+    with working_precision(300):
+        uniform = [made.bits.ball(stage, 0, place, 0, 200) for place in (0, 1)]
+        clock = start_clock(lambda place: made.bits.ball(0, 0, place, 0, 200), 2)
+        event = 1 - uniform[0].log() / clock if looser else (uniform[1].log() * 2 / 3).exp()
+        root = Fraction(int((event.sqrt() * arb((1, 62))).mid().floor().unique_fmpz()), 1 << 62)
+    before, after = (level(root + Fraction(sign, 1 << 61)) for sign in ((-1, 1) if looser else (1, -1)))
+    for one in (before, after):
+        asked = made.asked(points, one)
+        assert not made.float_cells(points, asked, 0, 1)[1][0]
+        assert made._exact_rest(asked, 0, [Fraction(0)] * 2, 32) is None
+    still, moved, anchor = (made.cells(points, one).tolist() for one in (before, after, level(1)))
+    assert still == anchor != moved
 
 
 def test_points_that_floats_cannot_tell_go_to_the_intervals():
@@ -204,6 +244,64 @@ def test_levels_of_every_size(anchor, epsilon):
     drawn = paths(37, level(anchor)).cells(at_zero(3000, grid=1 / (1024 * e)), level(epsilon))
     sizes = np.linalg.norm(drawn.astype(float), axis=1) / 1024
     assert stats.kstest(sizes, stats.gamma(2).cdf).pvalue > 1e-5
+
+
+def joint_cells(strict, loose, shift, reach, parts=3, nodes=6):
+    """P(cell at strict, cell at loose) of x + V in cells of width 1, for x = shift, by quadrature.
+
+    The density of V_loose over its cell, times the chance that W = B(T) leads from there into the cell of the strict
+    one: error functions given T, integrated over the law of T, and the atom at T = 0 besides.
+    """
+    v1, v2, a = strict**2, loose**2, 1.5
+    p, m = v1 / v2, np.arange(1, 200)
+    events = np.exp(gammaln(a + m) - gammaln(a) - gammaln(m + 1) + a * np.log(p) + m * np.log1p(-p))
+    nodes_s, weights_s = np.polynomial.legendre.leggauss(500)
+    width = np.log(300 / v1 / 1e-14)
+    s = 1e-14 * np.exp((nodes_s + 1) / 2 * width)
+    density = np.exp(m[:, None] * np.log(v2 * s) - v2 * s - gammaln(m)[:, None])  # times s: for d log s
+    weight = weights_s / 2 * width * (events @ density)
+    places, weights = np.polynomial.legendre.leggauss(nodes)
+    z = ((np.arange(parts)[:, None] + (places + 1) / 2) / parts - 0.5).ravel()
+    w = np.tile(weights / (2 * parts), parts)
+    offsets = np.arange(-2 * reach, 2 * reach + 1)
+    reached = offsets[:, None, None] - z[None, :, None]
+    into = (erf((reached + 0.5) / (2 * np.sqrt(s))) - erf((reached - 0.5) / (2 * np.sqrt(s)))) / 2
+    kernel = np.einsum("ais,bjs->abij", into * weight, into, optimize=True)
+    kernel[2 * reach, 2 * reach] += p**a
+    cells = np.arange(-reach, reach + 1)
+    found = np.zeros([cells.size] * 4)
+    for i, x in enumerate(cells):
+        for j, y in enumerate(cells):
+            far = np.hypot(x + z[:, None] - shift[0], y + z[None, :] - shift[1])
+            mass = v2 / (2 * np.pi) * np.exp(-loose * far) * w[:, None] * w[None, :]
+            near = kernel[cells - x + 2 * reach][:, cells - y + 2 * reach]
+            found[:, :, i, j] = np.einsum("abij,ij->ab", near, mass)
+    return found
+
+
+def test_two_rounded_levels_tell_neighbours_apart_by_the_looser_one_and_no_more():
+    """The joint law of cells at levels 1/2 and 1, at points a distance of 1 apart: log ratios up to 1, attained."""
+    one, other = (joint_cells(0.5, 1.0, shift, 4) for shift in ((0.0, 0.0), (0.6, 0.8)))
+    ratio = np.abs(np.log(one / other))
+    assert 0.99 < ratio.max() < 1 + 1e-9
+
+
+def test_two_rounded_levels_have_the_integrated_joint_law():
+    """Chi-square of pairs of cells of one path at two levels, whichever came first, against the integrated law."""
+    count, reach = 100_000, 4
+    expected = joint_cells(0.5, 1.0, (0.3, 0.1), reach)
+    for anchor in ("1", "1/2"):
+        made = paths(47, anchor)
+        points = GridPoints(np.tile([0.3, 0.1], count), 2, Fraction(1))
+        both = np.concatenate([made.cells(points, level("1/2")), made.cells(points, level(1))], axis=1)
+        both = both[(np.abs(both) <= reach).all(axis=1)] + reach
+        seen = np.zeros(expected.shape)
+        np.add.at(seen, tuple(both.T), 1)
+        often = expected * count >= 8
+        observed, wanted = seen[often], expected[often] * count
+        observed, wanted = np.append(observed, count - observed.sum()), np.append(wanted, count - wanted.sum())
+        assert often.sum() > 500
+        assert stats.chisquare(observed, wanted).pvalue > 1e-5
 
 
 @pytest.mark.slow
