@@ -2,8 +2,8 @@
 
     python benchmarks/release/a_million_points_take_seconds.py [POINTS]
 
-The first level asked for begins the paths; another costs as much again, and more for each event between, of which there
-are 3 |log(e/e0)| a point in the mean. Beside it: planar Laplace noise in plain NumPy floats, which nobody can vouch for.
+The first level asked for begins the paths; another costs as much again, and more for each event between, of which
+there are 3 |log(e/e0)| a point in the mean. Beside it: planar Laplace noise in plain floats of NumPy.
 """
 
 import sys
