@@ -92,3 +92,13 @@ def test_every_relative_link_leads_somewhere():
     for page in pages:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_file_that_a_page_names_is_there():
+    """`room/file.py` in a page is a path of the repository, below src/utmost, or below benchmarks."""
+    named = re.compile(r"`(?:src/utmost/)?((?:\w+/)+\w+\.py)`")
+    trees = [ROOT / "src" / "utmost", ROOT, ROOT / "benchmarks"]
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        if "decisions" not in page.parts:
+            for path in named.findall(page.read_text(encoding="utf-8")):
+                assert any((tree / path).exists() for tree in trees), (page.name, path)

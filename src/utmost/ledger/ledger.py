@@ -10,21 +10,12 @@ from typing import Any, NoReturn, TypeVar
 from utmost.errors import BudgetUnused, OutOfRange, Unsupported
 from utmost.exact import Level, Number, level, possible_path
 from utmost.ledger.book import Book
+from utmost.ledger.budgets import limited, rehearsed
 from utmost.ledger.events import Event, check_name
 from utmost.ledger.key import given_key
 from utmost.ledger.opening import Place, backed_up, opened_book, restored
-from utmost.ledger.publishing import (
-    Relaxed,
-    already_published,
-    known_release,
-    limited,
-    publish_new,
-    rehearsed,
-    tightened,
-    viewed,
-    warn_of_names,
-    with_release,
-)
+from utmost.ledger.publishing import already_published, publish_new
+from utmost.ledger.relaxing import Relaxed, known_release, tightened, viewed, warn_of_names, with_release
 from utmost.ledger.requests import answer_alone, answer_beside, read_promise, read_request, read_table, release_source
 from utmost.ledger.responses import Progress, key_of_level
 from utmost.ledger.source import commitment

@@ -15,7 +15,7 @@ from utmost.exact import Level, Number
 from utmost.noise import Law
 from utmost.noise.costs import Cost
 from utmost.privacy.unit import Unit
-from utmost.release.adapters import Column, TableAdapter, adapter_of, no_column
+from utmost.release.adapters import Column, TableAdapter, adapter_of, check_there
 from utmost.release.columns import check_distinct, integer_column, real_column
 from utmost.release.counted import Laid
 from utmost.release.plan import Plan, plan_release, warn_of_level, warn_of_rows
@@ -265,7 +265,7 @@ def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_colu
         raise OutOfRange("columns must name at least one column", came="none", remedy='Pass columns=["n"], say.')
     if id_column is not None and not isinstance(id_column, str):
         raise OutOfRange("the identifier must be named by text", came=type(id_column).__name__, where="id_column")
-    _check_there((*chosen, *(() if id_column is None else (id_column,))), names)
+    check_there((*chosen, *(() if id_column is None else (id_column,))), names)
     for name in chosen:
         if chosen.count(name) > 1:
             raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")
@@ -288,7 +288,7 @@ def declared_columns(
     (('ward',), ('name',))
     """
     kept, dropped = _listed(public, "public"), _listed(drop, "drop")
-    _check_there((*kept, *dropped), names)
+    check_there((*kept, *dropped), names)
     for name in names:
         lists = [said for said, of in (("columns", chosen), ("public", kept), ("drop", dropped)) if name in of]
         if len(lists) > 1:
@@ -389,12 +389,6 @@ def _listed(names: str | Sequence[str], where: str) -> tuple[str, ...]:
         required = "columns must name at least one column" if where == "columns" else f"{where} must name columns"
         raise OutOfRange(required, came=names, remedy=remedy)
     return listed  # type: ignore[return-value]
-
-
-def _check_there(wanted: Sequence[str], names: tuple[str, ...]) -> None:
-    for name in wanted:
-        if name not in names:
-            raise no_column(name, names)
 
 
 def _check_radii_free(chosen: tuple[str, ...], names: tuple[str, ...]) -> None:

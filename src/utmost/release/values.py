@@ -264,7 +264,7 @@ def add_noise(
 
 
 def noised(values: Any, law: Law, *, randomness: Randomness, method: Method | None, grid: Number | None) -> Any:
-    """`release`, with whatever randomness is given."""
+    """`add_noise`, with whatever randomness is given."""
     return noised_by(values, *on_grid(law, grid), randomness=randomness, method=method)
 
 

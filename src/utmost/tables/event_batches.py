@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import BadTable
-from utmost.release.adapters import adapter_of, no_column
+from utmost.release.adapters import adapter_of, check_there
 from utmost.tables import csv_table, dataframes, files, parquet
 from utmost.tables.csv_table import CsvTable
 from utmost.tables.extra import extra
@@ -65,14 +65,8 @@ def read_events(events: Any, wanted: Sequence[str], values: str | None = None) -
     return _from_frame(events, wanted, values is None)
 
 
-def _check_there(wanted: Sequence[str], names: Sequence[str]) -> None:
-    for name in wanted:
-        if name not in names:
-            raise no_column(name, names)
-
-
 def _from_columns(events: Mapping[str, Any], wanted: Sequence[str]) -> Events:
-    _check_there(wanted, adapter_of(events).names(events))
+    check_there(wanted, adapter_of(events).names(events))
     chosen = {name: _sliceable(events[name]) for name in wanted}
     rows = len(chosen[wanted[0]])
     for name, column in chosen.items():
@@ -92,7 +86,7 @@ def _slices(columns: Mapping[str, Any], rows: int) -> Iterator[Batch]:
 
 
 def _from_csv(events: CsvTable, wanted: Sequence[str], values: str | None) -> Events:
-    _check_there(wanted, events.header)
+    check_there(wanted, events.header)
     places = {name: events.header.index(name) for name in wanted}
     return Events("columns:", events.rows, lambda: _csv_batches(events.path, places, values))
 
@@ -107,7 +101,7 @@ def _csv_batches(path: Path, places: Mapping[str, int], values: str | None) -> I
 
 def _from_parquet(path: Path, wanted: Sequence[str]) -> Events:
     file = parquet.opened(path)
-    _check_there(wanted, file.schema_arrow.names)
+    check_there(wanted, file.schema_arrow.names)
     return Events("dataframe:pyarrow", file.metadata.num_rows, lambda: _parquet_batches(file, path, wanted))
 
 
@@ -123,7 +117,7 @@ def _from_frame(events: Any, wanted: Sequence[str], grouped: bool) -> Events:
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
         remedy = 'Pass {"user": [...]}, a pandas, Polars, Arrow or DuckDB table, or the pathlib.Path of a file.'
         raise BadTable("events must be a dict of columns or a dataframe", came=type(events).__name__, remedy=remedy)
-    _check_there(wanted, frame.collect_schema().names())
+    check_there(wanted, frame.collect_schema().names())
     library, weight = frame.implementation.value, None
     frame = frame.select(*wanted)
     if isinstance(frame, nw.DataFrame):

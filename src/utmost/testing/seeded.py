@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from utmost.errors import NotANumber, Unsupported
+from utmost.errors import NotANumber
 from utmost.exact import Number, level
 from utmost.ledger import Ledger
 from utmost.ledger.key import given_key
@@ -21,14 +20,14 @@ from utmost.release.gradual_release import units_of
 from utmost.release.values import noised
 from utmost.release.workload_release import noised_workload
 from utmost.sampling.draw import Method
-from utmost.sampling.random_bits import NONCE_BYTES, Keystream, Word
+from utmost.sampling.random_bits import KeyedRandomness
 from utmost.workloads import Strategy
 
 
-class SeededRandomness:
+class SeededRandomness(KeyedRandomness):
     """Insecure on purpose: equal seeds give equal draws, on every machine and with every version of NumPy.
 
-    `utmost.release` refuses it, and so does the ledger; `utmost.sample` and `utmost.testing.seeded_release` take it.
+    Releases refuse it, and so does the ledger; `utmost.sample` and `utmost.testing.seeded_release` take it.
 
     Args:
         seed: an int, text or bytes.
@@ -40,34 +39,13 @@ class SeededRandomness:
     True
     """
 
-    is_secure = False
-
-    __slots__ = ("_stream",)
+    __slots__ = ()
 
     def __init__(self, seed: int | str | bytes) -> None:
         if isinstance(seed, bool) or not isinstance(seed, int | str | bytes | np.integer):
             raise NotANumber("a seed must be an int, text or bytes", came=seed, where="SeededRandomness")
         written = repr(seed if isinstance(seed, str | bytes) else int(seed))  # so that 1, "1" and b"1" differ
-        self._stream = Keystream(sha256(f"utmost seed {written}".encode()).digest(), bytes(NONCE_BYTES))
-
-    @property
-    def word(self) -> Word:
-        """Single words of 64 bits."""
-        return self._stream.word
-
-    @property
-    def ahead(self) -> dict[Any, Any]:
-        """Draws made ahead."""
-        return self._stream.ahead
-
-    def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
-        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits."""
-        return self._stream.words(count, bits)
-
-    def __reduce__(self) -> NoReturn:
-        raise Unsupported(
-            "random state must not be copied", where="SeededRandomness", remedy="Pass the seed and make it anew."
-        )
+        super().__init__(sha256(f"utmost seed {written}".encode()).digest())
 
 
 def seeded_release(
@@ -78,7 +56,7 @@ def seeded_release(
     method: Method | None = None,
     grid: Number | None = None,
 ) -> Any:
-    """What `utmost.release` does, with bits from a seed. It is not private: the seed takes the noise off again.
+    """What `utmost.add_noise` does, with bits from a seed. It is not private: the seed takes the noise off again.
 
     >>> from utmost.noise import Geometric
     >>> seeded_release([10, 20], Geometric(epsilon=1), seed=7).tolist() == seeded_release(

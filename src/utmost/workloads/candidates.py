@@ -14,7 +14,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.exact import Floats
-from utmost.workloads.domain import Domain, Family
+from utmost.workloads.domain import Domain, Family, is_finer
 from utmost.workloads.strategy_search import WeighedError, chord_shares
 from utmost.workloads.workload import Workload
 
@@ -69,7 +69,7 @@ def check_determined(workload: Workload, families: Iterable[Family]) -> None:
     for part in workload.parts:
         alone = workload.reweighted({part.name: 1})
         for T in alone.eigenspaces:
-            if not any(_is_finer(S, T) for S in measured):
+            if not any(is_finer(S, T) for S in measured):
                 raise undetermined(part.name)
 
 
@@ -107,7 +107,7 @@ def search_starts(workload: Workload, families: dict[Family, int], error: Weighe
     if len(names) <= FEW:
         starts += list(np.eye(len(names)))
     else:
-        finest = [not any(S != T and _is_finer(S, T) for S in workload.families) for T in names]
+        finest = [not any(S != T and is_finer(S, T) for S in workload.families) for T in names]
         starts.append(_equal([last and T in workload.families for last, T in zip(finest, names, strict=True)]))
     return [start for start in starts if start.sum() > 0]
 
@@ -122,10 +122,6 @@ def _useful_families(domain: Domain, eigenspaces: Sequence[Family]) -> dict[Fami
     lowest = np.where(above[some][:, :, None], rows[None, :, :], rows.max() + 1).min(axis=1)
     found, times = np.unique(lowest, axis=0, return_counts=True)
     return {tuple(row): count for row, count in zip(found.tolist(), times.tolist(), strict=True)}
-
-
-def _is_finer(one: Family, other: Family) -> bool:
-    return all(a <= b for a, b in zip(one, other, strict=True))
 
 
 def _equal(chosen: Sequence[bool]) -> Floats:

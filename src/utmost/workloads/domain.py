@@ -47,6 +47,8 @@ class Domain:
     axes: tuple[Axis, ...]
 
     def __init__(self, axes: Mapping[str, Any] | None = None, /, **named: Any) -> None:
+        if not isinstance(axes, Mapping | None):
+            raise wrong_kind("axes", "a mapping of axes by name", axes)
         given = {**({} if axes is None else axes), **named}
         made = tuple(_axis(name, axis) for name, axis in given.items())
         names = [name for axis in made for name in axis.levels]
@@ -207,6 +209,15 @@ class Domain:
 
     def _kept(self, family: Family) -> list[tuple[Axis, int]]:
         return [(axis, level) for axis, level in zip(self.axes, family, strict=True) if level < len(axis.levels)]
+
+
+def is_finer(one: Family, other: Family) -> bool:
+    """Whether each group of one family lies in a group of the other; a family is finer than itself.
+
+    >>> is_finer((0, 1), (0, 2)), is_finer((0, 1), (1, 0))
+    (True, False)
+    """
+    return all(fine <= coarse for fine, coarse in zip(one, other, strict=True))
 
 
 def _domain(axes: tuple[Axis, ...]) -> Domain:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.exact import Level
-from utmost.workloads.domain import Domain, Family
+from utmost.workloads.domain import Domain, Family, is_finer
 from utmost.workloads.forms import ProductForm
 
 _DIGITS = 25  # binary digits that are kept of a weight: within 2^-25 of 1/variance
@@ -95,7 +95,7 @@ class Reconstruction:
         totals = dict.fromkeys(product(*self._chains), 0)
         for family, weight in self.weights.items():
             for space in totals:
-                if _is_finer(self._same(family), space):
+                if is_finer(self._same(family), space):
                     totals[space] += self.atoms_in(family) * weight
         object.__setattr__(self, "_totals", totals)
 
@@ -170,7 +170,7 @@ class Reconstruction:
             NotDetermined: where they do not.
         """
         base = self._base(family)
-        if any(total == 0 and _is_finer(base, space) for space, total in self._totals.items()):
+        if any(total == 0 and is_finer(base, space) for space, total in self._totals.items()):
             raise not_determined(self.domain, family, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
@@ -201,7 +201,7 @@ class Reconstruction:
             if energy:
                 total = self._totals[space]
                 for family, weight in self.weights.items():
-                    if _is_finer(self._same(family), space):
+                    if is_finer(self._same(family), space):
                         share = energy * self.atoms_in(family) * Fraction(weight, total) ** 2
                         found += float(share) * variances[family]
         return found
@@ -261,7 +261,7 @@ class Reconstruction:
 
     def _kernel(self, base: Family) -> tuple[int, dict[Family, int]]:
         """sum of Q_T / lambda_T over the T from base up, as (sum of K_V A_V' A_V) / D in integers, on base's groups."""
-        above = [space for space in self._totals if _is_finer(base, space)]
+        above = [space for space in self._totals if is_finer(base, space)]
         found = {}
         for space in above:
             total = Fraction(0)
@@ -359,11 +359,6 @@ def not_determined(domain: Domain, family: Family, measured: Iterable[Family]) -
         where=", ".join(repr(domain.family_name(one)) for one in measured) + " measured",
         remedy=f"Give a share of the level to {name!r}, or to a finer family, or ask for a coarser sum.",
     )
-
-
-def _is_finer(one: Family, other: Family) -> bool:
-    """Whether each group of one family lies in a group of the other."""
-    return all(fine <= coarse for fine, coarse in zip(one, other, strict=True))
 
 
 def _largest(sums: NDArray[Any]) -> int:

@@ -196,6 +196,7 @@ class TreeError:
     level: float
 
     @classmethod
+    @checked
     def of(cls, workload: Workload, unit: Unit, epsilon: Number | Level) -> "TreeError":
         """The error of a workload of groups over a domain of one axis.
 
