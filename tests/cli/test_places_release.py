@@ -65,3 +65,15 @@ def test_what_does_not_go_with_points(run, places, options, words):
 def test_a_distance_needs_points(run, places):
     code, _, err = run("release", places, "--columns", "x", "--epsilon", "1", "--per", "2", "--drop", "name,y")
     assert (code != 0, "--per needs --planar" in err) == (True, True)
+
+
+def test_the_level_for_an_error_bar_of_points(run):
+    code, shown, _ = run("epsilon-for", "--radius", "1000", "--planar", "--per", "200", "--json")
+    found = json.loads(shown)
+    assert (code, found["epsilon"], found["per"], found["dimensions"]) == (0, "951/1000", "200", 2)
+    assert found["radius"] <= 1000
+    code, shown, _ = run("epsilon-for", "--radius", "1000", "--planar", "--per", "200")
+    assert (code, "0.951 for each 200 of Euclidean distance" in shown) == (0, True)
+    for options in (["--per", "200"], ["--planar", "--sensitivity", "1"], []):
+        code, shown, err = run("epsilon-for", "--radius", "10", *options)
+        assert (code != 0, shown, bool(err)) == (True, "", True)
