@@ -92,6 +92,15 @@ def test_points_that_floats_cannot_tell_go_to_the_intervals():
     assert np.allclose(cells * 1e-14, noise(made, 2, 200), atol=2**-19)
 
 
+def test_far_points_on_a_dyadic_grid_stay_with_the_floats():
+    """x/g is exact there: at 10^15 and steps of 2^-6 no point needs the intervals, and the cells are theirs."""
+    made, points = paths(53), GridPoints(np.full(400, 1e15 + 0.125), 2, Fraction(1, 64))
+    asked = made.asked(points, level(1))
+    cells, sure = made.float_cells(points, asked, 0, 200)
+    assert sure.all()
+    assert cells.tolist() == [made.exact_cell(points, asked, place) for place in range(200)]
+
+
 def test_more_bits_never_change_a_cell():
     """A cell settled by 64 bits is that of 4096 bits, and of another grid of which it is a part."""
     made, points = paths(6), at_zero(40, grid=Fraction(1, 10))

@@ -28,7 +28,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from utmost.exact import Level
-from utmost.exact.balls import Balls
+from utmost.exact.balls import ROUNDING, TINY, Balls
 from utmost.exact.intervals import ball_between, working_precision
 from utmost.sampling.integers import Integers, narrowed
 
@@ -321,6 +321,7 @@ class HiddenPaths:
 
 
 _MOST_CELL = 2.0**61
+_MOST_SCALED = 1000
 
 
 def _named(bits: PathBits, stage: int, event: int, points: NDArray[np.uint64]) -> Uniform:
@@ -373,13 +374,21 @@ class GridPoints:
 
     def parts(self, start: int, stop: int) -> Iterator[tuple[NDArray[np.float64], Balls]]:
         """For each axis x/g as a whole number, a float, and the rest in a ball."""
-        width = Balls.between(self.grid, self.grid)
         rows = self.flat.reshape(-1, self.dimensions)[start:stop]
         for axis in range(self.dimensions):
-            steps = _ball_of(rows[:, axis]) / width
+            steps = _in_steps(_ball_of(rows[:, axis]), self.grid)
             whole = np.rint(steps.middle)
             # A float less the integer nearest to it is a float: no rounding.
             yield whole, Balls(steps.middle - whole, np.where(np.isfinite(whole), steps.radius, np.inf))
+
+
+def _in_steps(numbers: Balls, grid: Fraction) -> Balls:
+    """x/g; by a power of two that is exact, but for underflow."""
+    top, bottom = grid.numerator, grid.denominator
+    if top & (top - 1) or bottom & (bottom - 1) or max(top, bottom).bit_length() > _MOST_SCALED:
+        return numbers / Balls.between(grid, grid)
+    by = float(1 / grid)
+    return Balls(numbers.middle * by, numbers.radius * by + TINY)
 
 
 def _ball_of(numbers: NDArray[Any]) -> Balls:
@@ -388,7 +397,7 @@ def _ball_of(numbers: NDArray[Any]) -> Balls:
         return Balls.of(numbers)
     middle = np.array([_nearest(one) for one in numbers.tolist()]) if numbers.dtype.kind == "O" else numbers
     middle = middle.astype(np.float64)
-    return Balls(middle, np.abs(middle) * 2.0**-51 + 1e-300)
+    return Balls(middle, np.abs(middle) * 2 * ROUNDING + TINY)
 
 
 def _nearest(number: Any) -> float:
