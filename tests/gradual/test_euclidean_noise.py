@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
@@ -59,11 +59,12 @@ def test_no_radial_noise_of_the_level_is_smaller(n, jumps, r):
     assert within <= float(EuclideanLaplace(level(1), n).within(r)) + 1e-12
 
 
-@given(st.integers(1, 8), st.fractions("1/20", "19/20"))
+@settings(max_examples=30)
+@given(st.integers(1, 8), st.fractions("1/5", "19/20"))
 def test_the_events_between_two_levels_are_negative_binomial(n, ratio):
     """They sum to 1, none with chance (e1/e2)^(n+1), and tightening adds what is missing of the variance."""
     made = EuclideanTightening(level(ratio), level(1), n)
-    chances = np.array([made.events(m) for m in range(40_000 if ratio < 0.1 else 4000)])
+    chances = np.array([made.events(m) for m in range(1500)])
     assert chances.sum() == pytest.approx(1, rel=1e-6)
     assert made.stay == pytest.approx(float(ratio) ** (n + 1)) == chances[0]
     mean = (chances * np.arange(chances.size)).sum()
