@@ -15,6 +15,7 @@ from utmost.documents.reports import print_json
 from utmost.documents.statement_files import check_free, publish, sidecar_path, signer_of
 from utmost.errors import OutOfRange
 from utmost.release import PlacesRelease, rehearse_places, release_places
+from utmost.release.places import radius_name
 from utmost.tables import files
 
 _SHOWN = 12
@@ -62,7 +63,11 @@ def _show(made: PlacesRelease, out: Path | None) -> None:
         screen(stderr=True).print(Text(), _statement(made, "Released.", None), sep="\n")
     else:
         names, rows = files.head(made.table, _SHOWN)
-        screen().print(grid_of_texts(names, rows, left=0), _statement(made, "Released.", out))
+        shown = [at for at, name in enumerate(names) if name != radius_name(made.columns)]
+        picture = grid_of_texts([names[at] for at in shown], [[row[at] for at in shown] for row in rows], left=0)
+        if made.rows > len(rows):
+            picture.caption = f"and {made.rows - len(rows)} more rows"
+        screen().print(picture, _statement(made, "Released.", out))
 
 
 def _statement(made: PlacesRelease, headline: str, out: Path | None) -> Group:
