@@ -139,6 +139,12 @@ Rows = Annotated[
 IdColumn = Annotated[
     str | None, typer.Option("--id", metavar="COLUMN", help="A column whose cells must all be there and distinct.")
 ]
+Together = Annotated[
+    bool,
+    typer.Option(
+        "--together", help="One individual changes the released cells of one row, and no other: less noise for them."
+    ),
+]
 Grid = Annotated[
     str | None,
     typer.Option(
@@ -186,6 +192,7 @@ def release(
     sensitivity: Sensitivity = None,
     cells: Cells = None,
     *,
+    together: Together = False,
     people: options.People,
     plane: options.Plane,
     public: Public = None,
@@ -232,11 +239,36 @@ def release(
     table_options |= {"rows": rows, "id_column": id_column, "grid": grid, "epsilon": asked_level}
     if plane != options.Plane():
         counted = {"sensitivity": sensitivity, "cells": cells, "cost": cost != "absolute", "relaxable": relaxable}
-        counted |= {"domain": domain != "integers", "neighbours": neighbours != "add-remove", "person": people.person}
-        _check_unused({"ledger": ledger} | counted | kept | place_options, "does not go with --planar")
+        counted |= {
+            "domain": domain != "integers",
+            "neighbours": neighbours != "add-remove",
+            "person": people != options.People(),
+        }
+        _check_unused(
+            {"ledger": ledger, "together": together} | counted | kept | place_options, "does not go with --planar"
+        )
         points = table_options | {"confidence": confidence}
         with options.protected(yes):
             return publish_places(table, columns, plane, points, out, sign, as_json=as_json, dry_run=dry_run)
+    if together:
+        unused: dict[str, object] = {
+            "cells": cells,
+            "ledger": ledger,
+            "person": people.person,
+            "grid": grid,
+            "name": name,
+        }
+        unused |= {"domain": domain != "integers", "cost": cost != "absolute"}
+        _check_unused(unused, "goes not with --together")
+        _check_given({"--columns": columns, "--sensitivity": sensitivity})
+        what: dict[str, Any] = {"columns": options.names_in(columns or []), "public": options.names_in(public or [])}
+        what |= {"drop": options.names_in(drop or []), "rows": rows, "id_column": id_column}
+        how: dict[str, Any] = {"epsilon": asked_level, "sensitivity": sensitivity, "neighbours": neighbours}
+        how |= {"relaxable": relaxable, "confidence": confidence}
+        from utmost.cli.together_release import publish_together
+
+        with options.protected(yes):
+            return publish_together(table, what, how, out, sign, as_json=as_json, dry_run=dry_run)
     if people.person is not None:  # before what may take a minute
         check_free(table, out, sign)
         if ledger is not None and people.count_key is None:

@@ -11,11 +11,13 @@ from rich.text import Text
 from utmost.cli import options
 from utmost.cli.screen import facts, screen
 from utmost.documents import statement_files
-from utmost.documents.places_check import PLACES_ON_TRUST, check_places, stated_places
+from utmost.documents.places_check import PLACES_ON_TRUST, check_places
 from utmost.documents.statement_check import ON_TRUST, check_statement, stated_plan
+from utmost.documents.together_check import check_together
 from utmost.errors import BadTable, OutOfRange
+from utmost.release import together
 from utmost.release.places import PLACES_KIND
-from utmost.release.planar import PlanarLaw
+from utmost.release.statements import guarantee
 from utmost.tables import files
 
 Release = Annotated[
@@ -45,13 +47,28 @@ def verify(
         raise OutOfRange("a table from the pipe needs its statement", came="none", where="--statement")
     path = statement or statement_files.sidecar_path(release)
     said = statement_files.read(path)
-    is_of_places = said["kind"] == PLACES_KIND
-    promise = stated_places(said) if is_of_places else stated_plan(said)
-    if said["format"] == 1 and not is_of_places:
+    kind = said["kind"]
+    if kind in (together.KIND, PLACES_KIND):
+        statement_files.check_unchanged(release, said)
+        if kind == PLACES_KIND:
+            law = repr(check_places(said, files.read(release), digested=False).noise)
+        else:
+            law = check_together(said, files.read(release), digested=False).drawn
+        report = _report(release, said, path, public_key, law)
+        return answer.give(report, lambda: _show(report))
+    plan = stated_plan(said)
+    if said["format"] == 1:
         raise BadTable("a statement must hold a digest of its table", came="none: format 1 had none", where=str(path))
     statement_files.check_unchanged(release, said)
-    (check_places if is_of_places else check_statement)(said, files.read(release), digested=False)
-    report: dict[str, Any] = {
+    check_statement(said, files.read(release), digested=False)
+    assert said["guarantee"].startswith(guarantee(plan)), "compared"
+    report = _report(release, said, path, public_key, repr(plan.law))
+    return answer.give(report, lambda: _show(report))
+
+
+def _report(release: Path, said: dict[str, Any], path: Path, public_key: Path | None, law: str) -> dict[str, Any]:
+    """What was found, once all of it was."""
+    return {
         "release": str(release),
         "statement": "consistent",
         "format": said["format"],
@@ -59,10 +76,9 @@ def verify(
         "sha256": said["table"]["sha256"],
         "signature": _signature(path, public_key),
         "guarantee": said["guarantee"],
-        "law": repr(promise.noise if isinstance(promise, PlanarLaw) else promise.law),
-        "on_trust": list(PLACES_ON_TRUST if is_of_places else ON_TRUST),
+        "law": law,
+        "on_trust": list(PLACES_ON_TRUST if said["kind"] == PLACES_KIND else ON_TRUST),
     }
-    answer.give(report, lambda: _show(report))
 
 
 def _show(report: dict[str, Any]) -> None:

@@ -11,12 +11,16 @@ from utmost.gradual.laplace_steps import (
 from utmost.gradual.lossless import (
     BoundedSupport,
     Difference,
+    DiscontinuousDensity,
+    IrrationalSteps,
     LargerCharacteristic,
     Losslessness,
     NegativeMass,
     Obstacle,
-    losslessness,
+    SmallerVariance,
+    UnmatchedZero,
 )
+from utmost.gradual.lossless_reals import losslessness
 from utmost.gradual.process import (
     Jump,
     Path,
@@ -39,8 +43,10 @@ __all__ = [
     "BoundedSupport",
     "Bridge",
     "Difference",
+    "DiscontinuousDensity",
     "EuclideanLaplace",
     "EuclideanTightening",
+    "IrrationalSteps",
     "Jump",
     "LaplaceBridge",
     "LaplaceRelaxing",
@@ -53,7 +59,9 @@ __all__ = [
     "Pieces",
     "Quantity",
     "Relaxing",
+    "SmallerVariance",
     "Tightening",
+    "UnmatchedZero",
     "correlation",
     "expected_change",
     "expected_jumps",

@@ -16,7 +16,7 @@ from utmost.release.adapters import TableAdapter, adapter_of
 from utmost.release.columns import check_distinct, real_column
 from utmost.release.plan import warn_of_rows
 from utmost.release.planar import PlanarLaw, PlanarRelease, read_width
-from utmost.release.statements import cells_digest, factor_text, granted, level_facts, level_name
+from utmost.release.statements import cells_digest, factor_text, level_facts, level_name, taken_for_granted
 from utmost.release.table import check_no_copy, chosen_columns, declared_columns, rows_origin
 from utmost.sampling.random_bits import Randomness
 from utmost.version import __version__
@@ -234,7 +234,7 @@ def places_statement(
         "kind": PLACES_KIND,
         "format": PLACES_FORMAT,
         "utmost": __version__,
-        "guarantee": f"{places_guarantee(law, released)} {granted(public, rows_from)}",
+        "guarantee": f"{places_guarantee(law, released)} {taken_for_granted(public, rows_from)}",
         **level_facts(law.level),
         "per": str(law.per),
         "distance": "Euclidean",
