@@ -47,6 +47,7 @@ from utmost.privacy import smallest_epsilon as smallest_epsilon
 from utmost.privacy import tradeoff as tradeoff
 from utmost.release import GradualRelease as GradualRelease
 from utmost.release import GradualTogether as GradualTogether
+from utmost.release import PlanarRelease as PlanarRelease
 from utmost.release import TableRelease as TableRelease
 from utmost.release import TrustRelease as TrustRelease
 from utmost.release import WorkloadRelease as WorkloadRelease

@@ -209,6 +209,23 @@ class AskedLevel:
 
 
 @dataclass(frozen=True, slots=True)
+class Plane:
+    """Columns that are the coordinates of one point, released together."""
+
+    planar: Annotated[
+        bool,
+        typer.Option(
+            "--planar",
+            help="The columns are coordinates of a point; the level is for each --per of Euclidean distance.",
+        ),
+    ] = False
+    per: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="With --planar: the distance that the level is for; 1 if left out."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
 class Secrets:
     """The secrets of a privacy type: one of these options."""
 

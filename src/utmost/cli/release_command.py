@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from utmost.cli import options
+from utmost.cli.places_screen import publish_places
 from utmost.cli.screen import busy, facts, number, percent, screen, watched
 from utmost.documents.reports import print_json
 from utmost.documents.statement_files import Signer, check_free, publish, sidecar_path, signer_of
@@ -146,7 +147,11 @@ Together = Annotated[
     ),
 ]
 Grid = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="For reals: the width of the grid, a power of two such as 1/1024.")
+    str | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="For reals: the width of the grid, a power of two such as 1/1024; with --planar any width.",
+    ),
 ]
 Ledger = Annotated[
     str | None,
@@ -202,6 +207,7 @@ def release(
     people: options.People,
     plan: PlanFile = None,
     tables: Tables = None,
+    plane: options.Plane,
     public: Public = None,
     drop: Drop = None,
     rows: Rows = "declared",
@@ -236,9 +242,29 @@ def release(
     promised. Nothing is written where anything is wrong. With --ledger the responses are kept, so that the level can be
     relaxed later and each recipient be given its view. With --person, --at-most and --domain FILE the table holds
     events, and is counted first: its labels are public then, and what one person changes is proved. With --plan the
-    sums of a plan are measured, and the release answers every other sum, with error bars: see utmost total.
+    sums of a plan are measured, and the release answers every other sum, with error bars: see utmost total. With
+    --planar the columns are the coordinates of one point, which is noised as a whole: epsilon for each unit of
+    Euclidean distance.
     """
     out, asked_level = options.file_of(out), level.read()
+    kept: dict[str, Any] = {"name": name, "dataset": dataset, "version": version, "half_step": half_step}
+    kept |= {"independent": independent, "largest": largest}
+    place_options: dict[str, Any] = {"create": create, "key_file": key_file, "witness": witness}
+    table_options: dict[str, Any] = {"public": options.names_in(public or []), "drop": options.names_in(drop or [])}
+    table_options |= {"rows": rows, "id_column": id_column, "grid": grid, "epsilon": asked_level}
+    if plane != options.Plane():
+        counted = {"sensitivity": sensitivity, "cells": cells, "cost": cost != "absolute", "relaxable": relaxable}
+        counted |= {
+            "domain": domain != "integers",
+            "neighbours": neighbours != "add-remove",
+            "person": people != options.People(),
+        }
+        _check_unused(
+            {"ledger": ledger, "together": together} | counted | kept | place_options, "does not go with --planar"
+        )
+        points = table_options | {"confidence": confidence}
+        with options.protected(yes):
+            return publish_places(table, columns, plane, points, out, sign, as_json=as_json, dry_run=dry_run)
     if together:
         unused: dict[str, object] = {
             "cells": cells,
@@ -279,26 +305,18 @@ def release(
         _check_given({"--columns": columns, "--sensitivity": sensitivity, "--cells": cells})
     promise: dict[str, Any] = {"strategy": strategy, "epsilon": asked_level}
     if strategy is None:
-        promise = {
+        promise = table_options | {
             "columns": options.names_in(columns or ["count"]),
-            "public": options.names_in(public or []),
-            "drop": options.names_in(drop or []),
-            "rows": rows,
-            "epsilon": asked_level,
             "sensitivity": sensitivity,
             "cells": cells,
             "domain": domain,
             "neighbours": neighbours,
-            "id_column": id_column,
-            "grid": grid,
         }
     at_once = {"cost": cost, "relaxable": relaxable, "confidence": confidence}
-    kept = {"name": name, "dataset": dataset, "version": version, "half_step": half_step}
-    kept |= {"independent": independent, "largest": largest}
     if ledger is not None:
         _check_unused({"tables": tables}, "cannot be chosen with --ledger")
     else:
-        _check_unused(kept | {"create": create, "key_file": key_file, "witness": witness}, "needs --ledger")
+        _check_unused(kept | place_options, "needs --ledger")
         with options.protected(yes):
             if strategy is not None:
                 from utmost.cli.workload_screens import release_by_plan

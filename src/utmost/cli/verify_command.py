@@ -12,11 +12,13 @@ from utmost.cli import options
 from utmost.cli.screen import facts, screen
 from utmost.documents import statement_files
 from utmost.documents.codec import read_json
+from utmost.documents.places_check import PLACES_ON_TRUST, check_places
 from utmost.documents.statement_check import ON_TRUST, check_statement, stated_plan
 from utmost.documents.together_check import check_together
 from utmost.documents.workload_files import ON_TRUST_OF_SUMS, check_workload, is_workload
 from utmost.errors import BadTable, OutOfRange
 from utmost.release import together
+from utmost.release.places import PLACES_KIND
 from utmost.release.statements import guarantee
 from utmost.tables import files
 
@@ -52,11 +54,14 @@ def verify(
         raise OutOfRange("a table from the pipe needs its statement", came="none", where="--statement")
     path = statement or statement_files.sidecar_path(release)
     said = statement_files.read(path)
-    if said["kind"] == together.KIND:
+    kind = said["kind"]
+    if kind in (together.KIND, PLACES_KIND):
         statement_files.check_unchanged(release, said)
-        report = _report(
-            release, said, path, public_key, check_together(said, files.read(release), digested=False).drawn
-        )
+        if kind == PLACES_KIND:
+            law = repr(check_places(said, files.read(release), digested=False).noise)
+        else:
+            law = check_together(said, files.read(release), digested=False).drawn
+        report = _report(release, said, path, public_key, law)
         return answer.give(report, lambda: _show(report))
     plan = stated_plan(said)
     if said["format"] == 1:
@@ -79,7 +84,7 @@ def _report(release: Path, said: dict[str, Any], path: Path, public_key: Path | 
         "signature": _signature(path, public_key),
         "guarantee": said["guarantee"],
         "law": law,
-        "on_trust": list(ON_TRUST),
+        "on_trust": list(PLACES_ON_TRUST if said["kind"] == PLACES_KIND else ON_TRUST),
     }
 
 
