@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import typer
@@ -13,14 +14,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from utmost.cli import options
-from utmost.cli.places_screen import publish_places
-from utmost.cli.screen import busy, facts, number, percent, screen, watched
+from utmost.cli import options, release_ways
+from utmost.cli.screen import facts, number, percent, screen, watched
 from utmost.documents.reports import print_json
-from utmost.documents.statement_files import Signer, check_free, publish, sidecar_path, signer_of
-from utmost.errors import OutOfRange
-from utmost.noise.law import read_confidence
-from utmost.release import TableRelease, rehearse_table, release_table
+from utmost.documents.statement_files import Signer, publish, sidecar_path
+from utmost.release import TableRelease
 from utmost.tables import files
 
 _SHOWN = 12
@@ -246,173 +244,18 @@ def release(
     --planar the columns are the coordinates of one point, which is noised as a whole: epsilon for each unit of
     Euclidean distance.
     """
-    out, asked_level = options.file_of(out), level.read()
-    kept: dict[str, Any] = {"name": name, "dataset": dataset, "version": version, "half_step": half_step}
-    kept |= {"independent": independent, "largest": largest}
-    place_options: dict[str, Any] = {"create": create, "key_file": key_file, "witness": witness}
-    table_options: dict[str, Any] = {"public": options.names_in(public or []), "drop": options.names_in(drop or [])}
-    table_options |= {"rows": rows, "id_column": id_column, "grid": grid, "epsilon": asked_level}
-    if plane != options.Plane():
-        counted = {"sensitivity": sensitivity, "cells": cells, "cost": cost != "absolute", "relaxable": relaxable}
-        counted |= {
-            "domain": domain != "integers",
-            "neighbours": neighbours != "add-remove",
-            "person": people != options.People(),
-        }
-        _check_unused(
-            {"ledger": ledger, "together": together} | counted | kept | place_options, "does not go with --planar"
-        )
-        points = table_options | {"confidence": confidence}
-        with options.protected(yes):
-            return publish_places(table, columns, plane, points, out, sign, as_json=as_json, dry_run=dry_run)
-    if together:
-        unused: dict[str, object] = {
-            "cells": cells,
-            "ledger": ledger,
-            "person": people.person,
-            "grid": grid,
-            "name": name,
-            "plan": plan,
-            "tables": tables,
-            "nested": people.nested,
-            "count_column": people.counts,
-        }
-        unused |= {"domain": domain != "integers", "cost": cost != "absolute"}
-        _check_unused(unused, "goes not with --together")
-        _check_given({"--columns": columns, "--sensitivity": sensitivity})
-        what: dict[str, Any] = {"columns": options.names_in(columns or []), "public": options.names_in(public or [])}
-        what |= {"drop": options.names_in(drop or []), "rows": rows, "id_column": id_column}
-        how: dict[str, Any] = {"epsilon": asked_level, "sensitivity": sensitivity, "neighbours": neighbours}
-        how |= {"relaxable": relaxable, "confidence": confidence}
-        from utmost.cli.together_release import publish_together
-
-        with options.protected(yes):
-            return publish_together(table, what, how, out, sign, as_json=as_json, dry_run=dry_run)
-    _check_before_counting(table, people, out, sign, planned=plan is not None, kept=ledger is not None)
-    fixed: dict[str, object] = {"columns": columns, "public": public, "drop": drop, "id": id_column, "grid": grid}
-    fixed |= {"sensitivity": sensitivity, "cells": cells}
-    fixed |= {"rows": rows != "declared", "cost": cost != "absolute"}
-    if plan is None:
-        _check_unused({"tables": tables}, "needs --plan")
-        strategy, (brought, domain) = None, _counted(table, people, domain, neighbours)
-    else:
-        _check_unused(fixed | {"relaxable": relaxable, "half_step": half_step}, "cannot be chosen with --plan")
-        from utmost.cli.planned_release import planned_table, read_plan
-
-        strategy = read_plan(plan)
-        brought = planned_table(table, people, domain, neighbours, strategy)
-    if brought is None:
-        _check_given({"--columns": columns, "--sensitivity": sensitivity, "--cells": cells})
-    promise: dict[str, Any] = {"strategy": strategy, "epsilon": asked_level}
-    if strategy is None:
-        promise = table_options | {
-            "columns": options.names_in(columns or ["count"]),
-            "sensitivity": sensitivity,
-            "cells": cells,
-            "domain": domain,
-            "neighbours": neighbours,
-        }
-    at_once = {"cost": cost, "relaxable": relaxable, "confidence": confidence}
-    if ledger is not None:
-        _check_unused({"tables": tables}, "cannot be chosen with --ledger")
-    else:
-        _check_unused(kept | place_options, "needs --ledger")
-        with options.protected(yes):
-            if strategy is not None:
-                from utmost.cli.workload_screens import release_by_plan
-
-                sure, signer = read_confidence(confidence), None if sign is None else signer_of(sign)
-                given = (asked_level, sure, out, signer, tables)
-                return release_by_plan(brought, strategy, *given, as_json=as_json, dry_run=dry_run)
-            return _release(table, brought, promise | at_once, out, sign, as_json=as_json, dry_run=dry_run)
-    _check_unused({"cost": cost != "absolute", "relaxable": relaxable}, "cannot be chosen with --ledger")
-    if name is None:
-        raise OutOfRange("a release in a ledger needs a name", came="none", where="--name")
-    from utmost.cli.ledger_answers import Question, publish_in_ledger
-    from utmost.cli.ledger_place import Place
-
-    asked = Question(name, level.epsilon, level.alpha, version, confidence, out, sign, as_json)
-    place = Place(ledger, key_file, witness)
+    asked = SimpleNamespace(**locals(), given=level)
+    asked.out, asked.level = options.file_of(out), level.read()
+    asked.columns, asked.public, asked.drop = (
+        None if columns is None else options.names_in(columns),
+        options.names_in(public or []),
+        options.names_in(drop or []),
+    )
     with options.protected(yes):
-        publish_in_ledger(place, table, promise | kept, asked, create=create, dry_run=dry_run, brought=brought)
+        release_ways.way_of(asked)(asked)
 
 
-def _check_before_counting(
-    table: Path, people: options.People, out: Path | None, sign: Path | None, *, planned: bool, kept: bool
-) -> None:
-    """Check what can be checked before a count that may take a minute: where the answer goes, and the key."""
-    if planned:
-        from utmost.cli.workload_screens import check_document
-
-        check_document(out, sign)
-    elif people.person is not None:
-        check_free(table, out, sign)
-    if kept and people.person is not None and people.count_key is None:
-        remedy = "Keep a file of 32 random bytes for it; or let utmost count write the table, and release its file."
-        raise OutOfRange("what a ledger keeps is counted alike each time", came="no --count-key", remedy=remedy)
-
-
-def _counted(table: Path, people: options.People, domain: str, neighbours: str) -> tuple[Any, str]:
-    """The counted table where the file holds events, or one that `utmost count` wrote; and where the numbers live."""
-    if people.are_given:
-        from utmost.cli.count_command import DOMAIN_REMEDY
-        from utmost.documents.counted_files import read_domain
-
-        if domain in ("integers", "reals"):
-            raise OutOfRange(
-                "events are counted over a declared domain", came="no file", where="--domain", remedy=DOMAIN_REMEDY
-            )
-        return people.counted(table, read_domain(options.readable(domain)), neighbours), "integers"
-    if people != options.People():
-        raise OutOfRange(
-            "--by, --at-most, --per-atom, --values and --count-key need --person, --count-column or --nested"
-        )
-    if table.suffix.lower() != ".json":
-        return None, domain
-    from utmost.documents.counted_files import COUNTED_FORM
-
-    made = COUNTED_FORM.read(table)
-    if made.unit.neighbours != neighbours == "add-remove":
-        raise OutOfRange(f"this table was counted for {made.unit.neighbours}", came=neighbours, where="--neighbours")
-    return made, domain
-
-
-def _check_given(needed: dict[str, object]) -> None:
-    missing = [option for option, value in needed.items() if value is None]
-    if missing:
-        raise OutOfRange(
-            "a release must say which columns it releases, and what one individual changes",
-            came=f"no {' and no '.join(missing)}",
-            remedy="Or count people first: --person, --at-most and --domain FILE.",
-        )
-
-
-def _release(
-    table: Path,
-    brought: Any,
-    promise: dict[str, Any],
-    out: Path | None,
-    sign: Path | None,
-    *,
-    as_json: bool,
-    dry_run: bool,
-) -> None:
-    """Release a table once and for all."""
-    check_free(table, out, sign)
-    signer = None if sign is None else signer_of(sign)
-    with busy(f"Checking and noising {table.name}"):
-        source = files.read(table) if brought is None else brought
-        made = (rehearse_table if dry_run else release_table)(source, **promise)
-    _give(made, out, signer, as_json=as_json)
-
-
-def _check_unused(given: dict[str, object], why: str) -> None:
-    for name, value in given.items():
-        if value not in (None, False):
-            raise OutOfRange(f"--{name.replace('_', '-')} {why}")
-
-
-def _give(made: TableRelease, out: Path | None, signer: Signer | None, *, as_json: bool) -> None:
+def give(made: TableRelease, out: Path | None, signer: Signer | None, *, as_json: bool) -> None:
     """Write the files, then print: JSON for programs, a screen for people."""
     said = None
     if made.table is not None and out is not None:
