@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.cli import options
+from utmost.cli.release_screen import give
 from utmost.cli.screen import busy
 from utmost.documents.statement_files import check_free, signer_of
 from utmost.errors import OutOfRange
@@ -107,8 +108,6 @@ def by_plan(asked: Asked) -> None:
 
 def table_of_columns(asked: Asked) -> None:
     """Columns of a table, each cell noised at its share; events are counted first."""
-    from utmost.cli.release_command import give
-
     if asked.people.person is not None:  # before what may take a minute
         check_free(asked.table, asked.out, asked.sign)
     _check_key(asked)
