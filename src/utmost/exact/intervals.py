@@ -9,7 +9,8 @@ of width.
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
@@ -220,14 +221,31 @@ def _ends(ball: arb, bits: int) -> tuple[int, int]:
 _setting = Lock()
 
 
-def _at(bits: int, function: Callable[[arb], arb], x: fmpq | arb) -> arb:
-    """The function of x, computed with so many bits."""
+@contextmanager
+def working_precision(bits: int) -> Iterator[None]:
+    """Let Arb compute with so many bits, in this thread alone; nothing else here may be computed meanwhile."""
     with _setting:
         before, ctx.prec = ctx.prec, bits
         try:
-            return function(arb(x))
+            yield
         finally:
             ctx.prec = before
+
+
+def _at(bits: int, function: Callable[[arb], arb], x: fmpq | arb) -> arb:
+    """The function of x, computed with so many bits."""
+    with working_precision(bits):
+        return function(arb(x))
+
+
+def ball_between(low: Fraction, high: Fraction) -> arb:
+    """The ball of Arb around two rationals, and all numbers between them, at the working precision.
+
+    >>> with working_precision(64):
+    ...     bool(ball_between(Fraction(1, 3), Fraction(1, 2)).contains(fmpq(2, 5)))
+    True
+    """
+    return arb(_ratio(low)).union(arb(_ratio(high)))
 
 
 def _renewed_lock() -> None:
