@@ -312,6 +312,11 @@ class Space(Rebuilt):
         return self.metric.size
 
     @property
+    def unit(self) -> str | None:
+        """What distances are counted in, such as "m"; None where they are plain numbers."""
+        return None
+
+    @property
     def labels(self) -> Sequence[Hashable]:
         """The names of the secrets, in order."""
         return self.metric.labels() if self.names is None else self.names
