@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -75,6 +75,10 @@ def file_of(out: Path | None) -> Path | None:
 
 TableFile = Annotated[
     File, typer.Argument(metavar="TABLE", parser=readable, help="A .csv, .tsv or .parquet file; - for the pipe.")
+]
+PlacesTable = Annotated[
+    str | None,
+    typer.Argument(metavar="PLACES", help="A file of places, with --places NAME,LAT,LON if columns are named so."),
 ]
 Epsilon = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="The privacy level: 1, 0.5 or 1/2. This or --alpha; no default.")
@@ -201,10 +205,23 @@ class AskedLevel:
         """
         from utmost.exact import level
 
+        return level(*self._one())
+
+    def per_unit(self, unit: str | None) -> "Level":
+        """The level of one unit of distance, where it may be stated for another distance: "1 per 200 m".
+
+        Raises:
+            NotALevel: as for `read`. OutOfRange: for a distance in other units.
+        """
+        from utmost.spaces import level_per
+
+        return level_per(*self._one(), unit=unit)
+
+    def _one(self) -> tuple[str | None, str | None]:
         if (self.epsilon is None) == (self.alpha is None):
             came = "both" if self.is_given else "neither"
             raise NotALevel("exactly one of --epsilon and --alpha must be given", came=came)
-        return level(self.epsilon, self.alpha)
+        return self.epsilon, self.alpha
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +235,14 @@ class Secrets:
     hamming: Annotated[str | None, typer.Option(metavar="BITS", help="All strings of so many bits.")] = None
     grid: Annotated[str | None, typer.Option(metavar="RxC", help="The points of a lattice, Euclidean.")] = None
     manhattan: Annotated[str | None, typer.Option(metavar="RxC", help="The points of a lattice, Manhattan.")] = None
+    places: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE[:NAME,LAT,LON]",
+            help="Labelled places on the earth, at distances in metres: a file with columns name, latitude, longitude, "
+            "or with these.",
+        ),
+    ] = None
     graph: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="The nodes of a graph: a CSV file of edges, with lengths or none."),
@@ -225,6 +250,14 @@ class Secrets:
     distances: Annotated[str | None, typer.Option(metavar="FILE", help="Any metric: a CSV file of all distances.")] = (
         None
     )
+    epsilon_at: Annotated[
+        str | None,
+        typer.Option(
+            "--epsilon-at",
+            metavar="DISTANCE=NUMBER",
+            help="The level of a distance, instead of --epsilon: 200m=1, or 50km=ln2, where alpha is 1/2.",
+        ),
+    ] = None
 
     def read(self) -> tuple[str, "Space"]:
         """The space as text, and as a space.
@@ -234,7 +267,13 @@ class Secrets:
         """
         from utmost.documents.space_names import one_space
 
-        return one_space(asdict(self))
+        return one_space({kind: text for kind, text in asdict(self).items() if kind != "epsilon_at"})
+
+    def from_table(self, table: str | None) -> "Secrets":
+        """The same, where the places are in a table that was named apart and ``--places`` names its columns, if any."""
+        if table is None:
+            return self
+        return replace(self, places=table if self.places is None else f"{table}:{self.places}")
 
     def at(self, level: AskedLevel, *, needed: bool = True) -> tuple[str, "PrivacyType"]:
         """The space as text, and the privacy type on it.
@@ -245,9 +284,16 @@ class Secrets:
         """
         from utmost.exact import level as level_of
         from utmost.privacy import PrivacyType
+        from utmost.spaces import level_at
 
         spelled, secrets = self.read()
-        return spelled, PrivacyType(secrets, level.read() if needed or level.is_given else level_of(alpha="1/2"))
+        if self.epsilon_at is not None:
+            if level.is_given:
+                raise NotALevel("one of --epsilon, --alpha and --epsilon-at must be given", came="two")
+            return spelled, PrivacyType(secrets, level_at(self.epsilon_at, secrets.unit))
+        if not needed and not level.is_given:
+            return spelled, PrivacyType(secrets, level_of(alpha="1/2"))
+        return spelled, PrivacyType(secrets, level.per_unit(secrets.unit))
 
 
 @dataclass(frozen=True, slots=True)

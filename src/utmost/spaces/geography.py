@@ -266,9 +266,8 @@ def places(
         way = way or _way_of(surveyed)
         steps = _surveyed_steps(surveyed, way, step, counted)
     degrees = way == "great-circle" if surveyed.in_degrees is None and way != "roads" else surveyed.in_degrees
-    found = _space(
-        surveyed, steps, step, Geography(counted, way, _kept(surveyed), degrees, surveyed.table, surveyed.crs)
-    )
+    kept = None if surveyed.positions is None else tuple(surveyed.positions)
+    found = _space(surveyed, steps, step, Geography(counted, way, kept, degrees, surveyed.table, surveyed.crs))
     return found if among is None or way == "roads" else found.restrict(_numbers(found, among))
 
 
