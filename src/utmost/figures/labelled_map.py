@@ -1,7 +1,7 @@
 """A map of labelled places: a disc at each, as large as its share."""
 
 from collections.abc import Mapping, Sequence
-from math import cos, radians
+from math import cos, pi, radians, sqrt
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -65,8 +65,9 @@ def _draw(axes: Any, shares: NDArray[np.float64], where: tuple[Any, Any], labels
     for k in np.argsort(-shares, kind="stable")[:_NAMED]:
         if shares[k] >= shares.max() / 200:
             text = f"{labels[k]} {shares[k]:.1%}"
+            above = (0, 2 + sqrt(_LARGEST * shares[k] / shares.max() / pi))
             axes.annotate(
-                text, (east[k], north[k]), (0, 7), textcoords="offset points", ha="center", fontsize=6.5, color=INK
+                text, (east[k], north[k]), above, textcoords="offset points", ha="center", fontsize=6.5, color=INK
             )
     axes.margins(0.12)
     axes.set_xticks([])

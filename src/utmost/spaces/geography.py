@@ -1,7 +1,7 @@
 """Places as people have them: labels and coordinates, with distances in metres or minutes that never overstate."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
@@ -160,11 +160,10 @@ class Places(Space):
             OutOfRange: where there is no such column.
         """
         table = self.geography.table
-        names = [] if table is None else list(getattr(table, "columns", None) or _names(table))
-        if name not in names:
+        if name not in _names(table):
             raise OutOfRange("the places' table must have this column", came=name, where="column")
         values = table[name]
-        return list(values.tolist() if hasattr(values, "tolist") else values)
+        return list(values.to_pylist() if hasattr(values, "to_pylist") else values)
 
     def restrict(self, secrets: Sequence[int]) -> "Places":
         """The same distances and positions for some of the places, in the order given."""
@@ -263,12 +262,12 @@ def places(
         surveyed = survey_of_network(table, labels, latitude, longitude)
     else:
         surveyed = survey_of_cells(table) if is_cells(table) else survey_of(table, name, latitude, longitude)
+        surveyed = surveyed if among is None else _part(surveyed, among)
         way = way or _way_of(surveyed)
         steps = _surveyed_steps(surveyed, way, step, counted)
     degrees = way == "great-circle" if surveyed.in_degrees is None and way != "roads" else surveyed.in_degrees
     kept = None if surveyed.positions is None else tuple(surveyed.positions)
-    found = _space(surveyed, steps, step, Geography(counted, way, kept, degrees, surveyed.table, surveyed.crs))
-    return found if among is None or way == "roads" else found.restrict(_numbers(found, among))
+    return _space(surveyed, steps, step, Geography(counted, way, kept, degrees, surveyed.table, surveyed.crs))
 
 
 def _way(table: Any, metric: Any) -> Way | None:
@@ -350,20 +349,32 @@ def _space(surveyed: Survey, steps: NDArray[np.int64], step: Fraction, geography
     return Places(TableMetric.trusted(frozen(table)), labels, geography)
 
 
-def _numbers(space: Places, among: Sequence[Hashable]) -> list[int]:
-    number = {label: k for k, label in enumerate(space.labels)}
+def _part(surveyed: Survey, among: Sequence[Hashable]) -> Survey:
+    """Some of the places, in this order."""
+    number = {label: k for k, label in enumerate(surveyed.labels)}
     for label in among:
         if label not in number:
             raise OutOfRange("every place to keep must be in the table", came=str(label), where="among")
-    return [number[label] for label in among]
+    rows = [number[label] for label in among]
+    if not rows:
+        raise BadTable("places must be at least one", came="none", where="among")
+    assert surveyed.positions is not None, "what is no network has positions"
+    positions, table = [surveyed.positions[k] for k in rows], surveyed.table
+    return replace(
+        surveyed, labels=list(among), positions=positions, table=None if table is None else _rows(table, rows)
+    )
 
 
 def _is_label(value: Any, number: dict[Hashable, int]) -> bool:
     return isinstance(value, str) or (isinstance(value, Hashable) and value in number)
 
 
-def _names(table: Any) -> list[str]:
-    return list(getattr(table, "column_names", None) or (table if isinstance(table, dict) else ()))
+def _names(table: Any) -> list[Any]:
+    """The columns of a table of any kind; a GeoSeries has none."""
+    for attribute in ("column_names", "columns"):  # Arrow's columns have no names of their own
+        if hasattr(table, attribute):
+            return list(getattr(table, attribute))
+    return list(table) if isinstance(table, dict) else []
 
 
 def _rows(table: Any, rows: Sequence[int]) -> Any:
