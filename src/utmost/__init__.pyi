@@ -46,6 +46,7 @@ from utmost.privacy import Unit as Unit
 from utmost.privacy import smallest_epsilon as smallest_epsilon
 from utmost.privacy import tradeoff as tradeoff
 from utmost.release import GradualRelease as GradualRelease
+from utmost.release import GradualTogether as GradualTogether
 from utmost.release import TableRelease as TableRelease
 from utmost.release import TrustRelease as TrustRelease
 from utmost.release import WorkloadRelease as WorkloadRelease
@@ -53,6 +54,7 @@ from utmost.release import add_noise as add_noise
 from utmost.release import epsilon_for as epsilon_for
 from utmost.release import rehearse_table as rehearse_table
 from utmost.release import release_table as release_table
+from utmost.release import release_together as release_together
 from utmost.release import release_workload as release_workload
 from utmost.release import select_keys as select_keys
 from utmost.sampling import sample as sample

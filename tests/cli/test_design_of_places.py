@@ -129,3 +129,13 @@ def test_damaged_places_are_refused(change):
         facts.pop("unit")
     with pytest.raises(UtmostError):
         stated_space(facts)
+
+
+def test_answers_are_drawn_by_label(run, file, tmp_path):
+    """What is saved is drawn from, for a label, and the promise names the unit of its distances."""
+    saved = tmp_path / "design.json"
+    assert run("design", file(TOWNS, "towns.csv"), *OWN, "--epsilon-at", "50km=ln2", "--out", saved)[0] == 0
+    code, out, err = run("respond", saved, "--secret", "Hamar")
+    assert (code, err) == (0, "")
+    assert re.search(r"answer\s+(Oslo|Bergen|Hamar)\s", out)
+    assert "distance d in m" in " ".join(out.split())

@@ -32,3 +32,10 @@ def test_hypers(name, tmp_path):
     files = [CHANNELS / f"{title}.csv" for title in (one, other)]
     called("leakage", *files, "--space", space, "--plot", drawn).check_returncode()
     check_same(drawn, drawn.name)
+
+
+def test_the_map_of_paris(tmp_path):
+    drawn = tmp_path / "paris.svg"
+    asked = ["--prior", "column:population", "--loss", "distance", "--epsilon-at", "2km=ln2", "--plot", drawn]
+    called("design", ROOT / "examples" / "paris.csv", *asked).check_returncode()
+    check_same(drawn, drawn.name)

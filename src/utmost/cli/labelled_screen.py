@@ -20,16 +20,14 @@ def show_labelled_answers(report: dict[str, Any]) -> None:
         console.print(grid(["answer", "chance"], rows))
 
 
-def map_of_design(found: Optimum, places: Places, path: Path) -> Writer:
+def map_of_design(found: Optimum, places: Places, path: Path, caption: str) -> Writer:
     """How to draw the prior on the map of its places, and the answers for the likeliest place."""
-    from utmost.figures.canvas import check_format
     from utmost.figures.labelled_map import labelled_map
 
-    check_format(path)
     prior = found.certificate.consumer.prior
     likeliest = int(prior.argmax())
     maps = {"prior": prior, f"answers for {places.labels[likeliest]}": found.channel.matrix[likeliest]}
     positions = places.coordinates  # refused here, before anything is written
     names = list(map(str, places.labels))
     degrees = bool(places.geography.in_degrees)
-    return lambda file: labelled_map(maps, positions, names, likeliest, file, path, in_degrees=degrees)
+    return lambda file: labelled_map(maps, positions, names, likeliest, file, path, in_degrees=degrees, caption=caption)

@@ -35,6 +35,7 @@ COMMANDS = {
     "epsilon-for": "Find the least epsilon, to three digits, for an error bar.",
     "read": "Turn a released count into the best answer for you.",
     "design": "Find the best private mechanism for a consumer.",
+    "respond": "Answer for a secret by a saved mechanism.",
     "leakage": "Say what a channel leaks, by any measure.",
     "refine": "Say which of two channels is better for everyone.",
     "capacity": "Find the most that any mechanism of a type leaks.",

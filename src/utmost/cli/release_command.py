@@ -138,6 +138,12 @@ Rows = Annotated[
 IdColumn = Annotated[
     str | None, typer.Option("--id", metavar="COLUMN", help="A column whose cells must all be there and distinct.")
 ]
+Together = Annotated[
+    bool,
+    typer.Option(
+        "--together", help="One individual changes the released cells of one row, and no other: less noise for them."
+    ),
+]
 Grid = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="For reals: the width of the grid, a power of two such as 1/1024.")
 ]
@@ -181,6 +187,7 @@ def release(
     sensitivity: Sensitivity = None,
     cells: Cells = None,
     *,
+    together: Together = False,
     people: options.People,
     public: Public = None,
     drop: Drop = None,
@@ -218,6 +225,25 @@ def release(
     events, and is counted first: its labels are public then, and what one person changes is proved.
     """
     out, asked_level = options.file_of(out), level.read()
+    if together:
+        unused: dict[str, object] = {
+            "cells": cells,
+            "ledger": ledger,
+            "person": people.person,
+            "grid": grid,
+            "name": name,
+        }
+        unused |= {"domain": domain != "integers", "cost": cost != "absolute"}
+        _check_unused(unused, "goes not with --together")
+        _check_given({"--columns": columns, "--sensitivity": sensitivity})
+        what: dict[str, Any] = {"columns": options.names_in(columns or []), "public": options.names_in(public or [])}
+        what |= {"drop": options.names_in(drop or []), "rows": rows, "id_column": id_column}
+        how: dict[str, Any] = {"epsilon": asked_level, "sensitivity": sensitivity, "neighbours": neighbours}
+        how |= {"relaxable": relaxable, "confidence": confidence}
+        from utmost.cli.together_release import publish_together
+
+        with options.protected(yes):
+            return publish_together(table, what, how, out, sign, as_json=as_json, dry_run=dry_run)
     if people.person is not None:  # before what may take a minute
         check_free(table, out, sign)
         if ledger is not None and people.count_key is None:

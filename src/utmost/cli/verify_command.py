@@ -12,7 +12,9 @@ from utmost.cli import options
 from utmost.cli.screen import facts, screen
 from utmost.documents import statement_files
 from utmost.documents.statement_check import ON_TRUST, check_statement, stated_plan
+from utmost.documents.together_check import check_together
 from utmost.errors import BadTable, OutOfRange
+from utmost.release import together
 from utmost.release.statements import guarantee
 from utmost.tables import files
 
@@ -43,12 +45,25 @@ def verify(
         raise OutOfRange("a table from the pipe needs its statement", came="none", where="--statement")
     path = statement or statement_files.sidecar_path(release)
     said = statement_files.read(path)
+    if said["kind"] == together.KIND:
+        statement_files.check_unchanged(release, said)
+        report = _report(
+            release, said, path, public_key, check_together(said, files.read(release), digested=False).drawn
+        )
+        return answer.give(report, lambda: _show(report))
     plan = stated_plan(said)
     if said["format"] == 1:
         raise BadTable("a statement must hold a digest of its table", came="none: format 1 had none", where=str(path))
     statement_files.check_unchanged(release, said)
     check_statement(said, files.read(release), digested=False)
-    report: dict[str, Any] = {
+    assert said["guarantee"].startswith(guarantee(plan)), "compared"
+    report = _report(release, said, path, public_key, repr(plan.law))
+    return answer.give(report, lambda: _show(report))
+
+
+def _report(release: Path, said: dict[str, Any], path: Path, public_key: Path | None, law: str) -> dict[str, Any]:
+    """What was found, once all of it was."""
+    return {
         "release": str(release),
         "statement": "consistent",
         "format": said["format"],
@@ -56,11 +71,9 @@ def verify(
         "sha256": said["table"]["sha256"],
         "signature": _signature(path, public_key),
         "guarantee": said["guarantee"],
-        "law": repr(plan.law),
+        "law": law,
         "on_trust": list(ON_TRUST),
     }
-    assert said["guarantee"].startswith(guarantee(plan)), "compared"
-    answer.give(report, lambda: _show(report))
 
 
 def _show(report: dict[str, Any]) -> None:

@@ -44,7 +44,7 @@ def _facts(design: tuple[Certificate, str | None]) -> dict[str, Any]:
         **type_facts(certificate.ptype),
         "prior": plain(certificate.consumer.prior),
         "loss": loss if loss is not None else plain(certificate.consumer.loss),
-        "method": _method(certificate),
+        "method": method_of(certificate),
         "theorem": certificate.theorem,
         "hypotheses": list(certificate.hypotheses),
         "expected_loss": plain(certificate.upper),
@@ -58,7 +58,7 @@ def _facts(design: tuple[Certificate, str | None]) -> dict[str, Any]:
     }
 
 
-def _method(certificate: Certificate) -> str:
+def method_of(certificate: Certificate) -> str:
     """How the optimum was found, which its evidence shows: only interior points have lists of multipliers."""
     if certificate.remap is not None:
         return "closed form"

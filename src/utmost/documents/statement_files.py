@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key, l
 
 from utmost.documents import codec
 from utmost.errors import BadTable, KeyRefused, OutOfRange, PromiseBroken
+from utmost.release import together
 from utmost.release.statements import FORMAT, KIND
 from utmost.tables import files
 from utmost.tables.atomic import Writer, check_absent, write_together
@@ -103,13 +104,16 @@ def publish(
 
 
 def read(path: Path | str) -> dict[str, Any]:
-    """Read the statement of a release; what it says has yet to be checked, see `stated_plan`.
+    """Read the statement of a release; what it says has yet to be checked, see `stated_plan`, `check_together`.
 
     Raises:
         BadTable, Unsupported: for a file that is no such statement, and for a format that is not known.
     """
     found: dict[str, Any] = codec.read_json(Path(path), "a statement must")
-    codec.check_header(found, KIND, FORMAT, "a statement", oldest=1, where=str(path))
+    if isinstance(found, dict) and found.get("kind") == together.KIND:
+        codec.check_header(found, together.KIND, together.FORMAT, "a statement", where=str(path))
+    else:
+        codec.check_header(found, KIND, FORMAT, "a statement", oldest=1, where=str(path))
     return found
 
 

@@ -187,6 +187,18 @@ def log_interval(x: Fraction, bits: int) -> Interval:
     return Interval(*_ends(around, bits), bits)
 
 
+def sin_interval(x: Interval, bits: int) -> Interval:
+    """An interval around the sine of every number of an interval.
+
+    >>> nearest(sin_interval(Interval.of(Fraction(1, 2), 80), 80)) == math.sin(0.5)
+    True
+    """
+    ball = arb(_dyadic(x.low + x.high, x.bits + 1), _dyadic(x.high - x.low, x.bits + 1))
+    size = max(abs(x.low), abs(x.high)) >> x.bits
+    low, high = _ends(_at(bits + size.bit_length() + _GUARD, arb.sin, ball), bits)
+    return Interval(max(low, -1 << bits), min(high, 1 << bits), bits)
+
+
 def _exp(x: fmpq | arb, whole: int, bits: int) -> tuple[int, int]:
     """The ends of e^x in units of 2^-bits; ``whole`` is x rounded down."""
     if whole >= _LARGEST_ARGUMENT and x > _LARGEST_ARGUMENT:

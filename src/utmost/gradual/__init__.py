@@ -10,12 +10,16 @@ from utmost.gradual.laplace_steps import (
 from utmost.gradual.lossless import (
     BoundedSupport,
     Difference,
+    DiscontinuousDensity,
+    IrrationalSteps,
     LargerCharacteristic,
     Losslessness,
     NegativeMass,
     Obstacle,
-    losslessness,
+    SmallerVariance,
+    UnmatchedZero,
 )
+from utmost.gradual.lossless_reals import losslessness
 from utmost.gradual.process import (
     Jump,
     Path,
@@ -38,6 +42,8 @@ __all__ = [
     "BoundedSupport",
     "Bridge",
     "Difference",
+    "DiscontinuousDensity",
+    "IrrationalSteps",
     "Jump",
     "LaplaceBridge",
     "LaplaceRelaxing",
@@ -50,7 +56,9 @@ __all__ = [
     "Pieces",
     "Quantity",
     "Relaxing",
+    "SmallerVariance",
     "Tightening",
+    "UnmatchedZero",
     "correlation",
     "expected_change",
     "expected_jumps",

@@ -60,7 +60,7 @@ def statement(
         "kind": KIND,
         "format": FORMAT,
         "utmost": __version__,
-        "guarantee": f"{guarantee(plan)} {_taken_for_granted(public, rows_from)}",
+        "guarantee": f"{guarantee(plan)} {taken_for_granted(public, rows_from)}",
         **level_facts(plan.level),
         "neighbours": unit.neighbours,
         "sensitivity": str(unit.sensitivity),
@@ -137,7 +137,7 @@ def _cell(cell: Any) -> str | None:
     return str(cell)
 
 
-def _taken_for_granted(public: Sequence[str], rows_from: str) -> str:
+def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
     """What the promise takes for granted of everything in the table that is not noised."""
     columns = f"the columns declared public ({', '.join(public)})" if public else ""
     if rows_from == "observed":
@@ -166,14 +166,19 @@ def guarantee(plan: Plan) -> str:
 def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
     """`guarantee` for whatever is released, and whatever one individual changes."""
     many = f"1 {cell}, and that" if unit.cells == 1 else f"{unit.cells} {cell}s, each"
+    return promise_text(level, unit.neighbours, released, f"at most {many} by at most {unit.sensitivity}")
+
+
+def promise_text(level: Level, neighbours: str, released: str, changes: str) -> str:
+    """The promise, and what one individual may change for it to hold, in words."""
     other, one = {
         "add-remove": ("any one individual had been left out of the data or added to it", "one individual changes"),
         "change-one": ("any one individual's record had been any other", "one individual's record counts in"),
-    }[unit.neighbours]
+    }[neighbours]
     return (
         f"Whatever anyone concludes from {released}, the chance of concluding it would have been at most "
-        f"{_factor(level)} times larger or smaller if {other} ({_named(level)}). This assumes that {one} at "
-        f"most {many} by at most {unit.sensitivity}."
+        f"{_factor(level)} times larger or smaller if {other} ({_named(level)}). This assumes that {one} "
+        f"{changes}."
     )
 
 

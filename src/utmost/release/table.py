@@ -164,7 +164,7 @@ def release_table(
         grid=grid,
     )
     bits = secure(randomness)
-    checked = _Checked.of(laid, plan, drop=drop, rows_from=rows, id_column=id_column)
+    checked = CheckedTable.of(laid, plan, drop=drop, rows_from=rows, id_column=id_column)
     noised = {
         name: noised_by(cells, plan.drawn, plan.exponent, randomness=bits) for name, cells in checked.cells.items()
     }
@@ -195,12 +195,14 @@ def rehearse_table(
     """
     unit = {name: promise.pop(name, None) for name in ("unit", "sensitivity", "cells", "neighbours")}
     laid = Laid.of(table, columns, public, drop, **unit)
-    checked = _Checked.of(laid, plan_release(unit=laid.unit, **promise), drop=drop, rows_from=rows, id_column=id_column)
+    checked = CheckedTable.of(
+        laid, plan_release(unit=laid.unit, **promise), drop=drop, rows_from=rows, id_column=id_column
+    )
     return checked.released(None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Checked:
+class CheckedTable:
     """A table that can be released: every chosen cell read and found to be a number, every other column declared."""
 
     table: Any
@@ -221,7 +223,8 @@ class _Checked:
         drop: str | Sequence[str],
         rows_from: str,
         id_column: str | None,
-    ) -> "_Checked":
+    ) -> "CheckedTable":
+        """The table, with every check that a release makes before it draws."""
         origin, table = rows_origin(rows_from), laid.table
         adapter = adapter_of(table)
         names = tuple(adapter.names(table))
@@ -244,6 +247,7 @@ class _Checked:
         return cls(table, adapter, cells, published, dropped, origin, plan, rows)
 
     def released(self, noised: dict[str, NDArray[Any]] | None) -> TableRelease:
+        """The release with these noised columns, or without a table."""
         chosen = tuple(self.cells)
         table = None
         if noised is not None:

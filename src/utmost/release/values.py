@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotANumber, PromiseBroken
+from utmost.errors import NotANumber
 from utmost.exact import Number, exact
 from utmost.noise import IntegerLaw, Law
 from utmost.sampling.draw import CHUNK, Method, draws, on_grid, sample
 from utmost.sampling.grid import Snapping, snapped, unsnapped, unsnapped_one
 from utmost.sampling.integers import Integers, add, joined, narrowed
-from utmost.sampling.random_bits import Randomness, source
+from utmost.sampling.random_bits import Randomness, unpredictable
 
 
 def secure(randomness: Randomness | None) -> Randomness:
@@ -30,15 +30,7 @@ def secure(randomness: Randomness | None) -> Randomness:
     Raises:
         PromiseBroken: for a source that is not secure.
     """
-    bits = source(randomness)
-    if bits.is_secure is not True:
-        raise PromiseBroken(
-            "a release needs randomness that nobody can predict",
-            came=type(bits).__name__,
-            where="release",
-            remedy="Leave out randomness=; in tests call utmost.testing.seeded_release.",
-        )
-    return bits
+    return unpredictable(randomness, where="release", instead="utmost.testing.seeded_release")
 
 
 _NO_INTEGER = "a release on the integers takes integers"

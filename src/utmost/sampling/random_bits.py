@@ -11,7 +11,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from utmost.errors import EntropyFailed, Unsupported
+from utmost.errors import EntropyFailed, PromiseBroken, Unsupported
 
 KEY_BYTES, NONCE_BYTES = 32, 16
 
@@ -235,6 +235,29 @@ def source(randomness: Randomness | None) -> Randomness:
         came=randomness,
         remedy="Leave it out; for repeatable tests use utmost.testing.SeededRandomness(seed).",
     )
+
+
+def unpredictable(randomness: Randomness | None, *, where: str, instead: str) -> Randomness:
+    """The source given, or the operating system's, for something that is published.
+
+    Args:
+        randomness: what was passed.
+        where: what is published: "release" or "draw".
+        instead: what tests call.
+
+    Raises:
+        PromiseBroken: for a source that is not secure.
+        Unsupported: for what is no source.
+    """
+    bits = source(randomness)
+    if bits.is_secure is not True:
+        raise PromiseBroken(
+            f"a {where} needs randomness that nobody can predict",
+            came=type(bits).__name__,
+            where=where,
+            remedy=f"Leave out randomness=; in tests call {instead}.",
+        )
+    return bits
 
 
 class KeyedRandomness:

@@ -2,6 +2,7 @@
 
 from utmost.testing.seeded import (
     SeededRandomness,
+    seeded_draw,
     seeded_gradual_release,
     seeded_ledger,
     seeded_release,
@@ -11,6 +12,7 @@ from utmost.testing.seeded import (
 
 __all__ = [
     "SeededRandomness",
+    "seeded_draw",
     "seeded_gradual_release",
     "seeded_ledger",
     "seeded_release",

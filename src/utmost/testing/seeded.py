@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from utmost.channels import Channel
+from utmost.design import Optimum
 from utmost.errors import NotANumber
 from utmost.exact import Number, level
 from utmost.ledger import Ledger
@@ -19,6 +21,7 @@ from utmost.release import GradualRelease, WorkloadRelease
 from utmost.release.gradual_release import units_of
 from utmost.release.values import noised
 from utmost.release.workload_release import noised_workload
+from utmost.sampling.channel_draws import Drawing
 from utmost.sampling.draw import Method
 from utmost.sampling.random_bits import KeyedRandomness
 from utmost.workloads import Strategy
@@ -145,3 +148,24 @@ def seeded_responses(bits: Any, seed: int | str | bytes) -> PermanentResponses:
     responses = object.__new__(PermanentResponses)
     responses._open(bits, SeededRandomness(seed))
     return responses
+
+
+def seeded_draw(
+    mechanism: Channel | Optimum,
+    secrets: Any,
+    seed: int | str | bytes,
+    shape: int | tuple[int, ...] = (),
+    method: Method | None = None,
+) -> Any:
+    """What `Channel.draw` and `Optimum.draw` do, with bits from a seed. Not private: the seed gives the secret away.
+
+    >>> from utmost.channels import geometric_channel
+    >>> one, other = (seeded_draw(geometric_channel(9, alpha="1/2"), 4, seed=7, shape=20) for _ in range(2))
+    >>> one.tolist() == other.tolist()
+    True
+    """
+    if isinstance(mechanism, Channel):
+        drawing = Drawing(mechanism, mechanism.secrets, mechanism.outcomes)
+    else:
+        drawing = mechanism._drawing()
+    return drawing.outcomes(secrets, shape, SeededRandomness(seed), method)

@@ -3,6 +3,7 @@
 from utmost.workloads.axes import Axis, bins, hierarchy, plain
 from utmost.workloads.blocks import Blocks
 from utmost.workloads.branch_and_bound import CertifiedShares, certified_shares
+from utmost.workloads.cells_together import CellsTogether, TogetherKind, pair_noise, ways_together
 from utmost.workloads.domain import Domain, Family
 from utmost.workloads.unequal_trees import TreeError, UnequalTree, least_tree_shares, tree_estimate, tree_variances
 from utmost.workloads.workload import Part, Workload
@@ -14,12 +15,14 @@ __all__ = [
     "Alternatives",
     "Axis",
     "Blocks",
+    "CellsTogether",
     "CertifiedShares",
     "Domain",
     "Family",
     "LowerBound",
     "Part",
     "Strategy",
+    "TogetherKind",
     "TreeError",
     "UnequalTree",
     "Workload",
@@ -30,8 +33,10 @@ __all__ = [
     "check_lower_bounds",
     "hierarchy",
     "least_tree_shares",
+    "pair_noise",
     "plain",
     "strategy",
     "tree_estimate",
     "tree_variances",
+    "ways_together",
 ]
