@@ -139,3 +139,15 @@ def test_answers_are_drawn_by_label(run, file, tmp_path):
     assert (code, err) == (0, "")
     assert re.search(r"answer\s+(Oslo|Bergen|Hamar)\s", out)
     assert "distance d in m" in " ".join(out.split())
+
+
+def test_roads_in_minutes_take_levels_for_minutes(run, file):
+    """A graph or a table of distances says its unit behind a colon; without it a level for minutes is refused."""
+    roads = str(file("from,to,minutes\nhome,work,12.5\nwork,gym,7\n", "roads.csv"))
+    asked = ["--prior", "uniform", "--loss", "distance", "--epsilon-at", "10min=1", "--json"]
+    found = json.loads(run("design", "--graph", roads + ":minutes", *asked)[1])
+    assert found["epsilon"] == "1/10"
+    assert found["space"]["unit"] == "min"
+    assert run("design", "--graph", roads, *asked)[0] != 0
+    table = str(file("0,2\n2,0\n", "table.csv"))
+    assert json.loads(run("design", "--distances", table + ":h", *asked)[1])["epsilon"] == "6"

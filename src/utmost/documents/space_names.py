@@ -11,6 +11,7 @@
 ``places:towns.csv``      labelled places: columns name, latitude, longitude; others as ``places:towns.csv:town,y,x``
 ``graph:roads.csv``       the nodes of a graph: a row for each edge, two ends and, if wanted, its length
 ``distances:table.csv``   any metric: a row and a column of distances for each secret
+``graph:roads.csv:min``   either of them with the unit of its distances
 ========================  =============================================================================
 """
 
@@ -39,7 +40,9 @@ from utmost.spaces import (
     graph,
     grid,
     hamming,
+    is_unit,
     places,
+    unit_named,
 )
 from utmost.tables import csv_table
 from utmost.tables.number_files import number_rows
@@ -199,6 +202,16 @@ def _distances_file(path: Path) -> Space:
         raise NotAMetric(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
 
 
+def _with_unit(text: str, read: Callable[[Path], Space]) -> Space:
+    """The space in a file, its distances in the unit behind the last colon, if there is one."""
+    path, separator, unit = text.rpartition(":")
+    if not separator or not is_unit(unit):
+        return read(Path(text))
+    space = read(Path(path))
+    table = TableMetric.trusted(_table(space))
+    return Places(table, tuple(space.labels), Geography(unit_named(unit), "roads", None))
+
+
 def _places_file(text: str) -> Space:
     """Places in a file; after a colon the names of its three columns, if they are others than usual."""
     path, separator, columns = text.rpartition(":")
@@ -239,8 +252,8 @@ READERS: dict[str, Callable[[str], Space]] = {
     "grid": _lattice("euclidean"),
     "manhattan": _lattice("manhattan"),
     "places": _places_file,
-    "graph": lambda text: graph_file(Path(text)),
-    "distances": lambda text: _distances_file(Path(text)),
+    "graph": lambda text: _with_unit(text, graph_file),
+    "distances": lambda text: _with_unit(text, _distances_file),
 }
 """How the text after each kind is read."""
 

@@ -2,7 +2,7 @@
 
 from utmost.spaces import losses, priors
 from utmost.spaces.consumer import Consumer
-from utmost.spaces.distance_units import distance_in, level_at, level_per
+from utmost.spaces.distance_units import distance_in, is_unit, level_at, level_per, unit_named
 from utmost.spaces.families import (
     CycleMetric,
     DiscreteMetric,
@@ -59,6 +59,7 @@ __all__ = [
     "grid",
     "hamming",
     "is_monotone",
+    "is_unit",
     "joint_loss",
     "level_at",
     "level_per",
@@ -71,4 +72,5 @@ __all__ = [
     "restricted_loss",
     "scaled_loss",
     "tree",
+    "unit_named",
 ]

@@ -50,6 +50,15 @@ def unit_named(text: str) -> str:
     return _SPELLED.get(word, _SPELLED.get(singular, word))
 
 
+def is_unit(text: str) -> bool:
+    """Whether text names a unit of length or of time.
+
+    >>> is_unit("minutes"), is_unit("cells")
+    (True, False)
+    """
+    return bool(text.strip()) and any(unit_named(text) in scale for scale in _SCALES.values())
+
+
 def distance_in(distance: Number, unit: str | None) -> Fraction:
     """A distance as a number of units, exactly.
 

@@ -359,7 +359,9 @@ class Space(Rebuilt):
 
     @checked
     def same_as(self, other: "Space") -> bool:
-        """Whether both have the same labels and the same distances."""
+        """Whether both have the same labels and the same distances, and no two units."""
+        if None not in (self.unit, other.unit) and self.unit != other.unit:
+            return False
         if self.size != other.size or tuple(self.labels) != tuple(other.labels):
             return False
         return self.metric == other.metric or bool((self.distances == other.distances).all())
