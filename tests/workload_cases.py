@@ -82,10 +82,17 @@ def rows_of_family(domain, family):
 
 def dense_variance(domain, levels, row):
     """The least variance of an unbiased linear estimate of row.x, by least squares on all groups; inf where none."""
+    return dense_variances(domain, levels, np.array([row]))[0]
+
+
+def dense_variances(domain, levels, rows):
+    """The same of each of some rows."""
     groups = np.vstack([rows_of_family(domain, family) for family, level in levels.items() if level])
     noise = np.concatenate(
         [np.full(np.prod(domain.group_shape(family)), np.cosh(level) - 1) for family, level in levels.items() if level]
     )
     whitened = groups * np.sqrt(noise)[:, None]
-    answer, *_ = np.linalg.lstsq(whitened.T, row, rcond=1e-11)
-    return float(answer @ answer) if np.allclose(whitened.T @ answer, row, atol=1e-7) else np.inf
+    rows = np.asarray(rows, dtype=float).T
+    answers, *_ = np.linalg.lstsq(whitened.T, rows, rcond=1e-11)
+    missed = np.abs(whitened.T @ answers - rows).max(axis=0) > 1e-7
+    return np.where(missed, np.inf, (answers**2).sum(axis=0)).tolist()

@@ -47,6 +47,7 @@ from utmost.privacy import smallest_epsilon as smallest_epsilon
 from utmost.privacy import tradeoff as tradeoff
 from utmost.release import GradualRelease as GradualRelease
 from utmost.release import GradualTogether as GradualTogether
+from utmost.release import PlanarRelease as PlanarRelease
 from utmost.release import TableRelease as TableRelease
 from utmost.release import TrustRelease as TrustRelease
 from utmost.release import WorkloadRelease as WorkloadRelease
@@ -64,6 +65,7 @@ from utmost.spaces import Space as Space
 from utmost.spaces import losses as losses
 from utmost.spaces import priors as priors
 from utmost.tables import atoms_table as atoms_table
+from utmost.tables import count_keys as count_keys
 from utmost.tables import count_table as count_table
 from utmost.version import __version__ as __version__
 from utmost.workloads import Domain as Domain

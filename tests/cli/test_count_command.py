@@ -156,9 +156,68 @@ def test_a_counted_release_is_kept_in_a_ledger_and_relaxed(run, files, tmp_path)
     assert [row["views"] for row in csv.DictReader(io.StringIO(shown))] == ["1", "1", "0", "1", "1", "0"]
 
 
+def test_parts_are_counted_into_files_that_share_nobody(run, files, tmp_path):
+    """Each person is in one part; the files of one count know that they are parts of one partition."""
+    events, domain = files
+    code, shown, err = run("count", events, *SAY, "--domain", domain, "--part", "page", "--out", tmp_path / "c.json")
+    assert code == 0, err
+    assert "each person is in one of them" in shown
+    parts = [COUNTED_FORM.read(tmp_path / f"c-{label}.json") for label in ("A", "B", "else")]
+    assert len({part.part[0] for part in parts}) == 1
+    assert [part.part[1] for part in parts] == ["A", "B", "else"]
+    assert sum(int(part.atoms.sum()) for part in parts) <= 4
+    say = ["count", events, *SAY, "--domain", domain, "--part", "page"]
+    assert "no --out" in run(*say)[2]
+    assert json.loads(run(*say, "--dry-run", "--json")[1])["labels"] == ["A", "B", "else"]
+    assert "must be declared" in run("count", events, *SAY, "--domain", domain, "--part", "country", "--dry-run")[2]
+
+
+def test_keys_that_nobody_listed_are_named_at_epsilon_and_delta(run, tmp_path):
+    """A frequent key is named, one of a single person is not; the domain is written, with what was promised beside."""
+    events, out = tmp_path / "e.csv", tmp_path / "keys.json"
+    events.write_text("user,word\n" + "".join(f"{n},common\n{n},usual\n" for n in range(400)) + "0,rare\n")
+    say = ["count", events, "--person", "user", "--unknown-keys", "word", "--at-most", 2, "--epsilon", 1]
+    code, shown, err = run(*say, "--delta", "1e-9", "--out", out)
+    assert code == 0, err
+    assert json.loads(out.read_text()) == {"word": ["common", "usual"]}
+    assert "(epsilon=1, delta=1/1000000000)" in " ".join(shown.split())
+    assert "cannot be relaxed" in shown
+    said = json.loads((tmp_path / "keys.json.json").read_text())
+    assert (said["delta"], said["relaxable"], said["keys"]) == ("1/1000000000", False, ["common", "usual"])
+    assert run("count", events, "--person", "user", "--at-most", 2, "--domain", out, "--dry-run")[0] == 0
+    code, shown, _ = run(*say, "--delta", "1e-9", "--dry-run", "--json")
+    assert (code, "keys" in json.loads(shown)) == (0, False)
+    assert "no --delta" in run(*say)[2]
+    assert "Counting spends nothing" in run("count", events, "--person", "user", "--epsilon", 1)[2]
+    more = tmp_path / "more.json"
+    (tmp_path / "d.json").write_text('{"sex": ["m", "w"]}')
+    run(*say, "--delta", "1e-9", "--domain", tmp_path / "d.json", "--out", more)
+    assert list(json.loads(more.read_text())) == ["sex", "word"]
+
+
+def test_no_domain_is_written_where_no_key_is_named(run, tmp_path):
+    events = tmp_path / "e.csv"
+    events.write_text("user,word\n1,rare\n")
+    say = ["count", events, "--person", "user", "--unknown-keys", "word", "--at-most", 1, "--epsilon", 1]
+    code, _, err = run(*say, "--delta", "1e-9", "--out", tmp_path / "k.json")
+    assert (code, "no key was named" in err, "rare" in err) == (2, True, False)
+
+
+def test_a_table_of_atoms_is_read_with_the_unit_that_is_said(run, tmp_path):
+    examples = Path(__file__).parents[2] / "examples"
+    say = ["count", examples / "berkeley_admissions.csv", "--domain", examples / "applicants_domain.json"]
+    code, shown, err = run(*say, "--nested", "outcome=admitted,applicants", "--at-most", 1, "--dry-run")
+    assert (code, "as you say" in shown) == (0, True), err
+    assert "no --at-most" in run(*say, "--nested", "outcome=admitted,applicants")[2]
+    assert "AXIS=NAMES" in run(*say, "--nested", "admitted", "--at-most", 1)[2]
+    said = run(*say, "--nested", "outcome=applicants,admitted", "--at-most", 1)[2]
+    assert "admitted must be at least applicants in every row" in said
+
+
 REFUSED = {
     "no person": (["count", "EVENTS", "--domain", "DOMAIN"], "no --person"),
     "no bound": (["count", "EVENTS", "--domain", "DOMAIN", "--person", "user"], "no --at-most"),
+    "a count without a domain": (["count", "EVENTS", *SAY], "declared domain"),
     "no domain": (["release", "EVENTS", *SAY, "--epsilon", 1], "declared domain"),
     "a bound without persons": (["release", "EVENTS", "--at-most", 3, "--epsilon", 1], "need --person"),
     "no unit": (["release", "EVENTS", "--columns", "amount", "--epsilon", 1], "no --sensitivity and no --cells"),

@@ -18,8 +18,9 @@ def test_the_main_job_runs_as_written():
     (line,) = re.findall(r"^pip install \. && utmost release examples/.*$", README, re.MULTILINE)
     ended = utmost_command(*shlex.split(line.partition("&& utmost ")[2]), cwd=ROOT)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.splitlines()[0] == "department,sex,admitted,admitted_radius"
-    assert len(ended.stdout.splitlines()) == 13
+    assert ended.stdout.splitlines()[0] == "department,sex,outcome,count,count_radius"
+    assert len(ended.stdout.splitlines()) == 25
+    assert all(line.endswith(",3") for line in ended.stdout.splitlines()[1:])
     assert "Whatever anyone concludes" in ended.stderr
 
 

@@ -91,10 +91,10 @@ def test_tables_of_different_families_agree_with_each_other():
 
 
 def test_bars_cover_as_often_as_they_say():
-    """Of 600 seeded releases, true sums lie within their radii, one by one and all at once, as often as is said."""
+    """Of 300 seeded releases, true sums lie within their radii, one by one and all at once, as often as is said."""
     domain = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]))
     strategy = Strategy(domain, Unit(1, 1), {"district": "1/2", "region": "1/4", "": "1/4"})
-    atoms, names, runs = np.array([40, 0, 7, 300]), ["district", "region", ""], 600
+    atoms, names, runs = np.array([40, 0, 7, 300]), ["district", "region", ""], 300
     truth = {name: domain.sums(atoms, domain.family(name)) for name in names}
     first = release_workload(atoms, strategy, epsilon=2)
     alone, together = (first.bars(*names, confidence="0.8", together=both) for both in (False, True))
@@ -204,6 +204,7 @@ def test_clean_tables_agree_and_say_that_they_are_biased():
     assert not mixed.zero_bias_is_exact
 
 
+@pytest.mark.slow
 def test_a_three_way_table_of_ten_thousand_atoms():
     """20 x 20 x 25 with its eight families: released, reconstructed, cleaned; all estimates near the truth."""
     domain = Domain(a=list(range(20)), b=list(range(20)), c=list(range(25)))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from utmost.errors import OutOfRange, Unsupported
 from utmost.workloads import Blocks, Domain, bins, blocks, hierarchy
 from utmost.workloads.blocks import precision, relative_precision
-from workload_cases import dense_variance, domains, rows_of_family, tree_of
+from workload_cases import dense_variances, domains, rows_of_family, tree_of
 
 
 @settings(max_examples=50, deadline=None)
@@ -29,9 +29,9 @@ def test_the_closed_form_is_dense_least_squares(domain, data):
             ).filter(any)
         )
     )
-    for family in structure.families:
-        row = rows_of_family(domain, family)[-1]
-        dense = dense_variance(domain, dict(zip(structure.families, levels, strict=True)), row)
+    rows = [rows_of_family(domain, family)[-1] for family in structure.families]
+    found = dense_variances(domain, dict(zip(structure.families, levels, strict=True)), rows)
+    for family, dense in zip(structure.families, found, strict=True):
         assert structure.variance(family, levels) == pytest.approx(dense, rel=1e-10)
 
 

@@ -56,7 +56,7 @@ def dense(domain, weights):
     return np.vstack(parts), np.repeat([float(w) for w in weights.values()], [len(part) for part in parts])
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(weighed(atoms=True))
 def test_least_squares_of_sums_without_noise_is_the_sums_in_rationals(case):
     """B A = I in Fractions, with rounded weights: the estimate is exactly unbiased, for every atom and every family."""
@@ -71,7 +71,7 @@ def test_least_squares_of_sums_without_noise_is_the_sums_in_rationals(case):
             assert (found == divisor * domain.sums(atoms, family)).all()
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(weighed(), st.integers(0, 2**32))
 def test_estimates_are_those_of_dense_least_squares(case, seed):
     """W (A' P A)^+ A' P y, where the sums determine W; NotDetermined where they do not."""
@@ -95,7 +95,7 @@ def test_estimates_are_those_of_dense_least_squares(case, seed):
         assert np.allclose(reconstruction.floats(measured, family).ravel(), want, atol=1e-6)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(weighed(), st.data())
 def test_variance_by_eigenspaces_is_that_of_the_coefficients_and_of_dense_least_squares(case, data):
     """sum c_i^2 v_i = sum_T |Q_T w|^2 (sum m_S q_S^2 v_S) / lambda_T^2 = w' B diag(v) B' w."""

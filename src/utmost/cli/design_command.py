@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import options, secret_options
 from utmost.cli.labelled_screen import map_of_design, show_labelled_answers
 from utmost.cli.screen import facts, grid, number, screen
 from utmost.design import Certificate, Optimum, optimal_mechanism
@@ -154,8 +154,8 @@ Out = Annotated[
 
 def design(
     *,
-    table: options.PlacesTable = None,
-    secrets: options.Secrets,
+    table: secret_options.PlacesTable = None,
+    secrets: secret_options.Secrets,
     prior: Prior = None,
     loss: options.Loss = "absolute",
     level: options.AskedLevel,

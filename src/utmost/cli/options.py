@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -17,9 +17,8 @@ from utmost.errors import LittleProtection, NotALevel, OutOfRange, RowsObserved
 
 if TYPE_CHECKING:
     from utmost.exact import Level
-    from utmost.privacy import PrivacyType
     from utmost.release.counted import CountedTable
-    from utmost.spaces import Space
+    from utmost.workloads import Domain as DeclaredDomain
 
     File = Path
 else:
@@ -75,10 +74,6 @@ def file_of(out: Path | None) -> Path | None:
 
 TableFile = Annotated[
     File, typer.Argument(metavar="TABLE", parser=readable, help="A .csv, .tsv or .parquet file; - for the pipe.")
-]
-PlacesTable = Annotated[
-    str | None,
-    typer.Argument(metavar="PLACES", help="A file of places, with --places NAME,LAT,LON if columns are named so."),
 ]
 Epsilon = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="The privacy level: 1, 0.5 or 1/2. This or --alpha; no default.")
@@ -225,75 +220,20 @@ class AskedLevel:
 
 
 @dataclass(frozen=True, slots=True)
-class Secrets:
-    """The secrets of a privacy type: one of these options."""
+class Plane:
+    """Columns that are the coordinates of one point, released together."""
 
-    space: SpaceSpec = None
-    line: Annotated[str | None, typer.Option(metavar="N", help="N secrets in a row, at distance 1.")] = None
-    counts: Annotated[str | None, typer.Option(metavar="N", help="The secrets are the counts 0..N.")] = None
-    discrete: Annotated[str | None, typer.Option(metavar="K", help="K secrets, all equally far apart.")] = None
-    hamming: Annotated[str | None, typer.Option(metavar="BITS", help="All strings of so many bits.")] = None
-    grid: Annotated[str | None, typer.Option(metavar="RxC", help="The points of a lattice, Euclidean.")] = None
-    manhattan: Annotated[str | None, typer.Option(metavar="RxC", help="The points of a lattice, Manhattan.")] = None
-    places: Annotated[
-        str | None,
+    planar: Annotated[
+        bool,
         typer.Option(
-            metavar="FILE[:NAME,LAT,LON]",
-            help="Labelled places on the earth, at distances in metres: a file with columns name, latitude, longitude, "
-            "or with these.",
+            "--planar",
+            help="The columns are coordinates of a point; the level is for each --per of Euclidean distance.",
         ),
-    ] = None
-    graph: Annotated[
+    ] = False
+    per: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="The nodes of a graph: a CSV file of edges, with lengths or none."),
+        typer.Option(metavar="NUMBER", help="With --planar: the distance that the level is for; 1 if left out."),
     ] = None
-    distances: Annotated[str | None, typer.Option(metavar="FILE", help="Any metric: a CSV file of all distances.")] = (
-        None
-    )
-    epsilon_at: Annotated[
-        str | None,
-        typer.Option(
-            "--epsilon-at",
-            metavar="DISTANCE=NUMBER",
-            help="The level of a distance, instead of --epsilon: 200m=1, or 50km=ln2, where alpha is 1/2.",
-        ),
-    ] = None
-
-    def read(self) -> tuple[str, "Space"]:
-        """The space as text, and as a space.
-
-        Raises:
-            OutOfRange: for none of them, or several.
-        """
-        from utmost.documents.space_names import one_space
-
-        return one_space({kind: text for kind, text in asdict(self).items() if kind != "epsilon_at"})
-
-    def from_table(self, table: str | None) -> "Secrets":
-        """The same, where the places are in a table that was named apart and ``--places`` names its columns, if any."""
-        if table is None:
-            return self
-        return replace(self, places=table if self.places is None else f"{table}:{self.places}")
-
-    def at(self, level: AskedLevel, *, needed: bool = True) -> tuple[str, "PrivacyType"]:
-        """The space as text, and the privacy type on it.
-
-        Args:
-            level: the level for one unit of distance.
-            needed: whether the answer depends on it; where it does not, it may be left out.
-        """
-        from utmost.exact import level as level_of
-        from utmost.privacy import PrivacyType
-        from utmost.spaces import level_at
-
-        spelled, secrets = self.read()
-        if self.epsilon_at is not None:
-            if level.is_given:
-                raise NotALevel("one of --epsilon, --alpha and --epsilon-at must be given", came="two")
-            return spelled, PrivacyType(secrets, level_at(self.epsilon_at, secrets.unit))
-        if not needed and not level.is_given:
-            return spelled, PrivacyType(secrets, level_of(alpha="1/2"))
-        return spelled, PrivacyType(secrets, level.per_unit(secrets.unit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,36 +270,92 @@ class People:
         ),
     ] = None
 
-    def counted(self, events: Path, domain: Path, neighbours: str) -> "CountedTable":
-        """The table of the events in a file, counted over the domain in another; with a bar on a terminal.
+    counts: Annotated[
+        str | None,
+        typer.Option(
+            "--count-column", metavar="COLUMN", help="Instead of --person: a row for each atom, counted here."
+        ),
+    ] = None
+    nested: Annotated[
+        str | None,
+        typer.Option(
+            "--nested",
+            metavar="AXIS=NAMES",
+            help="Or columns that count an axis, each with all before it: outcome=admitted,applicants.",
+        ),
+    ] = None
+
+    @property
+    def are_given(self) -> bool:
+        """Whether events are to be counted, or a table of atoms is to be read."""
+        return not (self.person is None and self.counts is None and self.nested is None)
+
+    def counted(self, events: Path, domain: "DeclaredDomain", neighbours: str, part: str | None = None) -> Any:
+        """The table of the events in a file, counted over a domain, with a bar on a terminal; by label for parts.
 
         Raises:
             OutOfRange: where it is not said who the persons are, or how much one may change.
         """
         from utmost.cli.screen import counted
-        from utmost.documents.counted_files import read_domain
         from utmost.tables import count_table
 
+        if self.counts is not None or self.nested is not None:
+            return self._read(events, domain, neighbours)
         for option, value in (("--person", self.person), ("--at-most", self.at_most)):
             if value is None:
                 remedy = "Name the column of persons, and how many atoms one of them may change."
                 raise OutOfRange(
                     "people are counted by --person, --at-most and --domain", came="no " + option, remedy=remedy
                 )
-        ends = self.per_atom.split(",")
         with counted(f"Counting {events.name}") as progress:
             return count_table(
                 events,
                 person=str(self.person),
-                domain=read_domain(domain),
+                domain=domain,
                 by=None if self.by is None else names_in(self.by),
                 at_most=int(self.at_most or 0),
-                per_atom=ends if len(ends) > 1 else self.per_atom,
+                per_atom=self.bounds,
                 values=self.values,
-                key=None if self.count_key is None else self.count_key.read_bytes(),
+                part=part,
+                key=self.key,
                 neighbours=neighbours,
                 progress=progress,
             )
+
+    @property
+    def bounds(self) -> Any:
+        """The most by which one person may change an atom, or both ends."""
+        ends = self.per_atom.split(",")
+        return ends if len(ends) > 1 else self.per_atom
+
+    @property
+    def key(self) -> bytes | None:
+        """The bytes of the key of the count."""
+        return None if self.count_key is None else self.count_key.read_bytes()
+
+    def _read(self, table: Path, domain: "DeclaredDomain", neighbours: str) -> "CountedTable":
+        """A table that was counted elsewhere, with the unit that is said."""
+        from utmost.privacy import Unit
+        from utmost.tables import atoms_table, files
+
+        if self.counts is not None and self.nested is not None:
+            raise OutOfRange("one of --count-column and --nested says which columns count", came="both")
+        if self.at_most is None:
+            remedy = "Say how many atoms one person changes: of a table that is counted already it cannot be proved."
+            raise OutOfRange("a table of atoms needs its unit", came="no --at-most", remedy=remedy)
+        if self != People(at_most=self.at_most, per_atom=self.per_atom, counts=self.counts, nested=self.nested):
+            raise OutOfRange(
+                "--person, --by, --values and --count-key are for events", came="--count-column or --nested"
+            )
+        nested = None
+        if self.nested is not None:
+            axis, equals, columns = self.nested.partition("=")
+            if not equals:
+                remedy = "Say outcome=admitted,applicants."
+                raise OutOfRange("nested columns must be said as AXIS=NAMES", came=repr(self.nested), remedy=remedy)
+            nested = {axis.strip(): names_in([columns])}
+        unit = Unit(self.per_atom, min(self.at_most, domain.size), neighbours)
+        return atoms_table(files.read(table), domain, unit=unit, counts=self.counts, nested=nested)
 
 
 def names_in(texts: list[str]) -> list[str]:

@@ -14,10 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from utmost.cli import options
+from utmost.cli.places_screen import publish_places
 from utmost.cli.screen import busy, facts, number, percent, screen, watched
 from utmost.documents.reports import print_json
 from utmost.documents.statement_files import Signer, check_free, publish, sidecar_path, signer_of
 from utmost.errors import OutOfRange
+from utmost.noise.law import read_confidence
 from utmost.release import TableRelease, rehearse_table, release_table
 from utmost.tables import files
 
@@ -145,7 +147,11 @@ Together = Annotated[
     ),
 ]
 Grid = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="For reals: the width of the grid, a power of two such as 1/1024.")
+    str | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="For reals: the width of the grid, a power of two such as 1/1024; with --planar any width.",
+    ),
 ]
 Ledger = Annotated[
     str | None,
@@ -179,6 +185,16 @@ NewVersion = Annotated[
 Create = Annotated[
     bool, typer.Option("--create", help="With --ledger: make the ledger where there is none, with its key and witness.")
 ]
+PlanFile = Annotated[
+    options.File | None,
+    typer.Option(
+        "--plan", metavar="FILE", parser=options.readable, help="Measure what this plan says; utmost plan writes one."
+    ),
+]
+Tables = Annotated[
+    Path | None,
+    typer.Option("--tables", metavar="DIR", help="With --plan: a CSV file of each wanted table, with error bars."),
+]
 
 
 def release(
@@ -189,6 +205,9 @@ def release(
     *,
     together: Together = False,
     people: options.People,
+    plan: PlanFile = None,
+    tables: Tables = None,
+    plane: options.Plane,
     public: Public = None,
     drop: Drop = None,
     rows: Rows = "declared",
@@ -222,9 +241,30 @@ def release(
     individual. Each other column must be declared public, or dropped. The statement beside the table says what was
     promised. Nothing is written where anything is wrong. With --ledger the responses are kept, so that the level can be
     relaxed later and each recipient be given its view. With --person, --at-most and --domain FILE the table holds
-    events, and is counted first: its labels are public then, and what one person changes is proved.
+    events, and is counted first: its labels are public then, and what one person changes is proved. With --plan the
+    sums of a plan are measured, and the release answers every other sum, with error bars: see utmost total. With
+    --planar the columns are the coordinates of one point, which is noised as a whole: epsilon for each unit of
+    Euclidean distance.
     """
     out, asked_level = options.file_of(out), level.read()
+    kept: dict[str, Any] = {"name": name, "dataset": dataset, "version": version, "half_step": half_step}
+    kept |= {"independent": independent, "largest": largest}
+    place_options: dict[str, Any] = {"create": create, "key_file": key_file, "witness": witness}
+    table_options: dict[str, Any] = {"public": options.names_in(public or []), "drop": options.names_in(drop or [])}
+    table_options |= {"rows": rows, "id_column": id_column, "grid": grid, "epsilon": asked_level}
+    if plane != options.Plane():
+        counted = {"sensitivity": sensitivity, "cells": cells, "cost": cost != "absolute", "relaxable": relaxable}
+        counted |= {
+            "domain": domain != "integers",
+            "neighbours": neighbours != "add-remove",
+            "person": people != options.People(),
+        }
+        _check_unused(
+            {"ledger": ledger, "together": together} | counted | kept | place_options, "does not go with --planar"
+        )
+        points = table_options | {"confidence": confidence}
+        with options.protected(yes):
+            return publish_places(table, columns, plane, points, out, sign, as_json=as_json, dry_run=dry_run)
     if together:
         unused: dict[str, object] = {
             "cells": cells,
@@ -232,6 +272,10 @@ def release(
             "person": people.person,
             "grid": grid,
             "name": name,
+            "plan": plan,
+            "tables": tables,
+            "nested": people.nested,
+            "count_column": people.counts,
         }
         unused |= {"domain": domain != "integers", "cost": cost != "absolute"}
         _check_unused(unused, "goes not with --together")
@@ -244,33 +288,42 @@ def release(
 
         with options.protected(yes):
             return publish_together(table, what, how, out, sign, as_json=as_json, dry_run=dry_run)
-    if people.person is not None:  # before what may take a minute
-        check_free(table, out, sign)
-        if ledger is not None and people.count_key is None:
-            remedy = "Keep a file of 32 random bytes for it; or let utmost count write the table, and release its file."
-            raise OutOfRange("what a ledger keeps is counted alike each time", came="no --count-key", remedy=remedy)
-    brought, domain = _counted(table, people, domain, neighbours)
+    _check_before_counting(table, people, out, sign, planned=plan is not None, kept=ledger is not None)
+    fixed: dict[str, object] = {"columns": columns, "public": public, "drop": drop, "id": id_column, "grid": grid}
+    fixed |= {"sensitivity": sensitivity, "cells": cells}
+    fixed |= {"rows": rows != "declared", "cost": cost != "absolute"}
+    if plan is None:
+        _check_unused({"tables": tables}, "needs --plan")
+        strategy, (brought, domain) = None, _counted(table, people, domain, neighbours)
+    else:
+        _check_unused(fixed | {"relaxable": relaxable, "half_step": half_step}, "cannot be chosen with --plan")
+        from utmost.cli.planned_release import planned_table, read_plan
+
+        strategy = read_plan(plan)
+        brought = planned_table(table, people, domain, neighbours, strategy)
     if brought is None:
         _check_given({"--columns": columns, "--sensitivity": sensitivity, "--cells": cells})
-    promise = {
-        "columns": options.names_in(columns or ["count"]),
-        "public": options.names_in(public or []),
-        "drop": options.names_in(drop or []),
-        "rows": rows,
-        "epsilon": asked_level,
-        "sensitivity": sensitivity,
-        "cells": cells,
-        "domain": domain,
-        "neighbours": neighbours,
-        "id_column": id_column,
-        "grid": grid,
-    }
+    promise: dict[str, Any] = {"strategy": strategy, "epsilon": asked_level}
+    if strategy is None:
+        promise = table_options | {
+            "columns": options.names_in(columns or ["count"]),
+            "sensitivity": sensitivity,
+            "cells": cells,
+            "domain": domain,
+            "neighbours": neighbours,
+        }
     at_once = {"cost": cost, "relaxable": relaxable, "confidence": confidence}
-    kept = {"name": name, "dataset": dataset, "version": version, "half_step": half_step}
-    kept |= {"independent": independent, "largest": largest}
-    if ledger is None:
-        _check_unused(kept | {"create": create, "key_file": key_file, "witness": witness}, "needs --ledger")
+    if ledger is not None:
+        _check_unused({"tables": tables}, "cannot be chosen with --ledger")
+    else:
+        _check_unused(kept | place_options, "needs --ledger")
         with options.protected(yes):
+            if strategy is not None:
+                from utmost.cli.workload_screens import release_by_plan
+
+                sure, signer = read_confidence(confidence), None if sign is None else signer_of(sign)
+                given = (asked_level, sure, out, signer, tables)
+                return release_by_plan(brought, strategy, *given, as_json=as_json, dry_run=dry_run)
             return _release(table, brought, promise | at_once, out, sign, as_json=as_json, dry_run=dry_run)
     _check_unused({"cost": cost != "absolute", "relaxable": relaxable}, "cannot be chosen with --ledger")
     if name is None:
@@ -284,18 +337,36 @@ def release(
         publish_in_ledger(place, table, promise | kept, asked, create=create, dry_run=dry_run, brought=brought)
 
 
+def _check_before_counting(
+    table: Path, people: options.People, out: Path | None, sign: Path | None, *, planned: bool, kept: bool
+) -> None:
+    """Check what can be checked before a count that may take a minute: where the answer goes, and the key."""
+    if planned:
+        from utmost.cli.workload_screens import check_document
+
+        check_document(out, sign)
+    elif people.person is not None:
+        check_free(table, out, sign)
+    if kept and people.person is not None and people.count_key is None:
+        remedy = "Keep a file of 32 random bytes for it; or let utmost count write the table, and release its file."
+        raise OutOfRange("what a ledger keeps is counted alike each time", came="no --count-key", remedy=remedy)
+
+
 def _counted(table: Path, people: options.People, domain: str, neighbours: str) -> tuple[Any, str]:
     """The counted table where the file holds events, or one that `utmost count` wrote; and where the numbers live."""
-    if people.person is not None:
+    if people.are_given:
         from utmost.cli.count_command import DOMAIN_REMEDY
+        from utmost.documents.counted_files import read_domain
 
         if domain in ("integers", "reals"):
             raise OutOfRange(
                 "events are counted over a declared domain", came="no file", where="--domain", remedy=DOMAIN_REMEDY
             )
-        return people.counted(table, options.readable(domain), neighbours), "integers"
+        return people.counted(table, read_domain(options.readable(domain)), neighbours), "integers"
     if people != options.People():
-        raise OutOfRange("--by, --at-most, --per-atom, --values and --count-key need --person")
+        raise OutOfRange(
+            "--by, --at-most, --per-atom, --values and --count-key need --person, --count-column or --nested"
+        )
     if table.suffix.lower() != ".json":
         return None, domain
     from utmost.documents.counted_files import COUNTED_FORM

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from utmost.documents.codec import Form, read_json
-from utmost.errors import BadTable
+from utmost.errors import BadTable, Unsupported
 from utmost.privacy import Unit
 from utmost.release.counted import CountedTable
 from utmost.tables import files
@@ -58,3 +58,16 @@ def read_table(path: Path, column: str = "count") -> Any:
         return files.read(path)
     counted = COUNTED_FORM.read(path)
     return counted.table(counted.domain.finest, column)
+
+
+def measured_table(path: Path) -> CountedTable:
+    """The counted table in a file, for a release by a plan.
+
+    Raises:
+        Unsupported: for another kind of file.
+        BadTable: for what is no counted table.
+    """
+    if path.suffix.lower() != ".json":
+        remedy = "Bring the .json that was published, as utmost count wrote it."
+        raise Unsupported("a release by a plan measures a counted table", came=path.name, remedy=remedy)
+    return COUNTED_FORM.read(path)

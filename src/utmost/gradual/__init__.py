@@ -1,5 +1,6 @@
 """Noise at several levels at once: transitions between levels, joint laws, the process, and which laws allow it."""
 
+from utmost.gradual.euclidean_noise import EuclideanLaplace, EuclideanTightening, joint_characteristic
 from utmost.gradual.laplace_steps import (
     LaplaceBridge,
     LaplaceRelaxing,
@@ -43,6 +44,8 @@ __all__ = [
     "Bridge",
     "Difference",
     "DiscontinuousDensity",
+    "EuclideanLaplace",
+    "EuclideanTightening",
     "IrrationalSteps",
     "Jump",
     "LaplaceBridge",
@@ -64,6 +67,7 @@ __all__ = [
     "expected_jumps",
     "expected_jumps_of_size",
     "forward_intensities",
+    "joint_characteristic",
     "joint_pmf",
     "jump_count_pmf",
     "jump_intensity",

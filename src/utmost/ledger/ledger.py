@@ -196,7 +196,7 @@ class Ledger:
             lambda page: publish_new(page, asked, self._randomness, progress),
             look=asked.may_be_stored(self._book.seen),
         )
-        return answer_beside(asked.source, asked.promise, at, asked.kind, made)
+        return answer_beside(asked.source, asked.promise, at, asked.kind, made, asked.part)
 
     def relax(
         self,
@@ -239,7 +239,9 @@ class Ledger:
                 lambda page: asked.made(page, self._randomness, progress),
                 look=asked.may_be_stored,
             )
-            return None if made is None else answer_beside(source, release.promise, at, release.kind, made)
+            if made is None:
+                return None
+            return answer_beside(source, release.promise, at, release.kind, made, release.part)
 
         return with_release(self._book, name, version, work)
 
@@ -267,7 +269,7 @@ class Ledger:
             lambda page: tightened(page, name, version, at, self._randomness, progress),
             look=known is None or at in known.responses,
         )
-        return answer_alone(release.promise, at, release.kind, response)
+        return answer_alone(release.promise, at, release.kind, response, release.part)
 
     def rehearse(
         self,

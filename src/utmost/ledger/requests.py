@@ -186,18 +186,22 @@ def _counted(table: Any) -> CountedTable:
     return table
 
 
-def answer_beside(source: Source, promise: Promise, level: Level, kind: str, response: Response) -> Any:
+def answer_beside(source: Source, promise: Promise, level: Level, kind: str, response: Response, part: Any) -> Any:
     """A response as it is handed to whoever brought the table: that table, with released values in it."""
     if promise.strategy is not None:
-        return answer_alone(promise, level, kind, response)
+        return answer_alone(promise, level, kind, response, part)
     return source.with_released(written(promise, response))
 
 
-def answer_alone(promise: Promise, level: Level, kind: str, response: Response) -> Any:
-    """A response as it is handed to whoever brings no table."""
+def answer_alone(promise: Promise, level: Level, kind: str, response: Response, part: Any) -> Any:
+    """A response as it is handed to whoever brings no table.
+
+    Args:
+        part: where the dataset was counted in parts that share nobody, the partition and which part of it this is.
+    """
     if promise.strategy is None:
         return table_of(kind, written(promise, response))
-    return measured_release(promise.strategy, level, response[MEASURED], kind)
+    return measured_release(promise.strategy, level, response[MEASURED], kind, part)
 
 
 def written(promise: Promise, response: Response) -> dict[str, NDArray[Any]]:
@@ -208,11 +212,13 @@ def written(promise: Promise, response: Response) -> dict[str, NDArray[Any]]:
     return {name: unsnapped(steps, exponent) for name, steps in response.items()}
 
 
-def measured_release(strategy: Strategy, level: Level, flat: Integers, kind: str) -> WorkloadRelease:
+def measured_release(
+    strategy: Strategy, level: Level, flat: Integers, kind: str, part: tuple[str, str] | None
+) -> WorkloadRelease:
     """What a strategy measured, from its noisy sums family by family in one row."""
     measured, start = {}, 0
     for family in strategy.shares:
         shape = strategy.domain.group_shape(family)
         measured[family] = flat[start : start + prod(shape)].reshape(shape)
         start += prod(shape)
-    return WorkloadRelease(strategy, level, CONFIDENCE, measured, kind)
+    return WorkloadRelease(strategy, level, CONFIDENCE, measured, kind, part)

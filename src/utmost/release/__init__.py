@@ -8,7 +8,9 @@ from utmost.release.gradual_together import GradualTogether
 from utmost.release.keys import KeySelection, NamedKeys, SelectedKeys, select_keys
 from utmost.release.level_steps import bridge, relax, tighten
 from utmost.release.naming import NamingLaw
+from utmost.release.places import PlacesRelease, rehearse_places, release_places
 from utmost.release.plan import Plan, plan_release
+from utmost.release.planar import PlanarLaw, PlanarRelease, planar_epsilon_for
 from utmost.release.statements import guarantee, statement
 from utmost.release.table import TableRelease, rehearse_table, release_table
 from utmost.release.together import TogetherPlan, TogetherRelease, plan_together, release_together
@@ -29,7 +31,10 @@ __all__ = [
     "NamedKeys",
     "NamingLaw",
     "NoisePath",
+    "PlacesRelease",
     "Plan",
+    "PlanarLaw",
+    "PlanarRelease",
     "ProcessedRelease",
     "SelectedKeys",
     "TableRelease",
@@ -47,8 +52,11 @@ __all__ = [
     "path",
     "plan_release",
     "plan_together",
+    "planar_epsilon_for",
+    "rehearse_places",
     "rehearse_table",
     "relax",
+    "release_places",
     "release_table",
     "release_together",
     "release_workload",

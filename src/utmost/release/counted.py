@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange
-from utmost.exact import Number, frozen
+from utmost.exact import Number, checked_parts, frozen
 from utmost.privacy.unit import Unit, read_unit
 from utmost.release.adapters import table_of
 from utmost.workloads import Domain, Family, Strategy
 
 
+@checked_parts
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedTable:
     """The true counts, or sums, of every atom of a declared domain; made by `count_table`.

@@ -177,7 +177,7 @@ def promise_text(level: Level, neighbours: str, released: str, changes: str) -> 
     }[neighbours]
     return (
         f"Whatever anyone concludes from {released}, the chance of concluding it would have been at most "
-        f"{_factor(level)} times larger or smaller if {other} ({_named(level)}). This assumes that {one} "
+        f"{factor_text(level)} times larger or smaller if {other} ({level_name(level)}). This assumes that {one} "
         f"{changes}."
     )
 
@@ -233,7 +233,7 @@ def level_of_text(text: Any) -> Level:
         raise BadTable("the statement must hold its level as epsilon", came=text, where="epsilon") from None
 
 
-def _named(level: Level) -> str:
+def level_name(level: Level) -> str:
     """The level for people: epsilon as a short decimal where it is one, else the decimal just above it."""
     above = _rounded_up(level)
     if level.base is None:
@@ -242,11 +242,11 @@ def _named(level: Level) -> str:
     return f"epsilon = {level_text(level)}, below {above}"
 
 
-def _factor(level: Level) -> str:
+def factor_text(level: Level) -> str:
     """exp(epsilon), rounded up to three digits; above exp(10^6) as a power of ten.
 
     >>> from utmost.exact import level
-    >>> _factor(level("1/2")), _factor(level("1e5")), _factor(level("1e9"))
+    >>> factor_text(level("1/2")), factor_text(level("1e5")), factor_text(level("1e9"))
     ('1.65', '2.81e+43429', '10^434294482')
     """
     if level.is_rational and level.epsilon_float < _FEW:

@@ -83,6 +83,16 @@ def real_cells(values: Any, exponent: int, snapping: Snapping = "nearest") -> Ce
     Raises:
         NotANumber: naming the place of the first value that is no finite number.
     """
+    flat, shape = read_reals(values)
+    return Cells(flat.size, lambda start, stop: snapped(flat[start:stop], exponent, snapping), shape)
+
+
+def read_reals(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
+    """Real values in a row, each just the number that it is, and their shape; None for a bare number.
+
+    Raises:
+        NotANumber: naming the place of the first value that is no finite number.
+    """
     flat, shape = _flat(values)
     kind = flat.dtype.kind
     if kind == "O":
@@ -94,7 +104,7 @@ def real_cells(values: Any, exponent: int, snapping: Snapping = "nearest") -> Ce
                 raise _refusal(flat, start + int(bad[0]), shape, _NO_NUMBER, _REPLACE)
     elif kind not in "iu" and flat.size:
         raise _refusal(flat, 0, shape, _NO_NUMBER, None)
-    return Cells(flat.size, lambda start, stop: snapped(flat[start:stop], exponent, snapping), shape)
+    return flat, shape
 
 
 def _flat(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:

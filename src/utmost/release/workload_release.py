@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.exact import Level, Number, checked, frozen, level, wrong_kind
-from utmost.noise import Combination, RatioBar, fieller, simultaneous_radii
+from utmost.noise import Combination, Geometric, RatioBar, fieller, simultaneous_radii
 from utmost.noise.law import read_confidence
 from utmost.privacy import Unit
 from utmost.release.adapters import table_of
@@ -90,15 +90,27 @@ def noised_workload(
     table: CountedTable | NDArray[Any], strategy: Strategy, spent: Level, confidence: Fraction, randomness: Randomness
 ) -> "WorkloadRelease":
     """`release_workload`, with whatever randomness is given."""
+    counted, laws, weights = checked_workload(table, strategy, spent)
+    sums = strategy.sums(counted.summable)
+    measured = {family: noised_by(sums[family], law, None, randomness=randomness) for family, law in laws.items()}
+    return WorkloadRelease(strategy, spent, confidence, measured, counted.kind, counted.part, weights)
+
+
+def checked_workload(
+    table: CountedTable | NDArray[Any], strategy: Strategy, spent: Level
+) -> tuple[CountedTable, dict[Family, Geometric], dict[Family, int]]:
+    """All that `release_workload` checks before it draws; the table, and each family's noise and weight.
+
+    Raises:
+        OutOfRange, Unsupported, BadTable: as `release_workload`.
+    """
     counted = table if isinstance(table, CountedTable) else CountedTable(strategy.domain, table, strategy.unit)
     counted.check_fits(strategy)
     laws = noise_laws(strategy, spent)
     weights = precision_weights({family: law.ratio for family, law in laws.items()})
     reconstruction_of(strategy.domain, weights)
-    warn_of_level(spent, max(laws.values(), key=lambda law: law.level), above=5)
-    sums = strategy.sums(counted.summable)
-    measured = {family: noised_by(sums[family], law, None, randomness=randomness) for family, law in laws.items()}
-    return WorkloadRelease(strategy, spent, confidence, measured, counted.kind, counted.part, weights)
+    warn_of_level(spent, max(laws.values(), key=lambda law: law.level), above=6)
+    return counted, laws, weights
 
 
 @dataclass(frozen=True, eq=False)

@@ -152,12 +152,14 @@ def workload_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
         raise wrong_kind("facts", "a mapping", facts)
     if facts.get("kind") != WORKLOAD_KIND or facts.get("format") != WORKLOAD_FORMAT:
         came = f"{facts.get('kind')!r}, format {facts.get('format')!r}"
-        raise BadTable(f"the document must be a {WORKLOAD_KIND} of format {WORKLOAD_FORMAT}", came=came)
+        remedy = "It is what a release by a plan, or by a strategy, is written as."
+        required = f"the document must be of the kind {WORKLOAD_KIND!r}, format {WORKLOAD_FORMAT}"
+        raise BadTable(required, came=came, remedy=remedy)
     try:
         return _read(facts)
     except BadTable:
         raise
-    except (UtmostError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (UtmostError, LookupError, TypeError, ValueError, AttributeError) as error:
         came = f"{type(error).__name__}: {error}"
         raise BadTable("the document must have all parts of a workload release", came=came) from None
 
@@ -189,9 +191,17 @@ def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
         "level": stated_level(facts),
         "confidence": read_confidence(facts["confidence_exactly"]),
         "measured": sums,
-        "part": None if facts["part"] is None else (str(facts["part"][0]), str(facts["part"][1])),
+        "part": _part(facts["part"]),
         "weights": weights,
     }
+
+
+def _part(found: Any) -> tuple[str, str] | None:
+    if found is None:
+        return None
+    if not isinstance(found, list) or len(found) != 2 or not all(isinstance(one, str) for one in found):
+        raise BadTable("a part must be a pair of texts", came=type(found).__name__, where="part")
+    return found[0], found[1]
 
 
 def _sums(release: Noised) -> dict[str, list[int]]:

@@ -2,5 +2,6 @@
 
 from utmost.tables.atom_tables import atoms_table as atoms_table
 from utmost.tables.counting import count_table as count_table
+from utmost.tables.key_counts import count_keys as count_keys
 
-__all__ = ["atoms_table", "count_table"]
+__all__ = ["atoms_table", "count_keys", "count_table"]

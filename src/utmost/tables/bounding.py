@@ -125,7 +125,7 @@ def least_hashed(
     sizes = np.diff(starts, append=len(rows))
     marks = np.empty(len(rows), dtype=np.uint64)
     for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
-        prefix = _framed(purpose, key, names[int(persons[start])].encode("utf-8", "surrogatepass"))
+        prefix = framed(purpose, key, names[int(persons[start])].encode("utf-8", "surrogatepass"))
         marks[start : start + size] = [_mark(prefix, cell) for cell in cells[start : start + size].tolist()]
         if progress is not None and (start + size) // _STEP > start // _STEP:
             progress(start + size, len(rows))
@@ -135,7 +135,7 @@ def least_hashed(
     return kept
 
 
-def _framed(*parts: bytes) -> bytes:
+def framed(*parts: bytes) -> bytes:
     """The parts, each behind its length, so that no two lists of parts give the same bytes."""
     return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
 

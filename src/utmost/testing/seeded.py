@@ -17,7 +17,7 @@ from utmost.ledger.opening import opened_book
 from utmost.noise import Law
 from utmost.noise.law import read_confidence
 from utmost.rappor import PermanentResponses
-from utmost.release import GradualRelease, WorkloadRelease
+from utmost.release import GradualRelease, PlanarRelease, WorkloadRelease
 from utmost.release.gradual_release import units_of
 from utmost.release.values import noised
 from utmost.release.workload_release import noised_workload
@@ -89,6 +89,20 @@ def seeded_gradual_release(
     """
     release = object.__new__(GradualRelease)
     release._open(values, units_of(None, sensitivity, cells), domain, grid, half_step, SeededRandomness(seed), method)
+    return release
+
+
+def seeded_planar_release(
+    points: Any, seed: int | str | bytes, *, per: Number = 1, grid: Number | None = None
+) -> PlanarRelease:
+    """A `PlanarRelease` with bits from a seed. It is not private: the seed takes the noise off again.
+
+    >>> one, other = (seeded_planar_release([[1, 2]], seed=7) for _ in range(2))
+    >>> one.at(epsilon=1).tolist() == other.at(epsilon=1).tolist()
+    True
+    """
+    release = object.__new__(PlanarRelease)
+    release._open(points, per, grid, SeededRandomness(seed))
     return release
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from utmost.exact import Floats
 from utmost.workloads.axes import Axis
-from utmost.workloads.spectra import Chain, group_spectrum, prefix_spectrum, range_spectrum, row_spectrum
+from utmost.workloads.spectra import Chain, group_spectrum, prefix_spectrum, range_spectrum, row_spectrum, runs_spectrum
 
 
 class AxisSums(Protocol):
@@ -160,6 +160,38 @@ class Ranges:
         """How many rows take both of two values; (values, values)."""
         places = np.arange(axis.size, dtype=float)
         return np.asarray((np.minimum.outer(places, places) + 1) * (axis.size - np.maximum.outer(places, places)))
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Groups of neighbouring values of any sizes, which partition the axis; given by where each begins."""
+
+    starts: tuple[int, ...]
+
+    def level(self, axis: Axis) -> int:
+        """The coarsest level whose groups determine these."""
+        fitting = [set(self.starts) <= set(axis.group_starts(level).tolist()) for level in range(len(axis.levels) + 1)]
+        return max(level for level, fits in enumerate(fitting) if fits)
+
+    def lengths(self, axis: Axis) -> Counter[int]:
+        """How many values a row takes, and how many rows take so many."""
+        return Counter(np.diff(self.starts, append=axis.size).tolist())
+
+    def spectrum(self, chain: Chain) -> list[Fraction]:
+        """|Q_t w|^2 by level t, summed over the rows w."""
+        return runs_spectrum(chain, self.starts)
+
+    def matrix(self, axis: Axis) -> NDArray[np.bool_]:
+        """The rows; (rows, values)."""
+        return np.asarray(np.arange(len(self.starts))[:, None] == self._run_of(axis)[None, :])
+
+    def gram(self, axis: Axis) -> Floats:
+        """How many rows take both of two values; (values, values)."""
+        runs = self._run_of(axis)
+        return np.asarray(runs[:, None] == runs[None, :], dtype=float)
+
+    def _run_of(self, axis: Axis) -> NDArray[np.intp]:
+        return np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=axis.size))
 
 
 def sum_of_values(axis: Axis, taken: NDArray[np.bool_]) -> AxisSums:

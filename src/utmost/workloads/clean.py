@@ -16,6 +16,7 @@ unimodular, and the program's vertices are whole
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -77,15 +78,10 @@ def nonnegative_least_squares(
     """
     domain = reconstruction.domain
     reconstruction.check_family_determined(domain.finest)
-    estimates = reconstruction.floats(measured, domain.finest)
-    whole: NDArray[Any] = np.maximum(np.rint(estimates), 0.0)
-    fits = whole.max(initial=0) * whole.size < 2.0**62
-    whole = (
-        whole.astype(np.int64) if fits else np.array([int(one) for one in whole.ravel()], object).reshape(whole.shape)
-    )
+    whole, start = _rounded_estimates(reconstruction, measured)
     left = {family: (sums - domain.sums(whole, family)).astype(np.float64) for family, sums in measured.items()}
     program = _Squares.of(reconstruction, left, -whole.astype(np.float64))
-    rest = program.minimised(np.maximum(estimates - whole.astype(np.float64), program.lower), tolerance)
+    rest = program.minimised(np.maximum(start, program.lower), tolerance)
     gradient = program.gradient(rest)
     scale = program.largest
     return NonNegative(
@@ -95,6 +91,23 @@ def nonnegative_least_squares(
         scale * program.gap(rest, gradient),
         program.residual(rest, gradient),
     )
+
+
+def _rounded_estimates(
+    reconstruction: LeastSquares, measured: Mapping[Family, NDArray[Any]]
+) -> tuple[NDArray[Any], Floats]:
+    """The estimates of the atoms as whole numbers >= 0, and what is left of each."""
+    finest = reconstruction.domain.finest
+    estimates = reconstruction.floats(measured, finest)
+    whole: NDArray[Any] = np.maximum(np.rint(estimates), 0.0)
+    if whole.max(initial=0) * whole.size < 2.0**62:
+        return whole.astype(np.int64), estimates - whole
+    # The last digit of a float may be a million atoms here, so the exact estimates are rounded.
+    sums, divisor = reconstruction.estimates(measured, finest)
+    exactly = [Fraction(one) / divisor for one in sums.ravel().tolist()]
+    near = [max(0, round(one)) for one in exactly]
+    left = [float(one - base) for one, base in zip(exactly, near, strict=True)]
+    return np.array(near, dtype=object).reshape(whole.shape), np.array(left).reshape(whole.shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

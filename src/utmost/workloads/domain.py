@@ -4,6 +4,7 @@ A **family** is one level of each axis; its groups partition the atoms, and the 
 department, by department and sex, in total. Every sum that a table can answer is a sum of atoms.
 """
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -200,8 +201,8 @@ class Domain:
         return cls({name: _axis_of_facts(name, axis) for name, axis in facts.items()})
 
     def same_as(self, other: "Domain") -> bool:
-        """Whether another domain declares the same axes in the same order."""
-        return self.facts() == other.facts()
+        """Whether another domain declares the same axes, and the same labels on them, in the same order."""
+        return json.dumps(self.facts()) == json.dumps(other.facts())
 
     @property
     def _levels(self) -> dict[str, tuple[int, int]]:

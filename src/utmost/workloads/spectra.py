@@ -41,6 +41,23 @@ def row_spectrum(chain: Chain, row: NDArray[np.bool_]) -> list[Fraction]:
     return _steps([Fraction(square, block) for square, block in zip(squares, chain, strict=True)])
 
 
+def runs_spectrum(chain: Chain, starts: Sequence[int]) -> list[Fraction]:
+    """The sum of |Q_t w|^2 over the sums of runs of values that begin at ``starts`` and partition the axis.
+
+    A run and a block, both being intervals, share one interval or nothing; |P_t w|^2 is the sum over the blocks of the
+    square of its length over the block's.
+
+    >>> [str(square) for square in runs_spectrum((1, 3), [0, 1])]
+    ['4/3', '5/3']
+    """
+    squares = []
+    for block in chain:
+        cuts = np.union1d(np.asarray(starts), np.arange(0, chain[-1], block))
+        lengths = np.diff(cuts, append=chain[-1])
+        squares.append(Fraction(sum(size * size * times for size, times in _counted(lengths)), block))
+    return _steps(squares)
+
+
 def prefix_spectrum(chain: Chain) -> list[Fraction]:
     """The sum of |Q_t w|^2 over the n sums of the first 1, 2, ..., n values.
 

@@ -52,6 +52,7 @@ class UnequalTree:
     parents: tuple[NDArray[np.intp], ...] = field(repr=False)
 
     @classmethod
+    @checked
     def of(cls, domain: Domain) -> "UnequalTree":
         """The tree of a domain of one axis.
 

@@ -175,6 +175,11 @@ class Workload:
             parts.append(_part(domain, _where_name(where), found, weight, per_answer=False))
         return _workload(domain, parts)
 
+    @classmethod
+    def of_parts(cls, domain: Domain, parts: Iterable[Part]) -> "Workload":
+        """The workload of parts that were made already; the weights of equal ones are added."""
+        return _workload(domain, parts)
+
     def __add__(self, other: "Workload") -> "Workload":
         """Both workloads; what is wanted in both has the sum of its weights.
 

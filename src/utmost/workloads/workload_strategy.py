@@ -21,6 +21,7 @@ from utmost.workloads.candidates import (
     undetermined,
 )
 from utmost.workloads.domain import Domain, Family
+from utmost.workloads.even_levels import EvenLevels
 from utmost.workloads.least_error import AIMS, least_shares
 from utmost.workloads.unequal_trees import TreeError, least_tree_shares
 from utmost.workloads.workload import Workload
@@ -224,9 +225,9 @@ class Strategy:
             for name, weights in (_usual_weightings(workload) if weightings is None else weightings).items()
         }
         if weightings is None:
-            if _is_even(self.domain):
+            if not _is_unequal_tree(self.domain):
                 found["least largest error"] = _least(workload, self.unit, tuned, aim="largest")
-            found["atoms alone"] = {finest_common(workload.families): Fraction(1)}
+            found["atoms alone"] = {_atoms_alone(workload): Fraction(1)}
         others = {
             name: Strategy(self.domain, self.unit, shares, workload, self.level, self.tuned_at)
             for name, shares in found.items()
@@ -265,8 +266,8 @@ def strategy(
     Raises:
         OutOfRange: for candidates that do not determine a wanted answer, and an aim that has no name here.
         NotALevel: for a level that is none, and up_to below the level.
-        Unsupported: where the groups of a level differ in size, but for groups of one tree, without candidates, by
-            their weighted mean.
+        Unsupported: for a candidate whose groups differ in size beside other axes; on a single tree of such groups, for
+            candidates, for another aim than the mean, and for wanted sums that are no groups.
 
     Cost: independent of the number of atoms; seconds for 64 families.
 
@@ -329,18 +330,21 @@ def _stated(chosen: Strategy, level: Level | None) -> Level:
     return level
 
 
-def _is_even(domain: Domain) -> bool:
-    """Whether all groups of each level have one size."""
-    return all(axis.blocks is not None for axis in domain.axes)
+def _is_unequal_tree(domain: Domain) -> bool:
+    """Whether the domain is one axis with a level of groups of several sizes: these are measured, too."""
+    return len(domain.axes) == 1 and domain.axes[0].blocks is None
 
 
 def _least(
     workload: Workload, unit: Unit, level: Level, candidates: Iterable[Any] | None = None, aim: str = "mean"
 ) -> dict[Family, Fraction]:
     """The shares that the search for the domain's kind finds."""
-    if _is_even(workload.domain):
-        families = candidate_families(workload) if candidates is None else named_candidates(workload, candidates)
-        return least_shares(workload, families, float(level_of_atoms(unit, level).epsilon_float), aim)
+    if not _is_unequal_tree(workload.domain):
+        even = EvenLevels.of(workload)
+        named = None if candidates is None else [even.reduced(workload.domain.family(name)) for name in candidates]
+        families = candidate_families(even.workload) if named is None else named_candidates(even.workload, named)
+        found = least_shares(even.workload, families, float(level_of_atoms(unit, level).epsilon_float), aim)
+        return {even.whole(family): share for family, share in found.items()}
     if candidates is not None or aim != "mean":
         remedy = "Leave candidates= and aim= out, or declare levels whose groups have one size."
         raise Unsupported("over groups of several sizes all levels are candidates", came="others", remedy=remedy)
@@ -348,8 +352,9 @@ def _least(
 
 
 def _check_measured(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction]) -> None:
-    if _is_even(workload.domain):
-        check_determined(workload, shares)
+    if not _is_unequal_tree(workload.domain):
+        even = EvenLevels.of(workload)
+        check_determined(even.workload, even.reduced_shares(shares))
         return
     for name, variance in _variances(workload, unit, shares, level(1)).items():
         if isinf(variance):
@@ -358,15 +363,24 @@ def _check_measured(workload: Workload, unit: Unit, shares: Mapping[Family, Frac
 
 def _variances(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction], level: Level) -> dict[str, float]:
     whole = float(level_of_atoms(unit, level).epsilon_float)
-    if _is_even(workload.domain):
-        blocks = Blocks.of(workload.domain, shares, workload.eigenspaces)
+    if not _is_unequal_tree(workload.domain):
+        even = EvenLevels.of(workload)
+        blocks = Blocks.of(even.workload.domain, even.reduced_shares(shares), even.workload.eigenspaces)
         levels = np.array([float(share) for share in shares.values()]) * whole
-        return {part.name: blocks.value(part.spectrum(blocks), levels) for part in workload.parts}
+        return {part.name: blocks.value(part.spectrum(blocks), levels) for part in even.workload.parts}
     by_level = np.zeros(len(workload.domain.axes[0].levels) + 1)
     for family, share in shares.items():
         by_level[family[0]] = float(share)
     errors = {part.name: TreeError.of(workload.reweighted({part.name: 1}), unit, level) for part in workload.parts}
     return {name: float(error(by_level)) / float(precision(whole)) for name, error in errors.items()}
+
+
+def _atoms_alone(workload: Workload) -> Family:
+    """The coarsest family that may be measured and determines all that is wanted."""
+    if _is_unequal_tree(workload.domain):
+        return finest_common(workload.families)
+    even = EvenLevels.of(workload)
+    return even.whole(finest_common(even.workload.families))
 
 
 def _weighted(workload: Workload, weights: Mapping[str, Number]) -> Workload:
