@@ -103,7 +103,7 @@ def test_reals_are_read_from_text_exactly(run, file):
         "1",
         "--cells",
         "1",
-        "--domain",
+        "--numbers",
         "reals",
         "--yes",
     ]
@@ -229,7 +229,7 @@ def test_noise_describes_the_optimal_law(run):
     assert "DiscreteStaircase(epsilon=1, sensitivity=5, step=2)" in out
     assert "Theorem 12" in out
     _, out, _ = run(
-        "noise", "--epsilon", "10", "--sensitivity", "1", "--domain", "reals", "--cost", "squared", "--json"
+        "noise", "--epsilon", "10", "--sensitivity", "1", "--numbers", "reals", "--cost", "squared", "--json"
     )
     assert json.loads(out)["gain"]["Laplace"] == pytest.approx(23.6068930, rel=1e-8)
 

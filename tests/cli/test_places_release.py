@@ -52,7 +52,7 @@ def test_json_dry_runs_and_standard_output(run, places):
         (["--cells", "1"], "--cells does not go"),
         (["--relaxable"], "--relaxable does not go"),
         (["--ledger", "x.db"], "--ledger does not go"),
-        (["--domain", "reals"], "--domain does not go"),
+        (["--numbers", "reals"], "--numbers does not go"),
         (["--grid", "400"], "1.7"),
         (["--per", "0"], "per must be positive"),
     ],

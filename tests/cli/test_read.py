@@ -185,7 +185,7 @@ def test_a_staircase_release_is_read_by_its_statement(run, file, tmp_path):
 
 def test_noise_on_the_reals_is_not_read(run, file, tmp_path):
     source, out = file("x\n4.5\n", "sums.csv"), tmp_path / "released.csv"
-    promise = ["--columns", "x", "--epsilon", 1, "--sensitivity", 3, "--cells", 1, "--domain", "reals", "--out", out]
+    promise = ["--columns", "x", "--epsilon", 1, "--sensitivity", 3, "--cells", 1, "--numbers", "reals", "--out", out]
     assert run("release", source, *promise)[0] == 0
     code, _, err = run("read", "--response", 4, "--statement", f"{out}.json", "--n", 9, "--prior", "uniform")
     assert (code, "discrete staircases can be read; got Staircase" in err) == (2, True)

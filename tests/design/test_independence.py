@@ -146,7 +146,7 @@ def test_on_the_reals_the_worst_ratio_is_the_one_found_by_trying_outputs_inside_
     """Densities of two periodic rows, compared at outputs a quarter of a cell apart, at most the sensitivity apart."""
     law = PeriodicNoise.of_law(DiscreteStaircase(alpha="1/2", sensitivity=4, step=2))
     rows = [law.window(-12 - by, 12 - by)[0] for by in (0, shift)]
-    noise, D = PeriodicNoise(rows, period=4, ratio="1/2", domain="reals"), 3
+    noise, D = PeriodicNoise(rows, period=4, ratio="1/2", numbers="reals"), 3
 
     masses = noise.window(-40, 40)
 
@@ -167,9 +167,9 @@ def test_theorem_2_on_the_reals():
     """Outputs in cells, each pair of cells released from one place: private, and no better than their average."""
     law = PeriodicNoise.of_law(DiscreteStaircase(alpha="1/2", sensitivity=6, step=3))
     rows = [law.window(t - 14, t + 14)[0] for t in range(3)]
-    noise = PeriodicNoise(rows, period=6, ratio="1/2", domain="reals")
+    noise = PeriodicNoise(rows, period=6, ratio="1/2", numbers="reals")
     alone = averaged_translates(noise, 3, alpha="1/2")
-    assert alone.domain == "reals"
+    assert alone.numbers == "reals"
     assert alone.worst_ratio(3) >= Fraction(1, 2)
 
     def mean_absolute(cell):
@@ -185,7 +185,7 @@ def test_real_outputs_need_more_than_integer_ones():
     """A family that keeps the level from integer to integer may break it between the integers."""
     rows = [["1/6", 0, "1/3", 0, "1/6"], [0, "1/3", 0, "1/6", 0]]
     assert PeriodicNoise(rows, period=2, ratio="1/2").worst_ratio(1) == Fraction(1, 2)
-    assert PeriodicNoise(rows, period=2, ratio="1/2", domain="reals").worst_ratio(1) == 0
+    assert PeriodicNoise(rows, period=2, ratio="1/2", numbers="reals").worst_ratio(1) == 0
 
 
 def test_floats_are_averaged_up_to_rounding():

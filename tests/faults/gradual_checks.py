@@ -118,7 +118,7 @@ def _certain(bits):
 
 def reals_are_on_the_grid():
     """Every real response is a multiple of the declared width, whatever the value."""
-    answer = seeded_gradual_release(np.full(N, 1 / 3), 1, seed="grid", domain="reals", grid="1/1024")
+    answer = seeded_gradual_release(np.full(N, 1 / 3), 1, seed="grid", numbers="reals", grid="1/1024")
     return all((np.mod(answer.at(one), 1 / 1024) == 0).all() for one in LEVELS)
 
 

@@ -155,7 +155,7 @@ def believed_facts_are_the_published_ones(folder):
     said."""
     place, table = folder / "l.db", {"n": [5, 6, 7], "m": [1, 2, 3]}
     with Ledger.open(place, create=True) as ledger:
-        given = {"columns": ["n", "m"], "sensitivity": 1, "cells": 2, "domain": "reals", "grid": "1/4"}
+        given = {"columns": ["n", "m"], "sensitivity": 1, "cells": 2, "numbers": "reals", "grid": "1/4"}
         ledger.publish("r", table, **given, epsilon="1/2")
         key = ledger.level_key("r", epsilon="1/2")
     reported = []

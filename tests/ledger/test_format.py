@@ -134,7 +134,7 @@ def before_there_was_a_choice(monkeypatch):
 def test_a_release_of_the_first_format_keeps_its_own_rule_of_snapping(tmp_path, before_there_was_a_choice, derived):
     """Relaxed, published again and viewed by floor, as it was published; a new version is rounded to the nearest."""
     data = {"n": [0.9, -0.9, 7.75, 3.5]}
-    options = {"columns": "n", "epsilon": 1, "sensitivity": 1, "cells": 1, "domain": "reals", "grid": 1}
+    options = {"columns": "n", "epsilon": 1, "sensitivity": 1, "cells": 1, "numbers": "reals", "grid": 1}
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY, derived=derived) as ledger:
         first = before_there_was_a_choice(ledger, "r", data, **options)
     with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
@@ -162,6 +162,6 @@ def test_a_rule_of_snapping_that_is_none_is_damage(tmp_path):
 
 def test_the_text_from_which_noise_is_derived_does_not_change():
     """Old ledgers derive their noise from it."""
-    made = promise.promised(sensitivity=1, cells=1, domain="reals", grid="1/4")
+    made = promise.promised(sensitivity=1, cells=1, numbers="reals", grid="1/4")
     assert made.lattice.name_in_keys == "Unit(sensitivity=4, cells=1, block=1, exponent=2)"
     assert made.snapped_by("floor").lattice.name_in_keys == made.lattice.name_in_keys

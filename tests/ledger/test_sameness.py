@@ -29,7 +29,7 @@ SAME = {
     "the same table": (TABLE, {}),
     "in another order": ({"n": [10, 20, 30]}, {}),
     "under another column": ({"x": [30, 10, 20]}, {"columns": "x"}),
-    "as reals": ({"n": [30.0, 10.0, 20.0]}, {"domain": "reals", "grid": "1/1024"}),
+    "as reals": ({"n": [30.0, 10.0, 20.0]}, {"numbers": "reals", "grid": "1/1024"}),
     "beside another column": ({"n": [1, 2, 3], "x": [30, 10, 20]}, {"columns": ["n", "x"]}),
     "for another unit": (TABLE, {"sensitivity": 3, "cells": 2}),
 }

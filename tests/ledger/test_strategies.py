@@ -163,7 +163,7 @@ def test_what_does_not_fit_a_strategy_is_refused(ledger):
     with pytest.raises(OutOfRange, match="has the unit of the strategy"):
         ledger.publish("r", counted(), **good, sensitivity=1, cells=1)
     with pytest.raises(OutOfRange, match="integers with geometric noise"):
-        ledger.publish("r", counted(), **good, domain="reals")
+        ledger.publish("r", counted(), **good, numbers="reals")
     with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
         ledger.publish("r", counted(unit=Unit(1, 2)), **good)
     with pytest.raises(OutOfRange, match="must have one domain"):

@@ -103,7 +103,7 @@ def test_a_row_of_a_large_table_is_found_by_its_run(ledger):
         ({"n": [1, None]}, {}, BadTable),
         ({"n": [1.5]}, {}, BadTable),
         ({"n": [True]}, {}, BadTable),
-        ({"n": [float("nan")]}, {"domain": "reals"}, BadTable),
+        ({"n": [float("nan")]}, {"numbers": "reals"}, BadTable),
         ({"n": [1]}, {"columns": "m"}, BadTable),
         ({"n": [1]}, {"columns": []}, OutOfRange),
         ({"n": [1]}, {"sensitivity": 0}, OutOfRange),

@@ -132,7 +132,7 @@ def test_every_adapter_shows_the_same_of_neighbours(tmp_path, make, draws):
 
 
 def test_reals_show_the_same_whatever_their_size(tmp_path):
-    promise = {"domain": "reals", "grid": "1/1024"}
+    promise = {"numbers": "reals", "grid": "1/1024"}
     found = [seen(tmp_path / f"{x}", {"n": [0.5, x]}, **promise) for x in (0.0, 1e-300, -1.0, 1e16, 1e300)]
     assert all(one == found[0] for one in found)
 
@@ -204,6 +204,6 @@ def test_words_are_as_long_as_public_facts_make_them():
     assert [word(1, largest=n) for n in (1, 10**4, 10**6, 10**12, 10**20)] == [2, 2, 4, 8, 16]
     assert [word(epsilon, largest=1) for epsilon in (10**4, "1/1000", "1/10000000000")] == [1, 4, 8]
     assert word(1, largest=1, sensitivity=10**15) == 8
-    assert word(1, largest=1, sensitivity=1, domain="reals", grid="1/1048576") == 4
+    assert word(1, largest=1, sensitivity=1, numbers="reals", grid="1/1048576") == 4
     with pytest.raises(OutOfRange):
         word(1, largest="-1/2")

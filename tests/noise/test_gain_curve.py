@@ -21,9 +21,9 @@ def test_the_closed_form(epsilon):
 
 
 @pytest.mark.parametrize("cost", [costs.absolute, costs.squared, costs.moment(3)])
-@pytest.mark.parametrize("domain", ["integers", "reals"])
-def test_it_grows_from_one(cost, domain):
-    gains = gain_curve([0, 0.01, 0.1, 1, 2, 5, 10], cost, sensitivity=4, domain=domain)
+@pytest.mark.parametrize("numbers", ["integers", "reals"])
+def test_it_grows_from_one(cost, numbers):
+    gains = gain_curve([0, 0.01, 0.1, 1, 2, 5, 10], cost, sensitivity=4, numbers=numbers)
     assert gains[0] == 1
     assert gains == sorted(gains)
     assert gains[1] < 1.001

@@ -254,7 +254,12 @@ def test_an_exact_answer_too_large_to_hold_is_refused():
 
 def test_levels_and_parameters_are_kept():
     law = DiscreteStaircase(alpha="1/4", sensitivity="5", step=2)
-    assert (law.alpha, law.sensitivity, law.step, law.domain, law.support) == (Fraction(1, 4), 5, 2, *2 * ("integers",))
+    assert (law.alpha, law.sensitivity, law.step, law.numbers, law.support) == (
+        Fraction(1, 4),
+        5,
+        2,
+        *2 * ("integers",),
+    )
     assert Geometric(0.5).epsilon == Fraction(1, 2)
     assert Geometric(level(alpha="1/2")).alpha == Fraction(1, 2)
     assert isinstance(law, Law)

@@ -15,8 +15,8 @@ from utmost.noise.costs import absolute, moment, squared
 
 def test_figure_2_at_epsilon_10():
     """15-fold and 23-fold, the latter 23.6."""
-    assert gain(optimal_noise(10, domain="reals")) == pytest.approx(14.8406421, abs=5e-8)
-    assert gain(optimal_noise(10, cost=squared, domain="reals")) == pytest.approx(23.6068930, abs=5e-8)
+    assert gain(optimal_noise(10, numbers="reals")) == pytest.approx(14.8406421, abs=5e-8)
+    assert gain(optimal_noise(10, cost=squared, numbers="reals")) == pytest.approx(23.6068930, abs=5e-8)
 
 
 def test_the_domain_and_the_sensitivity_decide_the_law():
@@ -26,7 +26,7 @@ def test_the_domain_and_the_sensitivity_decide_the_law():
     assert optimal_noise(alpha="1/2", sensitivity=1) == Geometric(alpha="1/2")
     assert "Theorem 11" in optimal_noise(1).theorem
     assert "Theorem 12" in optimal_noise(1, 5).theorem
-    assert "Theorem 3" in optimal_noise(1, 5, domain="reals").theorem
+    assert "Theorem 3" in optimal_noise(1, 5, numbers="reals").theorem
 
 
 @given(st.sampled_from(["1e-6", "0.1", 1, 5, 50]), st.sampled_from([1, 3, 10**9]), st.integers(1, 3))
@@ -84,13 +84,13 @@ def test_what_lossless_noise_costs_on_the_integers(cost):
 
 @pytest.mark.parametrize("law", [optimal_noise, relaxable_noise])
 def test_a_sensitivity_with_a_fraction_points_to_the_reals(law):
-    with pytest.raises(NotANumber, match='domain="reals"'):
+    with pytest.raises(NotANumber, match='numbers="reals"'):
         law(1, "5/2")
 
 
 def test_misuse_is_refused():
-    with pytest.raises(OutOfRange, match="domain"):
-        optimal_noise(1, domain="naturals")
+    with pytest.raises(OutOfRange, match="numbers"):
+        optimal_noise(1, numbers="naturals")
     with pytest.raises(NotANumber, match="sensitivity"):
         optimal_noise(1, 2.5)
     with pytest.raises(NotALoss):
@@ -119,8 +119,8 @@ def test_relaxable_noise_is_the_cheapest_of_the_lossless_laws(epsilon, D, cost):
 
 
 def test_relaxable_noise_knows_its_domains():
-    with pytest.raises(OutOfRange, match="domain"):
-        relaxable_noise(1, domain="naturals")
+    with pytest.raises(OutOfRange, match="numbers"):
+        relaxable_noise(1, numbers="naturals")
     with pytest.raises(NotANumber):
         relaxable_noise(1, "5/2")
-    assert relaxable_noise(8, domain="reals") == Laplace(8)
+    assert relaxable_noise(8, numbers="reals") == Laplace(8)

@@ -252,7 +252,7 @@ def test_laws_are_values(law):
 def test_levels_and_parameters_are_kept():
     law = Staircase(alpha="1/4", sensitivity=2.5, gamma=0.25)
     assert (law.alpha, law.sensitivity, law.gamma) == (Fraction(1, 4), Fraction(5, 2), 0.25)
-    assert (law.domain, law.support) == ("reals", "reals")
+    assert (law.numbers, law.support) == ("reals", "reals")
     assert Laplace(2, 4).rate == level("1/2")
 
 

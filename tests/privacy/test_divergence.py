@@ -46,7 +46,7 @@ def test_delta_is_the_legendre_transform_of_the_curve(law, epsilon, shift):
 def test_the_sensitivity_is_the_worst_of_the_shifts_within_it(law, epsilon):
     """delta at |shift| <= D never exceeds delta at D."""
     D = law.sensitivity
-    inside = range(-D, D + 1) if law.domain == "integers" else [D * Fraction(n, 12) for n in range(-12, 13)]
+    inside = range(-D, D + 1) if law.numbers == "integers" else [D * Fraction(n, 12) for n in range(-12, 13)]
     deltas = [delta(law, epsilon, shift) for shift in inside]
     assert max(deltas) <= delta(law, epsilon) == deltas[0] == deltas[-1]
     half = deltas[len(deltas) // 2 :]

@@ -210,7 +210,7 @@ def test_the_reformulation_through_the_library_leaks_as_computed():
     n = 200_000
     f = [BitResponse.permanent(a) for a in ("1/2", "1/4")]
     pair = ThresholdedPair(*map(ThresholdedLaplace, f))
-    answer = GradualRelease(np.zeros(n), sensitivity=1, domain="reals")
+    answer = GradualRelease(np.zeros(n), sensitivity=1, numbers="reals")
     z1, z2 = (answer.at(each.rate) > 0.5 for each in (pair.strict, pair.loose))
     for a, b in PAIRS:
         p = float(pair.probability(0, a, b))

@@ -56,9 +56,9 @@ def test_an_error_bar_that_jumps_up_is_not_jumped_over():
 @pytest.mark.parametrize(
     "promise",
     [
-        {"domain": "reals"},
-        {"domain": "reals", "relaxable": True},
-        {"domain": "reals", "grid": "1/4"},
+        {"numbers": "reals"},
+        {"numbers": "reals", "relaxable": True},
+        {"numbers": "reals", "grid": "1/4"},
         {"cost": "squared"},
         {"relaxable": True},
         {"neighbours": "change-one"},
@@ -82,13 +82,13 @@ def test_decimals_and_their_places_are_inverse(place, digits):
     ("arguments", "error"),
     [
         ({"radius": -1}, OutOfRange),
-        ({"radius": 0, "domain": "reals"}, OutOfRange),
+        ({"radius": 0, "numbers": "reals"}, OutOfRange),
         ({"radius": "wide"}, NotANumber),
         ({"confidence": 1}, OutOfRange),
         ({"sensitivity": 0}, OutOfRange),
         ({"cells": 0}, OutOfRange),
         ({"digits": 0}, OutOfRange),
-        ({"radius": "1/4", "domain": "reals", "grid": 1}, Infeasible),
+        ({"radius": "1/4", "numbers": "reals", "grid": 1}, Infeasible),
         ({"radius": 0, "sensitivity": 3, "confidence": 1 - Fraction(1, 10**900)}, Infeasible),
     ],
     ids=lambda value: getattr(value, "__name__", None) or "-".join(value),

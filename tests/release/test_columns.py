@@ -108,7 +108,7 @@ def test_an_empty_column_is_fine():
 def test_the_remedy_fits_the_cell():
     with pytest.raises(BadTable, match="Fill it or drop the row"):
         integer_column([None], "n", row)
-    with pytest.raises(BadTable, match='domain="reals"'):
+    with pytest.raises(BadTable, match='numbers="reals"'):
         integer_column([1.5], "n", row)
     with pytest.raises(BadTable, match="for whom it is true"):
         integer_column([True], "n", row)

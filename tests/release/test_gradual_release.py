@@ -86,11 +86,11 @@ def test_a_release_that_was_never_asked_has_spent_nothing():
 
 def test_at_a_huge_level_the_answer_is_the_value():
     assert GradualRelease([10, -20], sensitivity=1).at(epsilon=200).tolist() == [10, -20]
-    assert GradualRelease(0.5, sensitivity=1, domain="reals", grid="1/4").at(epsilon=2000) == 0.5
+    assert GradualRelease(0.5, sensitivity=1, numbers="reals", grid="1/4").at(epsilon=2000) == 0.5
 
 
 @pytest.mark.parametrize(
-    ("values", "domain", "kind"),
+    ("values", "numbers", "kind"),
     [
         (7, "integers", int),
         (7.0, "integers", int),
@@ -108,8 +108,8 @@ def test_at_a_huge_level_the_answer_is_the_value():
         (np.array([250], np.uint8), "integers", np.int64),
     ],
 )
-def test_the_domain_declared_decides_the_kind(values, domain, kind):
-    given = GradualRelease(values, sensitivity=1, domain=domain).at(epsilon=1)
+def test_the_numbers_declared_decide_the_kind(values, numbers, kind):
+    given = GradualRelease(values, sensitivity=1, numbers=numbers).at(epsilon=1)
     if isinstance(given, np.ndarray):
         assert given.dtype == kind
         assert given.shape == np.shape(values)
@@ -135,14 +135,14 @@ def test_sensitivity_and_cells_scale_the_noise():
 
 
 def test_reals_are_laplace_noise_on_a_grid():
-    noise = seeded_gradual_release(np.zeros(N), "5/2", seed="reals", domain="reals")
+    noise = seeded_gradual_release(np.zeros(N), "5/2", seed="reals", numbers="reals")
     loose, strict = noise.at(epsilon=2), noise.at(epsilon="1/2")
     for drawn, epsilon in ((loose, 2), (strict, "1/2")):
         law = Laplace(epsilon, "5/2")
         assert stats.kstest(drawn, law.cdf).pvalue > 1e-6
     assert np.corrcoef(loose, strict)[0, 1] == pytest.approx(1 / 4, abs=0.03)
     assert (loose == strict).mean() == pytest.approx(1 / 16, abs=0.01)
-    on_quarters = seeded_gradual_release([0.3, 1.9], 1, seed="grid", domain="reals", grid="1/4").at(epsilon=1)
+    on_quarters = seeded_gradual_release([0.3, 1.9], 1, seed="grid", numbers="reals", grid="1/4").at(epsilon=1)
     assert (np.mod(on_quarters, 0.25) == 0).all()
 
 
@@ -166,7 +166,7 @@ def test_half_step_noise_has_the_staircase_law_at_every_level():
     assert (moves % 5 == 0).all(), "the block never moves"
     wide = seeded_gradual_release(0, 10**19 + 1, seed="wide", half_step=True)
     assert abs(wide.at(epsilon=1)) < 10**22
-    real = seeded_gradual_release([0.0], "1/2", seed="real", domain="reals", half_step=True)
+    real = seeded_gradual_release([0.0], "1/2", seed="real", numbers="reals", half_step=True)
     assert abs(real.at(epsilon=30)[0]) < 0.6
 
 
@@ -174,7 +174,7 @@ def test_tables():
     """A dict of columns goes in and out; columns may have their own kinds, sensitivities and levels."""
     table = {"count": [3, 5, 8], "mean": [0.5, 1.5, 2.5]}
     domains = {"count": "integers", "mean": "reals"}
-    answer = GradualRelease(table, sensitivity={"count": 1, "mean": "1/2"}, cells=2, domain=domains)
+    answer = GradualRelease(table, sensitivity={"count": 1, "mean": "1/2"}, cells=2, numbers=domains)
     given = answer.at(epsilon=1)
     assert list(given) == ["count", "mean"]
     assert (given["count"].dtype, given["mean"].dtype) == (np.int64, np.float64)
@@ -254,13 +254,13 @@ def test_a_level_that_is_none_spends_nothing():
         ([1], {"sensitivity": 1.5}, NotANumber),
         ([1.5], {}, NotANumber),
         ([1, 2.5], {}, NotANumber),
-        ([1.0], {"sensitivity": 0, "domain": "reals"}, OutOfRange),
-        ([1], {"domain": "counts"}, OutOfRange),
+        ([1.0], {"sensitivity": 0, "numbers": "reals"}, OutOfRange),
+        ([1], {"numbers": "counts"}, OutOfRange),
         ([1], {"grid": "1/4"}, OutOfRange),
-        ({"a": [1]}, {"domain": {"b": "reals"}}, BadTable),
+        ({"a": [1]}, {"numbers": {"b": "reals"}}, BadTable),
         ([1], {"cells": 0}, OutOfRange),
         ([1], {"sensitivity": 4, "half_step": True}, OutOfRange),
-        ([1.0], {"domain": "reals", "grid": "1/3"}, OutOfRange),
+        ([1.0], {"numbers": "reals", "grid": "1/3"}, OutOfRange),
         ({"a": [1]}, {"sensitivity": {"b": 1}}, BadTable),
         ([1], {"randomness": SeededRandomness(1)}, PromiseBroken),
         ([1], {"randomness": 1}, Unsupported),

@@ -52,7 +52,7 @@ def test_a_staircase_too_steep_for_floats_is_refused_by_name(epsilon):
 
 def test_reals_are_released_with_laplace_noise_at_any_level():
     made = release_table(
-        {"x": [0.5]}, columns="x", epsilon="1e6", sensitivity=3, cells=1, domain="reals", relaxable=True
+        {"x": [0.5]}, columns="x", epsilon="1e6", sensitivity=3, cells=1, numbers="reals", relaxable=True
     )
     assert abs(made.table["x"][0] - 0.5) < 0.01
 

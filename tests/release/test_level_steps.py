@@ -51,16 +51,16 @@ def test_sensitivity_and_cells_share_the_level():
 
 def test_steps_on_the_reals_are_laplace_transitions():
     one, two = level(epsilon=1), level(epsilon=2)
-    moved = tighten(np.full(N, 0.5), strict=1, loose=2, sensitivity=1, domain="reals") - 0.5
+    moved = tighten(np.full(N, 0.5), strict=1, loose=2, sensitivity=1, numbers="reals") - 0.5
     W = LaplaceTightening(one, two)
     assert (moved == 0).mean() == pytest.approx(float(W.stay), abs=0.01)
     assert stats.kstest(moved[moved != 0], stats.laplace(scale=1).cdf).pvalue > 1e-6
-    relaxed = relax(np.full(N, -1.5), strict=1, loose=2, domain="reals")
+    relaxed = relax(np.full(N, -1.5), strict=1, loose=2, numbers="reals")
     R = LaplaceRelaxing(one, two)
     assert (relaxed == -1.5).mean() == pytest.approx(R.pieces(-1.5).stay, abs=0.01)
     for y in (-2.0, -1.0, 0.0, 0.5):
         assert (relaxed <= y).mean() == pytest.approx(R.cdf(y, -1.5), abs=0.01)
-    between = bridge(np.full(9, 0.25), np.full(9, 0.5), strict=1, at="3/2", loose=2, domain="reals", grid="1/1024")
+    between = bridge(np.full(9, 0.25), np.full(9, 0.5), strict=1, at="3/2", loose=2, numbers="reals", grid="1/1024")
     assert (np.mod(between, 1 / 1024) == 0).all()
 
 
@@ -82,15 +82,15 @@ def test_half_steps_move_by_blocks():
 def test_the_shape_is_kept_and_the_domain_decides_the_kind(response):
     """Whatever type the response came in, and whatever its value."""
     whole = not np.size(response) or (np.mod(np.asarray(response, float), 1) == 0).all()
-    for domain, kind in (("integers", np.int64), ("reals", np.float64)):
-        if domain == "integers" and not whole:
+    for numbers, kind in (("integers", np.int64), ("reals", np.float64)):
+        if numbers == "integers" and not whole:
             with pytest.raises(NotANumber, match="integers"):
                 tighten(response, strict=1, loose=2)
             continue
         made = (
-            tighten(response, strict=1, loose=2, domain=domain),
-            relax(response, strict=1, loose=2, domain=domain),
-            bridge(response, response, strict=1, at=2, loose=3, domain=domain),
+            tighten(response, strict=1, loose=2, numbers=numbers),
+            relax(response, strict=1, loose=2, numbers=numbers),
+            bridge(response, response, strict=1, at=2, loose=3, numbers=numbers),
         )
         for one in made:
             assert np.shape(one) == np.shape(response)
@@ -136,7 +136,7 @@ def test_refusals():
     with pytest.raises(OutOfRange, match="shape"):
         bridge([1], [1, 2], strict=1, at="3/2", loose=2)
     with pytest.raises(OutOfRange, match="multiples"):
-        relax(0.3, strict=1, loose=2, domain="reals", grid="1/4")
+        relax(0.3, strict=1, loose=2, numbers="reals", grid="1/4")
     with pytest.raises(NotALevel):
         tighten(1, strict=0, loose=2)
     with pytest.raises(NotANumber):
@@ -153,7 +153,7 @@ def test_a_path_is_one_history():
 
 def test_the_jumps_of_a_path():
     """Summed from the start, the jumps give the noise at every level; on a grid, as floats."""
-    for options in ({}, {"sensitivity": 4, "cells": 2}, {"domain": "reals", "grid": "1/1024"}):
+    for options in ({}, {"sensitivity": 4, "cells": 2}, {"numbers": "reals", "grid": "1/1024"}):
         found = path("1/20", **options)
         noise = found.at(epsilon="1/20")
         for epsilon, size in found.jumps:
@@ -163,8 +163,8 @@ def test_the_jumps_of_a_path():
         assert noise == pytest.approx(0)
         assert [e for e, _ in found.jumps] == sorted(e for e, _ in found.jumps)
         assert repr(found) == f"NoisePath(start=epsilon=1/20, {len(found.jumps)} jumps)"
-    assert isinstance(path(1, domain="reals", grid="1/2").at(epsilon=2), float)
-    assert isinstance(path(1, noise=0.5, domain="reals").at(epsilon=2), float)
+    assert isinstance(path(1, numbers="reals", grid="1/2").at(epsilon=2), float)
+    assert isinstance(path(1, noise=0.5, numbers="reals").at(epsilon=2), float)
     with pytest.raises(OutOfRange, match="begins"):
         path(1).at(epsilon="1/2")
     with pytest.raises(OutOfRange, match="one noise"):

@@ -23,7 +23,7 @@ PROMISES = {
     "counts": {"epsilon": "1/2", "sensitivity": 1, "cells": 2},
     "alpha": {"alpha": "1/4", "sensitivity": 1, "cells": 1},
     "staircase": {"epsilon": 1, "sensitivity": 5, "cells": 1, "cost": "squared", "neighbours": "change-one"},
-    "reals": {"epsilon": 1, "sensitivity": 3, "cells": 1, "domain": "reals", "grid": "1/8", "confidence": "0.9"},
+    "reals": {"epsilon": 1, "sensitivity": 3, "cells": 1, "numbers": "reals", "grid": "1/8", "confidence": "0.9"},
     "relaxable": {"epsilon": 1, "sensitivity": 3, "cells": 1, "relaxable": True},
     "observed": {"epsilon": 1, "sensitivity": 1, "cells": 1, "rows": "observed"},
 }
@@ -114,8 +114,8 @@ def ledger_statements(tmp_path):
     promises = {
         "geometric": {"sensitivity": 3},
         "half-step": {"sensitivity": 3, "half_step": True},
-        "reals": {"sensitivity": 3, "domain": "reals", "grid": "1/4"},
-        "reals in half steps": {"sensitivity": 3, "domain": "reals", "grid": 1, "half_step": True},
+        "reals": {"sensitivity": 3, "numbers": "reals", "grid": "1/4"},
+        "reals in half steps": {"sensitivity": 3, "numbers": "reals", "grid": 1, "half_step": True},
     }
     with Ledger.open(tmp_path / "l.db", create=True, key=bytes(range(32))) as ledger:
         for name, promise in promises.items():

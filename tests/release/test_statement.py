@@ -45,7 +45,7 @@ def test_the_factor_is_rounded_up(epsilon):
 
 
 @pytest.mark.parametrize(
-    "promise", [{}, {"domain": "reals"}, {"relaxable": True}, {"neighbours": "change-one"}], ids=str
+    "promise", [{}, {"numbers": "reals"}, {"relaxable": True}, {"neighbours": "change-one"}], ids=str
 )
 def test_a_statement_is_plain_data(promise):
     plan = plan_release(1, sensitivity=3, cells=2, **promise)

@@ -100,12 +100,12 @@ def test_the_law_is_the_optimal_one(sensitivity, law):
 def test_reals_are_released_on_a_grid():
     """Every released value is a multiple of the grid's width, and the radius covers the snapping."""
     table = {"income": [1234.5, Decimal("0.1"), Fraction(1, 3), 7]}
-    release = release_table(table, columns="income", epsilon=1, sensitivity=10, cells=1, domain="reals", grid="1/8")
+    release = release_table(table, columns="income", epsilon=1, sensitivity=10, cells=1, numbers="reals", grid="1/8")
     assert isinstance(release.law, Staircase)
     assert all((value * 8).is_integer() for value in release.table["income"])
     assert release.plan.grid == Fraction(1, 8)
     assert release.radius == (release.plan.drawn.radius("0.95") + 0.5) / 8
-    silent = release_table(table, columns="income", epsilon=200, sensitivity=1, cells=1, domain="reals", grid="1/8")
+    silent = release_table(table, columns="income", epsilon=200, sensitivity=1, cells=1, numbers="reals", grid="1/8")
     assert silent.table["income"] == [1234.5, 0.125, 0.375, 7.0]
 
 
@@ -249,7 +249,7 @@ def test_a_relaxable_law_is_the_cheaper_of_those_that_can_be_relaxed(sensitivity
 def test_relaxable_reals_use_half_steps_or_laplace(epsilon, law):
     """Whichever is cheaper; on the grid either is a law on the integers that is lossless to relax."""
     plan = rehearse_table(
-        {"x": [1.5]}, columns="x", epsilon=epsilon, sensitivity=2, cells=1, domain="reals", relaxable=True
+        {"x": [1.5]}, columns="x", epsilon=epsilon, sensitivity=2, cells=1, numbers="reals", relaxable=True
     ).plan
     assert plan.law == law
     if isinstance(law, Staircase):
@@ -341,12 +341,12 @@ def test_the_unit_of_privacy_has_no_default(missing):
         ({"cells": 0}, OutOfRange),
         ({"cost": "cubic"}, OutOfRange),
         ({"cost": "moment:x"}, OutOfRange),
-        ({"domain": "complex"}, OutOfRange),
+        ({"numbers": "complex"}, OutOfRange),
         ({"neighbours": "all"}, OutOfRange),
         ({"confidence": 1}, OutOfRange),
         ({"confidence": "likely"}, NotANumber),
         ({"grid": "1/8"}, OutOfRange),
-        ({"grid": "1/3", "domain": "reals"}, OutOfRange),
+        ({"grid": "1/3", "numbers": "reals"}, OutOfRange),
     ],
     ids=str,
 )
@@ -382,7 +382,7 @@ def test_an_identifier_must_be_named_by_text(id_column):
 @pytest.mark.parametrize("grid", [8, 1, "1/4", None])
 def test_what_is_claimed_of_reals_is_claimed_of_the_law_drawn(cost, grid):
     """Of all steps of the staircase on the grid, the one drawn has the least cost; cost and error bar are its own."""
-    plan = plan_release(epsilon=2, sensitivity=3, cells=1, cost=cost, domain="reals", grid=grid)
+    plan = plan_release(epsilon=2, sensitivity=3, cells=1, cost=cost, numbers="reals", grid=grid)
     drawn, width = plan.drawn, plan.grid
     steps = -(-3 // width)
     assert (drawn.level, drawn.sensitivity) == (level(2), steps)
@@ -400,12 +400,12 @@ def test_what_is_claimed_of_reals_is_claimed_of_the_law_drawn(cost, grid):
 
 def test_a_coarse_grid_does_not_borrow_the_claim_of_the_reals():
     """The optimum on the reals is .4255; what is drawn at sensitivity 1 on a grid of 8 costs 2.206."""
-    plan = plan_release(epsilon=2, sensitivity=1, cells=1, domain="reals", grid=8)
+    plan = plan_release(epsilon=2, sensitivity=1, cells=1, numbers="reals", grid=8)
     assert plan.law.expected_cost(abs) == pytest.approx(0.4255, abs=1e-4)
     assert plan.expected_cost == pytest.approx(2.2058, abs=1e-4)
     assert "on the reals" not in plan.theorem
     release = release_table(
-        {"x": np.zeros(100_000)}, columns="x", epsilon=2, sensitivity=1, cells=1, domain="reals", grid=8
+        {"x": np.zeros(100_000)}, columns="x", epsilon=2, sensitivity=1, cells=1, numbers="reals", grid=8
     )
     assert np.abs(release.table["x"]).mean() == pytest.approx(2.2058, rel=0.03)
     assert release.sidecar["theorem"] == plan.theorem
@@ -413,7 +413,7 @@ def test_a_coarse_grid_does_not_borrow_the_claim_of_the_reals():
 
 @pytest.mark.parametrize("grid", [None, 1, 8])
 def test_a_relaxable_law_on_a_grid_is_called_the_least_where_it_is(grid):
-    plan = plan_release(epsilon="1/2", sensitivity=8, cells=1, domain="reals", grid=grid, relaxable=True)
+    plan = plan_release(epsilon="1/2", sensitivity=8, cells=1, numbers="reals", grid=grid, relaxable=True)
     D = -(-8 // plan.grid)
     rivals = [Geometric("1/2", D), *([DiscreteStaircase.half_step("1/2", D | 1)] if D > 1 else [])]
     least = min(float(law.moment(1)) for law in rivals)

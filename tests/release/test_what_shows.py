@@ -123,8 +123,8 @@ def test_one_response_looks_the_same_whatever_was_noised_to_it(made, found):
 ON_REALS = {
     "release of a list": lambda x: add_noise(x, Laplace(1), grid="1/4"),
     "release of a number": lambda x: [add_noise(x[0], Laplace(1), grid="1/4")],
-    "gradual release": lambda x: GradualRelease(x, 1, domain="reals", grid="1/4").at(epsilon=1),
-    "table": lambda x: release_table({"n": x}, columns="n", domain="reals", grid="1/4", **PROMISE).table,
+    "gradual release": lambda x: GradualRelease(x, 1, numbers="reals", grid="1/4").at(epsilon=1),
+    "table": lambda x: release_table({"n": x}, columns="n", numbers="reals", grid="1/4", **PROMISE).table,
 }
 
 
@@ -156,24 +156,24 @@ NEIGHBOURS = [
 ]
 
 
-@pytest.mark.parametrize("domain", ["integers", "reals"])
+@pytest.mark.parametrize("numbers", ["integers", "reals"])
 @pytest.mark.parametrize(("one", "other"), [*NEIGHBOURS, ([3, 4, 5, 6], [3, 4, 5, 6.5])])
-def test_neighbours_get_answers_of_one_type(one, other, domain, tmp_path):
+def test_neighbours_get_answers_of_one_type(one, other, numbers, tmp_path):
     """[3, 4, 5, 6.5] is a neighbour on the reals only; on the integers it is refused, which the curator alone sees."""
     calls = {
-        "gradual": lambda x: GradualRelease(x, 1, domain=domain).at(epsilon=1),
-        "relax": lambda x: relax(x, 1, 2, domain=domain),
-        "tighten": lambda x: tighten(x, 1, 2, domain=domain),
-        "bridge": lambda x: bridge(x, x, 1, 2, 3, domain=domain),
-        "trust": lambda x: TrustRelease(x, 1, levels={"a": 1}, domain=domain).view("a"),
-        "law": lambda x: add_noise(x, Geometric(1) if domain == "integers" else Laplace(1)),
+        "gradual": lambda x: GradualRelease(x, 1, numbers=numbers).at(epsilon=1),
+        "relax": lambda x: relax(x, 1, 2, numbers=numbers),
+        "tighten": lambda x: tighten(x, 1, 2, numbers=numbers),
+        "bridge": lambda x: bridge(x, x, 1, 2, 3, numbers=numbers),
+        "trust": lambda x: TrustRelease(x, 1, levels={"a": 1}, numbers=numbers).view("a"),
+        "law": lambda x: add_noise(x, Geometric(1) if numbers == "integers" else Laplace(1)),
         "table": lambda x: release_table(
-            {"n": x, "k": [1] * 4}, columns="n", public="k", domain=domain, **PROMISE
+            {"n": x, "k": [1] * 4}, columns="n", public="k", numbers=numbers, **PROMISE
         ).table["n"],
-        "rehearsal": lambda x: rehearse_table({"n": x}, columns="n", domain=domain, **PROMISE).sidecar,
+        "rehearsal": lambda x: rehearse_table({"n": x}, columns="n", numbers=numbers, **PROMISE).sidecar,
     }
     for name, call in calls.items():
-        if domain == "integers" and other[-1] == 6.5:
+        if numbers == "integers" and other[-1] == 6.5:
             with pytest.raises((NotANumber, BadTable)) as refused:
                 call(other)
             assert "6.5" not in str(refused.value), name
@@ -186,7 +186,7 @@ def test_a_ledger_answers_neighbours_in_one_type(tmp_path):
     answers = []
     for at, (one, other) in enumerate([([3, 4], [3, 4.0]), ([2**62, 1], [2**62, 2]), ([3.5, 4], [3, 4.0])]):
         for side, column in enumerate((one, other)):
-            options = {"columns": "n", "domain": "reals" if at == 2 else "integers"} | PROMISE
+            options = {"columns": "n", "numbers": "reals" if at == 2 else "integers"} | PROMISE
             with Ledger.open(tmp_path / f"{at}{side}.db", create=True, key=bytes(range(32))) as ledger:
                 first = ledger.publish("r", {"n": column}, **options)
                 loose, strict = ledger.relax("r", {"n": column}, epsilon=2), ledger.view("r", epsilon="1/2")
@@ -195,13 +195,13 @@ def test_a_ledger_answers_neighbours_in_one_type(tmp_path):
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"])
-@pytest.mark.parametrize("domain", ["integers", "reals"])
-def test_dataframes_of_neighbours_get_one_schema(library, domain):
-    """Their types are public; a float column of integers is released as the domain says."""
+@pytest.mark.parametrize("numbers", ["integers", "reals"])
+def test_dataframes_of_neighbours_get_one_schema(library, numbers):
+    """Their types are public; a float column of integers is released as the numbers says."""
     schemas = set()
     for column in ([3, 4], [3.0, 4.0], np.array([3, 4], np.uint8), np.array([3.0, 4.0], np.float32)):
         made = release_table(
-            library({"n": column, "k": [1, 2]}), columns="n", public="k", domain=domain, **PROMISE
+            library({"n": column, "k": [1, 2]}), columns="n", public="k", numbers=numbers, **PROMISE
         ).table
         schemas.add(str(dict(made.dtypes)["n"]) if library is pd.DataFrame else str(made.schema))
     assert len(schemas) == 1
@@ -226,7 +226,7 @@ REFUSED = {
     "release of reals": lambda: add_noise([1.0, "9876543x"], Laplace(1)),
     "gradual": lambda: GradualRelease([9876543.5], 1),
     "gradual table": lambda: GradualRelease({"n": ["9876543"]}, 1),
-    "relax off the grid": lambda: relax([0.5, 9876543.3], 1, 2, domain="reals", grid="1/4"),
+    "relax off the grid": lambda: relax([0.5, 9876543.3], 1, 2, numbers="reals", grid="1/4"),
     "a table's cell": lambda: release_table({"n": [1, 9876543.5]}, columns="n", **PROMISE),
     "a table's text": lambda: release_table({"n": [1, "9876543x"]}, columns="n", **PROMISE),
     "an identifier": lambda: release_table(

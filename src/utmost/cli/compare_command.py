@@ -21,11 +21,11 @@ _COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red")
 _LISTED = 10
 
 
-def show_curves(epsilons: Sequence[float], curves: canvas.Curves, domain: str) -> None:
+def show_curves(epsilons: Sequence[float], curves: canvas.Curves, numbers: str) -> None:
     """Print the gains over Laplace noise as a picture, and ten of them as numbers."""
     colours = [_COLOURS[at % len(_COLOURS)] for at in range(len(curves))]
     title = Text("Laplace cost / optimal cost", style="bold")
-    title.append(f" on the {domain}, by epsilon", style="not bold")
+    title.append(f" on the {numbers}, by epsilon", style="not bold")
     for name, colour in zip(curves, colours, strict=True):
         title.append(f"   ━ {name}", style=f"not bold {colour}")
     chart = Text()
@@ -55,7 +55,7 @@ def compare(
     up_to: UpTo = "10",
     costs: Costs = ["absolute", "squared"],  # noqa: B006
     sensitivity: options.Sensitivity = "1",
-    domain: options.Domain = "reals",
+    numbers: options.Numbers = "reals",
     plot: options.Plot = None,
     answer: options.Answer,
 ) -> None:
@@ -68,12 +68,12 @@ def compare(
     if plot is not None:
         canvas.check_format(plot)
     epsilons = _epsilons(up_to)
-    curves = {name: gain_curve(epsilons, cost_named(name), sensitivity, domain) for name in costs}  # type: ignore[arg-type]
+    curves = {name: gain_curve(epsilons, cost_named(name), sensitivity, numbers) for name in costs}  # type: ignore[arg-type]
     if plot is not None:
         _draw(plot, epsilons, curves)
     xs = [float(e) for e in epsilons]
-    report = {"epsilon": xs, "gain": curves, "domain": domain, "over": "laplace"}
-    answer.give(report, lambda: show_curves(xs, curves, domain))
+    report = {"epsilon": xs, "gain": curves, "domain": numbers, "over": "laplace"}
+    answer.give(report, lambda: show_curves(xs, curves, numbers))
 
 
 def _epsilons(up_to: str) -> list[Fraction]:

@@ -23,15 +23,6 @@ WARNING = "True counts: not to be published. They are for `utmost release`, and 
 _DRY = "Nothing was written. This is what a release would protect."
 DOMAIN_REMEDY = 'Pass a JSON file such as {"region": ["North", "South"], "age": {"bins": [0, 100], "width": 10}}.'
 
-DomainFile = Annotated[
-    options.File | None,
-    typer.Option(
-        "--domain",
-        metavar="FILE",
-        parser=options.readable,
-        help='The declared domain as JSON: {"sex": ["men", "women"], "age": {"bins": [0, 100], "width": 10}}.',
-    ),
-]
 CountedOut = Annotated[
     Path | None,
     typer.Option(
@@ -50,7 +41,7 @@ Part = Annotated[
 
 def count(
     events: options.TableFile,
-    domain: DomainFile = None,
+    domain: options.DomainFile = None,
     *,
     people: options.People,
     part: Part = None,

@@ -66,7 +66,7 @@ def epsilon_for(
     confidence: options.Confidence = "0.95",
     cells: options.Cells = 1,
     cost: options.Cost = "absolute",
-    domain: options.Domain = "integers",
+    numbers: options.Numbers = "integers",
     neighbours: options.Neighbours = "add-remove",
     relaxable: options.Relaxable = False,
     answer: options.Answer,
@@ -78,12 +78,12 @@ def epsilon_for(
     """
     if plane != options.Plane():
         defaults = ("absolute", "integers", "add-remove", False, 1, None)
-        if not plane.planar or (cost, domain, neighbours, relaxable, cells, sensitivity) != defaults:
+        if not plane.planar or (cost, numbers, neighbours, relaxable, cells, sensitivity) != defaults:
             raise OutOfRange("--per needs --planar, and with it go --confidence and --dimensions alone")
         return answer.give(*_of_points(radius, confidence, plane.per or "1", dimensions))
     if sensitivity is None:
         raise OutOfRange("an error bar depends on what one individual changes", came="no --sensitivity")
-    promise: dict[str, Any] = {"cost": cost, "domain": domain, "neighbours": neighbours, "relaxable": relaxable}
+    promise: dict[str, Any] = {"cost": cost, "numbers": numbers, "neighbours": neighbours, "relaxable": relaxable}
     with busy("Searching"):
         epsilon = least_epsilon(radius, confidence, sensitivity=sensitivity, cells=cells, **promise)
     plan = plan_release(epsilon, sensitivity=sensitivity, cells=cells, confidence=confidence, **promise)

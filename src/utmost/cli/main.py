@@ -133,10 +133,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 _OPTIONS = {
     **{name: f"--{name}" for name in ("alpha", "cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
+    **{name: f"--{name}" for name in ("delta", "numbers", "over", "sums", "where")},
     **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
     **{name: f"--{name}" for name in ("prior", "public", "radius", "relaxable", "response", "sensitivity", "size")},
     **{name: f"--{name}" for name in ("by", "nested", "part", "person", "share", "values", "want")},
-    **{name: f"--{name}" for name in ("delta", "over", "sums", "where")},
     "at_most": "--at-most",
     "half_step": "--half-step",
     "id_column": "--id",
@@ -167,7 +167,7 @@ def in_words(error: UtmostError) -> str:
 
 
 def _spoken(text: str) -> str:
-    """A sentence of the library with options for arguments: ``--domain reals`` for ``domain="reals"``."""
+    """A sentence of the library with options for arguments: ``--numbers reals`` for ``numbers="reals"``."""
     for call, option in _CALLS.items():
         text = text.replace(call, option)
     return _ASSIGNED.sub(_option, text)

@@ -54,11 +54,11 @@ def noise(
     *,
     level: options.AskedLevel,
     cost: options.Cost = "absolute",
-    domain: options.Domain = "integers",
+    numbers: options.Numbers = "integers",
     answer: options.Answer,
 ) -> None:
     """Describe the least noise for one cell at a level, its error bars, and its gain over the usual noise."""
     goal = cost_named(cost)
-    law = optimal_noise(level.read(), sensitivity, goal, domain)  # type: ignore[arg-type]
+    law = optimal_noise(level.read(), sensitivity, goal, numbers)  # type: ignore[arg-type]
     report = law_report(law, goal)
     answer.give(report, lambda: show_noise(report))

@@ -18,7 +18,7 @@ from utmost.errors import LittleProtection, NotALevel, OutOfRange, RowsObserved
 if TYPE_CHECKING:
     from utmost.exact import Level
     from utmost.release.counted import CountedTable
-    from utmost.workloads import Domain as DeclaredDomain
+    from utmost.workloads import Domain
 
     File = Path
 else:
@@ -67,6 +67,17 @@ def readable(text: str) -> Path:
     return Path(text)
 
 
+DomainFile = Annotated[
+    File | None,
+    typer.Option(
+        "--domain",
+        metavar="FILE",
+        parser=readable,
+        help='The declared domain as JSON: {"sex": ["men", "women"], "age": {"bins": [0, 100], "width": 10}}.',
+    ),
+]
+
+
 def file_of(out: Path | None) -> Path | None:
     """The file to write; None where ``--out`` was left out, or is the pipe."""
     return None if out is None or str(out) == PIPE else out
@@ -89,7 +100,7 @@ Cells = Annotated[
 Cost = Annotated[
     str, typer.Option(metavar="NAME", help="What an error costs: absolute, squared, or moment:3 for its cube.")
 ]
-Domain = Annotated[str, typer.Option(metavar="NAME", help="Where the numbers live: integers or reals.")]
+Numbers = Annotated[str, typer.Option(metavar="NAME", help="Where the numbers live: integers or reals.")]
 Neighbours = Annotated[
     str,
     typer.Option(
@@ -290,7 +301,7 @@ class People:
         """Whether events are to be counted, or a table of atoms is to be read."""
         return not (self.person is None and self.counts is None and self.nested is None)
 
-    def counted(self, events: Path, domain: "DeclaredDomain", neighbours: str, part: str | None = None) -> Any:
+    def counted(self, events: Path, domain: "Domain", neighbours: str, part: str | None = None) -> Any:
         """The table of the events in a file, counted over a domain, with a bar on a terminal; by label for parts.
 
         Raises:
@@ -333,7 +344,7 @@ class People:
         """The bytes of the key of the count."""
         return None if self.count_key is None else self.count_key.read_bytes()
 
-    def _read(self, table: Path, domain: "DeclaredDomain", neighbours: str) -> "CountedTable":
+    def _read(self, table: Path, domain: "Domain", neighbours: str) -> "CountedTable":
         """A table that was counted elsewhere, with the unit that is said."""
         from utmost.privacy import Unit
         from utmost.tables import atoms_table, files

@@ -21,7 +21,7 @@ def read_plan(plan: Path) -> Strategy:
 
 
 def planned_table(
-    table: Path, people: options.People, domain: str, neighbours: str, strategy: Strategy
+    table: Path, people: options.People, domain: Path | None, neighbours: str, strategy: Strategy
 ) -> CountedTable:
     """The counted table of a file: read, or counted over the plan's domain and by its unit where none is said.
 
@@ -29,14 +29,14 @@ def planned_table(
         OutOfRange: for a file that is no counted table, where nothing says how to count it.
     """
     if people.are_given:
-        declared = strategy.domain if domain == "integers" else read_domain(options.readable(domain))
+        declared = strategy.domain if domain is None else read_domain(domain)
         if people.at_most is None:
             unit = strategy.unit
             people = replace(people, at_most=unit.cells, per_atom=str(unit.sensitivity))
             neighbours = unit.neighbours
         found: CountedTable = people.counted(table, declared, neighbours)
         return found
-    if domain != "integers":
+    if domain is not None:
         raise OutOfRange("--domain is for events: a counted table has its domain", came=domain, where="--domain")
     if table.suffix.lower() != ".json":
         remedy = "Give the .json that utmost count wrote; or count here: --person COLUMN for events, "

@@ -20,13 +20,6 @@ Cells = Annotated[
     int | None,
     typer.Option(metavar="N", help="How many of the released cells one individual changes, over all released columns."),
 ]
-Domain = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="Where the numbers live: integers or reals. With --person: the file of the declared domain.",
-    ),
-]
 Public = Annotated[
     list[str] | None,
     typer.Option(metavar="NAMES", help="The columns to publish as they are; no cell of them may depend on anybody."),
@@ -112,7 +105,8 @@ def release(
     rows: Rows = "declared",
     level: options.AskedLevel,
     cost: options.Cost = "absolute",
-    domain: Domain = "integers",
+    numbers: options.Numbers = "integers",
+    domain: options.DomainFile = None,
     neighbours: options.Neighbours = "add-remove",
     relaxable: options.Relaxable = False,
     confidence: options.Confidence = "0.95",

@@ -19,7 +19,7 @@ path, ``level`` read, and as it was ``given``."""
 
 _DEFAULTS = {
     "cost": "absolute",
-    "domain": "integers",
+    "numbers": "integers",
     "neighbours": "add-remove",
     "rows": "declared",
     "public": [],
@@ -66,6 +66,7 @@ def planar(asked: Asked) -> None:
         "cells",
         "cost",
         "relaxable",
+        "numbers",
         "domain",
         "neighbours",
     )
@@ -78,7 +79,7 @@ def together(asked: Asked) -> None:
     """Columns of which one individual changes the cells of one row, and no other cell."""
     from utmost.cli.together_release import publish_together
 
-    other = ("cells", "ledger", "grid", "name", "plan", "tables", "domain", "cost")
+    other = ("cells", "ledger", "grid", "name", "plan", "tables", "numbers", "domain", "cost")
     check_unused(asked, "does not go with --together", *other, "people")
     _check_given({"--columns": asked.columns, "--sensitivity": asked.sensitivity})
     what = _some(asked, "columns", "public", "drop", "rows", "id_column")
@@ -111,11 +112,13 @@ def table_of_columns(asked: Asked) -> None:
     if asked.people.person is not None:  # before what may take a minute
         check_free(asked.table, asked.out, asked.sign)
     _check_key(asked)
-    counted, domain = _counted(asked.table, asked.people, asked.domain, asked.neighbours)
+    counted = _counted(asked.table, asked.people, asked.domain, asked.neighbours)
     if counted is None:
         _check_given({"--columns": asked.columns, "--sensitivity": asked.sensitivity, "--cells": asked.cells})
-    promise = _some(asked, "public", "drop", "rows", "id_column", "grid", "sensitivity", "cells", "neighbours")
-    promise |= {"columns": asked.columns or ["count"], "domain": domain, "epsilon": asked.level}
+    promise = _some(
+        asked, "public", "drop", "rows", "id_column", "grid", "sensitivity", "cells", "neighbours", "numbers"
+    )
+    promise |= {"columns": asked.columns or ["count"], "epsilon": asked.level}
     if asked.ledger is not None:
         return keep(asked, promise, counted)
     check_unused(asked, "needs --ledger", *_IN_LEDGER)
@@ -157,29 +160,31 @@ def _check_key(asked: Asked) -> None:
         raise OutOfRange("what a ledger keeps is counted alike each time", came="no --count-key", remedy=remedy)
 
 
-def _counted(table: Path, people: options.People, domain: str, neighbours: str) -> tuple[Any, str]:
-    """The counted table where the file holds events, or one that `utmost count` wrote; and where the numbers live."""
+def _counted(table: Path, people: options.People, domain: Path | None, neighbours: str) -> Any:
+    """The counted table where the file holds events, or one that `utmost count` wrote; else None."""
     if people.are_given:
         from utmost.cli.count_command import DOMAIN_REMEDY
         from utmost.documents.counted_files import read_domain
 
-        if domain in ("integers", "reals"):
+        if domain is None:
             raise OutOfRange(
                 "events are counted over a declared domain", came="no file", where="--domain", remedy=DOMAIN_REMEDY
             )
-        return people.counted(table, read_domain(options.readable(domain)), neighbours), "integers"
+        return people.counted(table, read_domain(domain), neighbours)
     if people != options.People():
         raise OutOfRange(
             "--by, --at-most, --per-atom, --values and --count-key need --person, --count-column or --nested"
         )
+    if domain is not None:
+        raise OutOfRange("--domain needs --person, --count-column or --nested: a counted table has its domain")
     if table.suffix.lower() != ".json":
-        return None, domain
+        return None
     from utmost.documents.counted_files import COUNTED_FORM
 
     made = COUNTED_FORM.read(table)
     if made.unit.neighbours != neighbours == "add-remove":
         raise OutOfRange(f"this table was counted for {made.unit.neighbours}", came=neighbours, where="--neighbours")
-    return made, domain
+    return made
 
 
 def _check_given(needed: dict[str, object]) -> None:

@@ -108,7 +108,7 @@ class PeriodicNoise:
         start: the noise of the first column; by default the columns are centred on 0.
         period: how many places each tail repeats, in 1..m.
         ratio: in [0, 1); 0 is noise without tails, which keeps no level.
-        domain: "integers" or "reals".
+        numbers: "integers" or "reals".
         tolerance: how far the mass of a float64 row may be from 1; exact rows have mass 1 exactly.
 
     Raises:
@@ -127,7 +127,7 @@ class PeriodicNoise:
     start: int
     period: int
     ratio: Any
-    domain: Literal["integers", "reals"]
+    numbers: Literal["integers", "reals"]
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class PeriodicNoise:
         *,
         period: int = 1,
         ratio: Number = 0,
-        domain: Literal["integers", "reals"] = "integers",
+        numbers: Literal["integers", "reals"] = "integers",
         tolerance: float = 1e-9,
     ) -> None:
         rows, decay = same_numbers(as_array(pmf, "pmf", ndim=2), as_array(ratio, "ratio", ndim=0))
@@ -144,12 +144,12 @@ class PeriodicNoise:
             raise OutOfRange("period must lie in 1..m for an array of m >= 1 columns", came=(period, rows.shape))
         if not 0 <= decay < 1:
             raise OutOfRange("the ratio of the tails must lie in [0, 1)", came=ratio, where="PeriodicNoise")
-        if domain not in ("integers", "reals"):
-            raise OutOfRange('domain must be "integers" or "reals"', came=domain, where="PeriodicNoise")
+        if numbers not in ("integers", "reals"):
+            raise OutOfRange('numbers must be "integers" or "reals"', came=numbers, where="PeriodicNoise")
         first = -((rows.shape[1] - 1) // 2) if start is None else exact_integer(start, "start")
         for name, value in {"pmf": rows, "start": first, "period": int(period), "ratio": decay.item()}.items():
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "domain", domain)
+        object.__setattr__(self, "numbers", numbers)
         self._check_mass(tolerance)
 
     @classmethod
@@ -244,7 +244,7 @@ class PeriodicNoise:
         return max(self.expected_costs(cost, settled))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (self.pmf, self.start, self.period, self.ratio, self.domain)
+        return _rebuilt, (self.pmf, self.start, self.period, self.ratio, self.numbers)
 
     def _weight(self, cost: Cost, k: int, settled: int | None) -> Any:
         """The cost of column k and of the tail places that repeat it."""
@@ -256,7 +256,7 @@ class PeriodicNoise:
 
     def _moves(self, gap: int, D: int) -> list[int]:
         """How far apart two noise values may be that release the same for outputs ``gap`` apart."""
-        if self.domain == "integers":
+        if self.numbers == "integers":
             return [gap]
         return [move for move in (gap - 1, gap, gap + 1) if abs(move) <= D]
 
@@ -271,10 +271,10 @@ class PeriodicNoise:
             raise NotAChannel(f"row {i} of the pmf has mass {masses[i]} with its tails, expected 1")
 
 
-def _rebuilt(pmf: Array, start: int, period: int, ratio: Any, domain: Literal["integers", "reals"]) -> PeriodicNoise:
+def _rebuilt(pmf: Array, start: int, period: int, ratio: Any, numbers: Literal["integers", "reals"]) -> PeriodicNoise:
     """From our own parts, which need no second reading: a float ratio stays the float it is."""
     noise = object.__new__(PeriodicNoise)
-    parts = {"pmf": frozen(np.array(pmf)), "start": start, "period": period, "ratio": ratio, "domain": domain}
+    parts = {"pmf": frozen(np.array(pmf)), "start": start, "period": period, "ratio": ratio, "numbers": numbers}
     for name, value in parts.items():
         object.__setattr__(noise, name, value)
     return noise
@@ -371,11 +371,11 @@ def averaged_translates(
 
 
 def _like(noise: PeriodicNoise, pmf: Array) -> PeriodicNoise:
-    return PeriodicNoise(pmf, noise.start, period=noise.period, ratio=noise.ratio, domain=noise.domain)
+    return PeriodicNoise(pmf, noise.start, period=noise.period, ratio=noise.ratio, numbers=noise.numbers)
 
 
 def _shape(noise: PeriodicNoise) -> tuple[object, ...]:
-    return noise.pmf.shape, noise.start, noise.period, noise.ratio, noise.domain
+    return noise.pmf.shape, noise.start, noise.period, noise.ratio, noise.numbers
 
 
 def _weights(weights: object | None, count: int) -> Array:

@@ -34,7 +34,7 @@ def law_report(law: Law, cost: Cost) -> dict[str, Any]:
         "text": repr(law),
         **level_facts(law.level),
         "parameters": law_parameters(law),
-        "domain": law.domain,
+        "domain": law.numbers,
         "theorem": law.theorem,
         "cost": repr(cost),
         "expected_cost": float(law.expected_cost(cost)),

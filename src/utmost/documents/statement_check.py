@@ -139,7 +139,7 @@ def reading_noise(said: Mapping[str, Any], column: str | None = None) -> Level |
         )
     law = plan.law
     if plan.grid is not None or not isinstance(law, Geometric | DiscreteStaircase):
-        remedy = 'Releases with domain="integers" have such noise.'
+        remedy = 'Releases with numbers="integers" have such noise.'
         came = type(law).__name__
         raise Unsupported(
             "only geometric noise and discrete staircases can be read", came=came, where="law", remedy=remedy
@@ -157,12 +157,12 @@ def _plan(said: Mapping[str, Any]) -> Plan:
     }
     grid = None if said.get("grid") is None else _text(said, "grid")
     if "name" in said:
-        domain, half_step = "integers" if grid is None else "reals", said.get("law") == "DiscreteStaircase"
-        return response_plan(promised(domain=domain, grid=grid, half_step=half_step, **unit), at, confidence)
+        numbers, half_step = "integers" if grid is None else "reals", said.get("law") == "DiscreteStaircase"
+        return response_plan(promised(numbers=numbers, grid=grid, half_step=half_step, **unit), at, confidence)
     return plan_release(
         at,
         cost=_text(said, "cost"),
-        domain=_text(said, "domain"),
+        numbers=_text(said, "domain"),
         relaxable=stated_field(said, "relaxable", bool),
         confidence=confidence,
         grid=grid,

@@ -134,7 +134,7 @@ class Ledger:
         sensitivity: Number | None = None,
         cells: Number | None = None,
         neighbours: str | None = None,
-        domain: str = "integers",
+        numbers: str = "integers",
         grid: Number | None = None,
         largest: Number | None = None,
         half_step: bool = False,
@@ -153,7 +153,7 @@ class Ledger:
             name: of the release.
             table: a dict of columns, a dataframe of any library, a table read from a file, or one that `count_table`
                 made, whose labels are public and whose unit is proved.
-            columns, public, drop, rows, unit, sensitivity, cells, neighbours, domain, grid, id_column: as for
+            columns, public, drop, rows, unit, sensitivity, cells, neighbours, numbers, grid, id_column: as for
                 `release_table`. The identifiers are committed to, with the order of the rows. Without them the ledger
                 goes by the order of the rows alone.
             strategy: instead of columns and unit, the families to measure of a table that `count_table` made.
@@ -184,7 +184,7 @@ class Ledger:
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
         at = level(epsilon, alpha)
-        lattice: dict[str, Any] = {"domain": domain, "grid": grid, "half_step": half_step, "largest": largest}
+        lattice: dict[str, Any] = {"numbers": numbers, "grid": grid, "half_step": half_step, "largest": largest}
         laid = read_table(strategy, table, columns, public, drop, unit, sensitivity, cells, neighbours)
         promise = read_promise(strategy, laid, **lattice)
         asks: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}

@@ -61,7 +61,7 @@ class Promise:
         return min((lattice for _, lattice in self.runs), key=lambda one: one.share, default=self.lattice)
 
     @property
-    def domain(self) -> str:
+    def numbers(self) -> str:
         """ "integers" or "reals"."""
         return "integers" if self.grid is None else "reals"
 
@@ -128,9 +128,9 @@ class Promise:
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Promise":
         """The promise that an event keeps."""
-        domain = "integers" if facts["grid"] is None else "reals"
+        numbers = "integers" if facts["grid"] is None else "reals"
         names = ("sensitivity", "cells", "neighbours", "half_step", "grid", "largest")
-        promise = promised(domain=domain, **{name: facts[name] for name in names})
+        promise = promised(numbers=numbers, **{name: facts[name] for name in names})
         if facts["strategy"] is not None:
             return promise.measuring(Strategy.of_facts(json.loads(facts["strategy"]), promise.unit))
         return promise if facts["grid"] is None else promise.snapped_by(facts["snapping"])
@@ -142,7 +142,7 @@ class Promise:
             OutOfRange: for reals, half-step noise, and a strategy for another unit of privacy.
         """
         if self.grid is not None or self.half_step or strategy.unit != self.unit:
-            remedy = "Leave out domain=, grid=, half_step= and the unit, or pass those of the strategy."
+            remedy = "Leave out numbers=, grid=, half_step= and the unit, or pass those of the strategy."
             raise OutOfRange("a strategy measures integers with geometric noise, for its own unit", remedy=remedy)
         return replace(self, strategy=strategy)
 
@@ -152,7 +152,7 @@ class Promise:
         Raises:
             OutOfRange: for a rule that is none.
 
-        >>> promised(sensitivity=1, cells=1, domain="reals").snapped_by("floor").lattice.snapping
+        >>> promised(sensitivity=1, cells=1, numbers="reals").snapped_by("floor").lattice.snapping
         'floor'
         """
         if rule not in get_args(Snapping):
@@ -166,7 +166,7 @@ def promised(
     sensitivity: Number | None = None,
     cells: Number | None = None,
     neighbours: str | None = None,
-    domain: str = "integers",
+    numbers: str = "integers",
     grid: Number | None = None,
     half_step: bool = False,
     largest: Number | None = None,
@@ -182,7 +182,7 @@ def promised(
     protected = read_unit(unit, sensitivity, cells, neighbours)
     if not isinstance(half_step, bool):
         raise OutOfRange("half_step must be true or false", came=half_step)
-    lattice = lattice_of(domain, protected, grid, half_step)
+    lattice = lattice_of(numbers, protected, grid, half_step)
     width = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
     bound = None if largest is None else exact(largest, "largest")
     if bound is not None and not (bound > 0 and max(bound.numerator, bound.denominator) < 1 << _LARGEST_BITS):

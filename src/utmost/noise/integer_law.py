@@ -38,7 +38,7 @@ class IntegerLaw(Law):
         """The staircase: the level of one period, the period, the step."""
 
     @property
-    def domain(self) -> Literal["integers", "reals"]:
+    def numbers(self) -> Literal["integers", "reals"]:
         """The integers."""
         return "integers"
 

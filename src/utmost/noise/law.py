@@ -114,13 +114,13 @@ class Law(ABC):
 
     @property
     @abstractmethod
-    def domain(self) -> Literal["integers", "reals"]:
+    def numbers(self) -> Literal["integers", "reals"]:
         """Where the noise lives."""
 
     @property
     def support(self) -> Literal["integers", "reals"]:
-        """Where the noise has mass: all of its domain."""
-        return self.domain
+        """Where the noise has mass: all of its numbers."""
+        return self.numbers
 
     @property
     @abstractmethod

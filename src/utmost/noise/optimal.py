@@ -22,7 +22,7 @@ def optimal_noise(
     epsilon: Number | Level | None = None,
     sensitivity: Number = 1,
     cost: Cost = absolute,
-    domain: Literal["integers", "reals"] = "integers",
+    numbers: Literal["integers", "reals"] = "integers",
     *,
     alpha: Number | None = None,
 ) -> Geometric | DiscreteStaircase | Staircase:
@@ -36,22 +36,22 @@ def optimal_noise(
         epsilon: the privacy level, or alpha = exp(-epsilon) instead.
         sensitivity: how much one individual can change the query; an integer >= 1 on the integers.
         cost: L(x), even and nondecreasing in |x|.
-        domain: where the query takes its values, "integers" or "reals".
+        numbers: where the query takes its values, "integers" or "reals".
 
     Raises:
-        NotALevel, OutOfRange: for a level, a sensitivity or a domain that is none.
+        NotALevel, OutOfRange: for a level, a sensitivity or numbers that is none.
         NotALoss, NotMonotone, Unsupported: for a cost outside the theorems' hypotheses or beyond the floats.
 
     Source: [geng2012], Theorems 3, 11 and 12.
 
-    >>> optimal_noise(1), optimal_noise(1, 5), optimal_noise(1, 5, domain="reals")
+    >>> optimal_noise(1), optimal_noise(1, 5), optimal_noise(1, 5, numbers="reals")
     (Geometric(epsilon=1, sensitivity=1), DiscreteStaircase(epsilon=1, sensitivity=5, step=2),
      Staircase(epsilon=1, sensitivity=5, gamma=0.37754066879814546))
     """
-    if domain == "reals":
+    if numbers == "reals":
         return Staircase(epsilon, sensitivity, cost, alpha=alpha)
-    if domain != "integers":
-        raise OutOfRange('domain must be "integers" or "reals"', came=domain, where="optimal_noise")
+    if numbers != "integers":
+        raise OutOfRange('numbers must be "integers" or "reals"', came=numbers, where="optimal_noise")
     if _integral(sensitivity, "optimal_noise") == 1:
         read_cost(cost, 1.0, integers=True)
         return Geometric(epsilon, alpha=alpha)
@@ -63,7 +63,7 @@ def relaxable_noise(
     epsilon: Number | Level | None = None,
     sensitivity: Number = 1,
     cost: Cost = absolute,
-    domain: Literal["integers", "reals"] = "integers",
+    numbers: Literal["integers", "reals"] = "integers",
     *,
     alpha: Number | None = None,
 ) -> Geometric | DiscreteStaircase | Laplace | Staircase:
@@ -79,18 +79,18 @@ def relaxable_noise(
      DiscreteStaircase(epsilon='1/10', sensitivity=5, step=3))
     """
     candidates: list[Geometric | DiscreteStaircase | Laplace | Staircase]
-    if domain == "reals":
+    if numbers == "reals":
         candidates = [
             Staircase.half_step(epsilon, sensitivity, alpha=alpha),
             Laplace(epsilon, sensitivity, alpha=alpha),
         ]
-    elif domain == "integers":
+    elif numbers == "integers":
         width = _integral(sensitivity, "relaxable_noise")
         candidates = [Geometric(epsilon, width, alpha=alpha)]
         if width > 1:
             candidates.append(DiscreteStaircase.half_step(epsilon, width | 1, alpha=alpha))
     else:
-        raise OutOfRange('domain must be "integers" or "reals"', came=domain, where="relaxable_noise")
+        raise OutOfRange('numbers must be "integers" or "reals"', came=numbers, where="relaxable_noise")
     return min(candidates, key=lambda law: float(law.expected_cost(cost)))
 
 
@@ -108,7 +108,7 @@ def gain(law: Law, over: Law | Literal["laplace", "geometric"] = "laplace", cost
 
     Source: [geng2012], Figure 2.
 
-    >>> gain(optimal_noise(10, domain="reals")), gain(Geometric(1))
+    >>> gain(optimal_noise(10, numbers="reals")), gain(Geometric(1))
     (14.840642..., 1.175201...)
     """
     other = _other(law, over)
@@ -129,7 +129,7 @@ def _integral(sensitivity: Number, where: str) -> int:
     try:
         return positive_integer(sensitivity, "sensitivity", where)
     except NotANumber as error:
-        remedy = 'Where the query takes real values, say so: domain="reals".'
+        remedy = 'Where the query takes real values, say so: numbers="reals".'
         raise NotANumber(error.required, came=error.came, where=where, remedy=remedy) from None
 
 
@@ -146,13 +146,13 @@ def _other(law: Law, over: Law | str) -> Law:
 
 
 def gain_curve(
-    epsilons: Sequence[Number], cost: Cost, sensitivity: Number = 1, domain: Literal["integers", "reals"] = "reals"
+    epsilons: Sequence[Number], cost: Cost, sensitivity: Number = 1, numbers: Literal["integers", "reals"] = "reals"
 ) -> list[float]:
     """E L(Laplace) / E L(optimal noise) at each epsilon; 1 at epsilon = 0, to which it tends there.
 
     Args:
         epsilons: shape (n,), each >= 0.
-        cost, sensitivity, domain: as for `optimal_noise`.
+        cost, sensitivity, numbers: as for `optimal_noise`.
 
     Source: [geng2012], Figure 2; Corollaries 5 and 7 for the limit.
 
@@ -161,4 +161,4 @@ def gain_curve(
     [14.84, 23.61]
     """
     values: list[Fraction] = [exact(epsilon, "epsilon") for epsilon in epsilons]
-    return [gain(optimal_noise(e, sensitivity, cost, domain), "laplace", cost) if e else 1.0 for e in values]
+    return [gain(optimal_noise(e, sensitivity, cost, numbers), "laplace", cost) if e else 1.0 for e in values]

@@ -27,7 +27,7 @@ class RealLaw(Law):
     sensitivity: Fraction
 
     @property
-    def domain(self) -> Literal["integers", "reals"]:
+    def numbers(self) -> Literal["integers", "reals"]:
         """The reals."""
         return "reals"
 

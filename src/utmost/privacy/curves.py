@@ -379,7 +379,7 @@ def curve_distance(law: Law, shift: Any = None) -> Fraction:
     """|shift| in units of the law's outcomes; the sensitivity where none is given."""
     if shift is None:
         return Fraction(law.sensitivity)
-    return abs(Fraction(exact_integer(shift, "shift")) if law.domain == "integers" else exact(shift, "shift"))
+    return abs(Fraction(exact_integer(shift, "shift")) if law.numbers == "integers" else exact(shift, "shift"))
 
 
 def curve_of_law(law: Law, distance: Fraction) -> StaircaseCurve | LaplaceCurve:

@@ -51,7 +51,7 @@ def epsilon_for(
         confidence: with which probability.
         unit: what one individual changes; or sensitivity, cells (1 if left out) and neighbours instead, see `Unit`.
         digits: how many.
-        promise: what else chooses the law in `release_table`: cost, domain, relaxable, grid.
+        promise: what else chooses the law in `release_table`: cost, numbers, relaxable, grid.
 
     Raises:
         OutOfRange: for a negative radius, and for parameters that `release_table` refuses.
@@ -63,7 +63,7 @@ def epsilon_for(
     [10, 11]
     """
     wanted = exact(radius, "radius")
-    if wanted < 0 or (wanted == 0 and promise.get("domain") == "reals"):
+    if wanted < 0 or (wanted == 0 and promise.get("numbers") == "reals"):
         raise OutOfRange("radius must be positive, or zero on the integers", came=radius)
     check_digits(digits)
     protected = read_unit(unit, sensitivity, cells, neighbours, needs=("sensitivity",))
@@ -83,7 +83,7 @@ def epsilon_for(
 
 def _lower_bound(plan: Plan, wanted: Fraction) -> float:
     """The epsilon of the whole release below which no noise at all meets the wanted radius."""
-    window = 2 * math.floor(wanted) + 1 if plan.law.domain == "integers" else 2 * wanted
+    window = 2 * math.floor(wanted) + 1 if plan.law.numbers == "integers" else 2 * wanted
     overlapping = math.ceil(window / plan.unit.sensitivity)
     if overlapping > _MOST_OVERLAPS:
         raise OutOfRange("radius must be at most 1e100 times the sensitivity", came="more")
@@ -111,7 +111,7 @@ def check_digits(digits: int) -> None:
 
 
 def _few_steps(plan: Plan) -> bool:
-    return plan.law.domain == "integers" and 1 < plan.unit.sensitivity <= _FEW_STEPS
+    return plan.law.numbers == "integers" and 1 < plan.unit.sensitivity <= _FEW_STEPS
 
 
 def _first(first: int, last: int, is_met: Callable[[int], bool]) -> int:

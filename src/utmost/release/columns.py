@@ -152,5 +152,5 @@ def _remedy(cell: Any) -> str:
     if isinstance(cell, bool | np.bool_):
         return "Count the individuals for whom it is true, and release the count."
     if isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
-        return 'Declare domain="reals" to release sums and other real values.'
+        return 'Declare numbers="reals" to release sums and other real values.'
     return "Correct the cell."

@@ -161,8 +161,8 @@ class GradualRelease:
         sensitivity: how much one individual can change a value; for a table a number, or one for each column.
         cells: how many values one individual can change, 1 if left out. Each cell gets a share 1/cells of the level.
         unit: what one individual changes, instead of sensitivity and cells; see `Unit`.
-        domain: "integers" or "reals"; for a table one of them, or one for each column. It is declared and never guessed
-            from the values, so that nothing about them shows but through the noise.
+        numbers: "integers" or "reals"; for a table one of them, or one for each column. Declared and never guessed from
+            the values, so that nothing about them shows but through the noise.
         grid: for reals, the width of the grid, a power of two. If left out it is chosen by the sensitivity alone, and
             costs less than a millionth of the accuracy up to epsilon 16.
         half_step: half-step staircase noise, for odd sensitivities above 1: less noise than geometric noise up to a
@@ -173,7 +173,7 @@ class GradualRelease:
     Raises:
         NotANumber, BadTable: for a value that cannot be released, with its place; nothing has been drawn then. Such a
             refusal depends on the data, and is for the curator alone.
-        OutOfRange: for a sensitivity or number of cells below 1, and for a domain that is none.
+        OutOfRange: for a sensitivity or number of cells below 1, and for numbers that is none.
 
     Promise: all answers together keep the level `spent`. Choose each level from responses, budgets and costs; a level
     chosen by looking at the true error is not covered.
@@ -198,19 +198,19 @@ class GradualRelease:
         *,
         cells: Number | None = None,
         unit: Unit | None = None,
-        domain: str | Mapping[Any, str] = "integers",
+        numbers: str | Mapping[Any, str] = "integers",
         grid: Number | None = None,
         half_step: bool = False,
         randomness: Randomness | None = None,
         method: Method | None = None,
     ) -> None:
-        self._open(values, units_of(unit, sensitivity, cells), domain, grid, half_step, secure(randomness), method)
+        self._open(values, units_of(unit, sensitivity, cells), numbers, grid, half_step, secure(randomness), method)
 
     def _open(
         self,
         values: Any,
         unit: Unit | Mapping[Any, Unit],
-        domain: str | Mapping[Any, str],
+        numbers: str | Mapping[Any, str],
         grid: Number | None,
         half_step: bool,
         randomness: Randomness,
@@ -218,10 +218,10 @@ class GradualRelease:
     ) -> None:
         self._is_table = isinstance(values, Mapping)
         table = values if isinstance(values, Mapping) else {None: values}
-        units, domains = _each(unit, table, "a sensitivity"), _each(domain, table, "a domain")
-        grids = _grids(grid, domains)
+        units, kinds_of_numbers = _each(unit, table, "a sensitivity"), _each(numbers, table, "a kind of numbers")
+        grids = _grids(grid, kinds_of_numbers)
         self._columns = {
-            name: Column.of(column, lattice_of(domains[name], units[name], grids[name], half_step))
+            name: Column.of(column, lattice_of(kinds_of_numbers[name], units[name], grids[name], half_step))
             for name, column in table.items()
         }
         self._randomness, self._method = randomness, method
@@ -325,13 +325,13 @@ def _each(given: Any, table: Mapping[Any, Any], what: str) -> dict[Any, Any]:
     return dict(given)
 
 
-def _grids(grid: Number | None, domains: Mapping[Any, str]) -> dict[Any, Number | None]:
+def _grids(grid: Number | None, kinds_of_numbers: Mapping[Any, str]) -> dict[Any, Number | None]:
     """The grid of each column: columns of integers beside real ones have none."""
-    for domain in domains.values():
-        if not isinstance(domain, str):
-            raise wrong_kind("domain", '"integers" or "reals"', domain)
-    mixed = "reals" in domains.values()
-    return {name: None if mixed and domain == "integers" else grid for name, domain in domains.items()}
+    for numbers in kinds_of_numbers.values():
+        if not isinstance(numbers, str):
+            raise wrong_kind("numbers", '"integers" or "reals"', numbers)
+    mixed = "reals" in kinds_of_numbers.values()
+    return {name: None if mixed and numbers == "integers" else grid for name, numbers in kinds_of_numbers.items()}
 
 
 Before = Callable[[Any], Any]
@@ -349,7 +349,7 @@ class ProcessedRelease:
         before: the query, evaluated once. It must not look at a level.
         sensitivity: how much one individual can change one of its values. It cannot be checked here.
         after: any function of the response and its level: clamp, round, a consumer's remap.
-        cells, unit, domain, grid, half_step, randomness: as for `GradualRelease`.
+        cells, unit, numbers, grid, half_step, randomness: as for `GradualRelease`.
 
     Promise: the level `spent`, for all readings together: they are functions of the responses.
 
@@ -375,7 +375,7 @@ class ProcessedRelease:
         sensitivity: Number | Mapping[Any, Number] | None = None,
         cells: Number | None = None,
         unit: Unit | None = None,
-        domain: str | Mapping[Any, str] = "integers",
+        numbers: str | Mapping[Any, str] = "integers",
         grid: Number | None = None,
         half_step: bool = False,
         randomness: Randomness | None = None,
@@ -388,7 +388,7 @@ class ProcessedRelease:
             sensitivity,
             cells=cells,
             unit=unit,
-            domain=domain,
+            numbers=numbers,
             grid=grid,
             half_step=half_step,
             randomness=randomness,
@@ -462,7 +462,7 @@ def path(
     unit: Unit | None = None,
     sensitivity: Number | None = None,
     cells: Number | None = None,
-    domain: str = "integers",
+    numbers: str = "integers",
     grid: Number | None = None,
     randomness: Randomness | None = None,
 ) -> NoisePath:
@@ -475,7 +475,7 @@ def path(
         start: an epsilon or a level.
         noise: the noise at ``start``; drawn, if left out.
         unit: what one individual changes; or sensitivity and cells instead, 1 where left out.
-        domain: "integers" or "reals".
+        numbers: "integers" or "reals".
         grid: for reals, the width of the grid, a power of two.
         randomness: the operating system's if left out.
 
@@ -486,7 +486,7 @@ def path(
     (True, 0)
     """
     bits = secure(randomness)
-    lattice = lattice_of(domain, read_unit(unit, sensitivity, cells, needs=()), grid)
+    lattice = lattice_of(numbers, read_unit(unit, sensitivity, cells, needs=()), grid)
     given = None
     if noise is not None:
         read = lattice.read(noise)

@@ -14,7 +14,7 @@ from utmost.sampling.grid import Snapping, chosen_exponent, declared_exponent, s
 from utmost.sampling.integers import Integers, minus, narrowed, uniform_integers
 from utmost.sampling.random_bits import Randomness
 
-Domain = Literal["integers", "reals"]
+Numbers = Literal["integers", "reals"]
 """What the values are: declared, and never guessed from them, since a guess would reveal what they are."""
 _LARGEST = 10**100  # each digit costs doublings, and the laws take no more
 
@@ -111,23 +111,23 @@ class Lattice:
         return coarse * self.block if max(largest, 1) * self.block < 1 << 63 else coarse.astype(object) * self.block
 
 
-def lattice_of(domain: str, unit: Unit, grid: Number | None = None, half_step: bool = False) -> Lattice:
+def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: bool = False) -> Lattice:
     """The lattice on which noise for a unit of privacy lives.
 
     Args:
-        domain: "integers", or "reals", which live on a grid.
+        numbers: "integers", or "reals", which live on a grid.
         unit: what one individual changes; each cell gets its share of the level.
         grid: for reals, a power of two; if left out, they get one that depends on the sensitivity alone.
         half_step: half-step staircase noise instead of geometric noise.
 
     Raises:
-        OutOfRange: for a domain that is none, a grid for integers, a sensitivity below 1 step, and for half-step noise
+        OutOfRange: for numbers that is none, a grid for integers, a sensitivity below 1 step, and for half-step noise
             with an even number of steps.
         NotANumber: for integers, where the sensitivity is none.
     """
-    real = read_domain(domain) == "reals"
+    real = read_numbers(numbers) == "reals"
     if grid is not None and not real:
-        raise OutOfRange("integers have no grid", came=grid, remedy='Leave out grid=, or pass domain="reals".')
+        raise OutOfRange("integers have no grid", came=grid, remedy='Leave out grid=, or pass numbers="reals".')
     if not isinstance(half_step, bool):
         raise OutOfRange("half_step must be True or False", came=type(half_step).__name__)
     if not real:
@@ -143,12 +143,12 @@ def lattice_of(domain: str, unit: Unit, grid: Number | None = None, half_step: b
     return Lattice(D, unit.charged, D if half_step else 1, exponent)
 
 
-def read_domain(domain: object) -> Domain:
-    """The domain by its name.
+def read_numbers(numbers: object) -> Numbers:
+    """The numbers by its name.
 
     Raises:
         OutOfRange: for any other.
     """
-    if isinstance(domain, str) and domain in ("integers", "reals"):
-        return domain  # type: ignore[return-value]
-    raise OutOfRange('domain must be "integers" or "reals"', came=domain)
+    if isinstance(numbers, str) and numbers in ("integers", "reals"):
+        return numbers  # type: ignore[return-value]
+    raise OutOfRange('numbers must be "integers" or "reals"', came=numbers)

@@ -112,7 +112,7 @@ def tighten(
     unit: Unit | None = None,
     sensitivity: Number | None = None,
     cells: Number | None = None,
-    domain: str = "integers",
+    numbers: str = "integers",
     grid: Number | None = None,
     half_step: bool = False,
     randomness: Randomness | None = None,
@@ -124,7 +124,7 @@ def tighten(
         response: at ``loose``, as it was released: a number, list or array.
         strict, loose: epsilons, or levels such as ``ut.level(alpha="1/2")``; ``strict`` at most ``loose``.
         unit: what one individual changes; or sensitivity and cells instead, 1 where left out.
-        sensitivity, cells, domain, grid, half_step: as the response was released with.
+        sensitivity, cells, numbers, grid, half_step: as the response was released with.
         randomness: the operating system's if left out.
         method: "constant" or "table".
 
@@ -141,7 +141,7 @@ def tighten(
     100
     """
     bits = secure(randomness)
-    lattice = lattice_of(domain, read_unit(unit, sensitivity, cells, needs=()), grid, half_step)
+    lattice = lattice_of(numbers, read_unit(unit, sensitivity, cells, needs=()), grid, half_step)
     read = lattice.read(response)
     transition = Tightening(lattice.of(level(strict)), lattice.of(level(loose)))
     noise = tightening_noise(transition, read.size, randomness=bits, method=method)
@@ -157,7 +157,7 @@ def relax(
     unit: Unit | None = None,
     sensitivity: Number | None = None,
     cells: Number | None = None,
-    domain: str = "integers",
+    numbers: str = "integers",
     grid: Number | None = None,
     half_step: bool = False,
     randomness: Randomness | None = None,
@@ -170,7 +170,7 @@ def relax(
     Args:
         noise: response minus value, at ``strict``; a number, list or array.
         strict, loose: epsilons or levels; ``strict`` at most ``loose``.
-        unit, sensitivity, cells, domain, grid, half_step, randomness, method: as for `tighten`.
+        unit, sensitivity, cells, numbers, grid, half_step, randomness, method: as for `tighten`.
 
     Raises:
         OutOfRange: when ``strict`` is looser than ``loose``, and for noise that is not on the grid.
@@ -181,7 +181,7 @@ def relax(
     True
     """
     bits = secure(randomness)
-    lattice = lattice_of(domain, read_unit(unit, sensitivity, cells, needs=()), grid, half_step)
+    lattice = lattice_of(numbers, read_unit(unit, sensitivity, cells, needs=()), grid, half_step)
     read = lattice.read(noise)
     place, coarse = lattice.split(_on_grid(lattice, read, noise))
     moved = lattice.times(relaxed(coarse, lattice.of(level(strict)), lattice.of(level(loose)), bits, method))
@@ -199,7 +199,7 @@ def bridge(
     unit: Unit | None = None,
     sensitivity: Number | None = None,
     cells: Number | None = None,
-    domain: str = "integers",
+    numbers: str = "integers",
     grid: Number | None = None,
     half_step: bool = False,
     randomness: Randomness | None = None,
@@ -211,7 +211,7 @@ def bridge(
         low: the response at ``strict`` (or the noise there).
         high: the response at ``loose`` (or the noise there).
         strict, at, loose: epsilons or levels, with strict <= at <= loose.
-        unit, sensitivity, cells, domain, grid, half_step, randomness, method: as for `tighten`.
+        unit, sensitivity, cells, numbers, grid, half_step, randomness, method: as for `tighten`.
 
     Raises:
         OutOfRange: when the levels are out of order, the two responses differ in shape, or cannot come from one
@@ -223,7 +223,7 @@ def bridge(
     12
     """
     bits = secure(randomness)
-    lattice = lattice_of(domain, read_unit(unit, sensitivity, cells, needs=()), grid, half_step)
+    lattice = lattice_of(numbers, read_unit(unit, sensitivity, cells, needs=()), grid, half_step)
     first, last = lattice.read(low), lattice.read(high)
     if first.shape != last.shape:
         raise OutOfRange("the two responses must have one shape", came=(first.shape, last.shape))

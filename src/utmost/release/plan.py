@@ -12,25 +12,25 @@ from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Law, Staircas
 from utmost.noise.costs import Cost, Moment, cost_named
 from utmost.noise.law import read_confidence
 from utmost.privacy.unit import Unit, read_unit
-from utmost.release.lattice import read_domain
+from utmost.release.lattice import read_numbers
 from utmost.sampling.draw import on_grid
 from utmost.sampling.grid import declared_exponent, reach
 
 
-def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, domain: str) -> Law:
+def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
     """The law with the least expected cost of all noise that can be added to one cell at this level."""
-    if domain == "integers":
+    if numbers == "integers":
         units = _units(sensitivity)
         return Geometric(level, units) if units == 1 else DiscreteStaircase(level, units, cost)
     return Staircase(level, sensitivity, cost)
 
 
-def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, domain: str) -> Law:
+def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
     """`relaxable_noise` for a release: the cheapest law that can be relaxed without loss, with the release's refusals.
 
     Source: [koufogiannis2015], Theorem 9, and its discrete counterpart.
     """
-    if domain == "integers":
+    if numbers == "integers":
         return relaxable_noise(level, _units(sensitivity), cost)
     return relaxable_noise(level, sensitivity, cost, "reals")
 
@@ -40,7 +40,7 @@ def _units(sensitivity: Fraction) -> int:
         raise OutOfRange(
             "the sensitivity of integers must be an integer",
             came=sensitivity,
-            remedy=f'Pass {-(-sensitivity // 1)}, or declare domain="reals".',
+            remedy=f'Pass {-(-sensitivity // 1)}, or declare numbers="reals".',
         )
     return sensitivity.numerator
 
@@ -83,7 +83,7 @@ class Plan:
         Then the noise of any mechanism on any one cell is private at the whole level, so that the sum over all cells is
         least where each of them is. Where an individual changes more cells, noise that is not independent may be less.
 
-        >>> plan_release(epsilon=2, sensitivity=1, cells=1, domain="reals", grid=8).theorem
+        >>> plan_release(epsilon=2, sensitivity=1, cells=1, numbers="reals", grid=8).theorem
         'for all cells together, since one individual changes only one: in steps of 8: least expected cost, whatever the
         cost, among additive noise on the integers [geng2012, Theorem 11]; lossless to relax; rounding to these steps
         comes first and moves a value by at most 4'
@@ -114,7 +114,7 @@ class Plan:
     def expected_cost(self) -> float:
         """E L(noise), of the noise that is drawn; on a grid, the rounding of the value itself is not in it.
 
-        >>> plan = plan_release(epsilon=2, sensitivity=1, cells=1, domain="reals", grid=8)
+        >>> plan = plan_release(epsilon=2, sensitivity=1, cells=1, numbers="reals", grid=8)
         >>> float(plan.law.expected_cost(plan.cost)), plan.expected_cost
         (0.425459064119660..., 2.205764...)
         """
@@ -166,7 +166,7 @@ def plan_release(
     cells: Number | None = None,
     neighbours: str | None = None,
     cost: str | Cost = "absolute",
-    domain: str = "integers",
+    numbers: str = "integers",
     relaxable: bool = False,
     confidence: Number = "0.95",
     grid: Number | None = None,
@@ -177,7 +177,7 @@ def plan_release(
         epsilon, alpha: what the whole release spends, one of the two.
         unit: what one individual changes; or sensitivity, cells and neighbours instead, see `Unit`.
         cost: "absolute", "squared", "moment:3" or any even function nondecreasing in |x|.
-        domain: "integers" or "reals".
+        numbers: "integers" or "reals".
         relaxable: choose a law that can later be relaxed without loss, at some cost now.
         confidence: of the stated radius.
         grid: for reals, the width of the grid, a power of two; chosen by level and sensitivity when None.
@@ -192,7 +192,7 @@ def plan_release(
     spent, protected = level(epsilon, alpha), read_unit(unit, sensitivity, cells, neighbours)
     goal, sure = cost_named(cost), read_confidence(confidence)
     choose = relaxable_law if relaxable else optimal_law
-    law = choose(protected.per_cell(spent), protected.sensitivity, goal, read_domain(domain))
+    law = choose(protected.per_cell(spent), protected.sensitivity, goal, read_numbers(numbers))
     drawn, exponent = on_grid(law, grid)
     if exponent is None:
         return Plan(spent, protected, law, drawn, goal, relaxable, sure, drawn.radius(sure), None)
@@ -222,7 +222,7 @@ def warn_of_level(level: Level, law: Law, *, above: int = 4) -> None:
     """
     if level.epsilon_interval(64).lower > _WEAK:
         said = f"epsilon is above {_WEAK}, so the odds of any guess about an individual may grow more than 22 000-fold"
-    elif law.domain == "integers" and law.radius(_SURE) == 0:
+    elif law.numbers == "integers" and law.radius(_SURE) == 0:
         said = "more than 19 in 20 released cells will be the true ones"
     else:
         return

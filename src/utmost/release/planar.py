@@ -64,7 +64,7 @@ class PlanarLaw:
                 came=f"a width of {width}, and {self.level} for {self.per}",
                 where="grid",
                 remedy="Declare a finer grid, or none; for points that are on this grid noise of each coordinate by "
-                'itself is less: GradualRelease(domain="integers") at a share 1/sqrt(n) of the level.',
+                'itself is less: GradualRelease(numbers="integers") at a share 1/sqrt(n) of the level.',
             )
 
     @property

@@ -73,7 +73,7 @@ def statement(
         "theorem": plan.theorem,
         "cost": repr(plan.cost),
         "relaxable": plan.relaxable,
-        "domain": law.domain,
+        "domain": law.numbers,
         "grid": None if plan.grid is None else str(plan.grid),
         "confidence": float(plan.confidence),
         "confidence_exactly": str(plan.confidence),

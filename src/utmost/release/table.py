@@ -89,7 +89,7 @@ def release_table(
     cells: Number | None = None,
     neighbours: str | None = None,
     cost: str | Cost = "absolute",
-    domain: str = "integers",
+    numbers: str = "integers",
     relaxable: bool = False,
     confidence: Number = "0.95",
     id_column: str | None = None,
@@ -118,7 +118,7 @@ def release_table(
         cells: how many of the released cells one individual changes, over all of ``columns``.
         neighbours: "add-remove", or "change-one", under which the level is divided by twice the cells; see `Unit`.
         cost: what an error costs: "absolute", "squared", "moment:3", or any even function nondecreasing in |x|.
-        domain: "integers" (every released cell must be an integer) or "reals" (released on a grid).
+        numbers: "integers" (every released cell must be an integer) or "reals" (released on a grid).
         relaxable: choose a law that can later be relaxed to a larger epsilon without loss.
         confidence: of the radius that stands beside each released column.
         id_column: a column whose cells must all be there and distinct; published only if it is public, too.
@@ -158,7 +158,7 @@ def release_table(
         alpha=alpha,
         unit=laid.unit,
         cost=cost,
-        domain=domain,
+        numbers=numbers,
         relaxable=relaxable,
         confidence=confidence,
         grid=grid,
@@ -234,7 +234,7 @@ class CheckedTable:
         _check_radii_free(chosen, names)
         if id_column is not None:
             check_distinct(adapter.column(table, id_column), id_column, lambda row: adapter.place(table, row))
-        read = integer_column if plan.law.domain == "integers" else real_column
+        read = integer_column if plan.law.numbers == "integers" else real_column
         cells = {
             name: read(adapter.column(table, name), name, lambda row: adapter.place(table, row)) for name in chosen
         }

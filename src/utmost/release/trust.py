@@ -90,7 +90,7 @@ class TrustRelease:
     Args:
         values: as for `GradualRelease`.
         levels: {recipient: epsilon or Level}.
-        sensitivity, cells, unit, domain, grid, half_step, randomness: as for `GradualRelease`.
+        sensitivity, cells, unit, numbers, grid, half_step, randomness: as for `GradualRelease`.
 
     Raises:
         NotALevel: for a level that is none.
@@ -113,7 +113,7 @@ class TrustRelease:
         levels: Mapping[Recipient, Number | Level],
         cells: Number | None = None,
         unit: Unit | None = None,
-        domain: str | Mapping[Any, str] = "integers",
+        numbers: str | Mapping[Any, str] = "integers",
         grid: Number | None = None,
         half_step: bool = False,
         randomness: Randomness | None = None,
@@ -124,7 +124,7 @@ class TrustRelease:
             sensitivity,
             cells=cells,
             unit=unit,
-            domain=domain,
+            numbers=numbers,
             grid=grid,
             half_step=half_step,
             randomness=randomness,

@@ -35,7 +35,7 @@ def secure(randomness: Randomness | None) -> Randomness:
 
 _NO_INTEGER = "a release on the integers takes integers"
 _NO_NUMBER = "a value must be a finite number"
-_USE_REALS = 'For real values declare domain="reals", or use Laplace or Staircase where a law is given.'
+_USE_REALS = 'For real values declare numbers="reals", or use Laplace or Staircase where a law is given.'
 _EXACT = 2.0**62
 _REPLACE = "Drop or replace it before the release."
 

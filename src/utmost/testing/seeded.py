@@ -76,7 +76,7 @@ def seeded_gradual_release(
     seed: int | str | bytes,
     *,
     cells: Number = 1,
-    domain: str | Mapping[Any, str] = "integers",
+    numbers: str | Mapping[Any, str] = "integers",
     grid: Number | None = None,
     half_step: bool = False,
     method: Method | None = None,
@@ -88,7 +88,7 @@ def seeded_gradual_release(
     True
     """
     release = object.__new__(GradualRelease)
-    release._open(values, units_of(None, sensitivity, cells), domain, grid, half_step, SeededRandomness(seed), method)
+    release._open(values, units_of(None, sensitivity, cells), numbers, grid, half_step, SeededRandomness(seed), method)
     return release
 
 
