@@ -90,13 +90,15 @@ _BLOCK = 1 << 20
 def doubtful_ratios(ptype: PrivacyType, matrix: Array) -> Iterator[tuple[int, int, int, Fraction]]:
     """(x, y, r, alpha^d(x, y)) for all essential edges in both directions where X[x, r] >= alpha^d X[y, r] is not sure.
 
+    Where X[y, r] is 0 it is: nothing is asked of X[x, r].
+
     Args:
         ptype: space and level.
         matrix: (n, k) Fractions, not negative.
 
     Cost: O(edges k) float operations, and one exact number for each doubt.
     """
-    near = matrix.astype(np.float64)
+    near, empty = matrix.astype(np.float64), matrix == 0
     edges = ptype.space.edges
     factors = alphas_above(ptype, edges)
     rounded: dict[Fraction, float] = {factor: round_up(factor) for factor in set(factors.tolist())}
@@ -107,7 +109,7 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array) -> Iterator[tuple[int, in
         for x, y in ((block[:, 0], block[:, 1]), (block[:, 1], block[:, 0])):
             needed = above[start : start + step, None] * near[y]
             here = near[x]
-            doubt = (here < _SURELY * needed) | ((needed < _LEAST) & (here < _LEAST))
+            doubt = ~empty[y] & ((here < _SURELY * needed) | ((needed < _LEAST) & (here < _LEAST)))
             for e, r in np.argwhere(doubt).tolist():
                 yield int(x[e]), int(y[e]), r, factors[start + e]
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from utmost.design.checker import Multipliers
 from utmost.design.evidence import Certificate
 from utmost.design.extreme_rays import Forest, generic_factors, plain_factors
-from utmost.design.nearly_private import feasible_dual, private_matrix
+from utmost.design.nearly_private import feasible_dual, roomy_matrix
 from utmost.design.tree_pricing import Places
 from utmost.errors import SolverFailed
 from utmost.exact import Array, Floats, checked
@@ -103,8 +103,10 @@ class _Search:
     spent: Floats  # (N,) the least cost of each
     waves: list[Places]
     marks: Floats
+    upper: float
+    blind: float  # the least loss of a channel that says nothing
+    room: float  # 1 - alpha along the shortest edge
     best: _Bound | None = None
-    upper: float = np.inf
     shares: Shares | None = None
     kept: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     fruitless: int = 0
@@ -121,9 +123,9 @@ class _Search:
         order = random.permutation(len(costs)).astype(np.int32)
         waves = np.split(order, [int(share * len(costs)) for share in _WAVES])
         forest = Forest.of_stars(factors, weights, costs)
-        return cls(
-            costs, forest, rays, (costs @ rays).min(axis=0), [w for w in waves if len(w)], random.random(len(factors))
-        )
+        room = 1 - float(np.where(np.eye(len(factors)) > 0, 0.0, factors).max())
+        spent, blind = (costs @ rays).min(axis=0), max(float(costs.sum(axis=1).min()), _NOTHING)
+        return cls(costs, forest, rays, spent, [w for w in waves if len(w)], random.random(len(factors)), blind, blind, room)
 
     @property
     def gap(self) -> float:
@@ -149,10 +151,12 @@ class _Search:
 
     def _solve(self) -> None:
         """The shares of the rays at hand, and the prices of the places."""
-        wanted = max(0.1 * min(self.gap, 0.1 * abs(self.upper)), 0.1 * _NOTHING) if self.upper < np.inf else 1e-2
-        self.shares = central_shares(self.rays, self.spent, wanted)
-        if self.shares.off <= 1e-6:
-            self.upper = min(self.upper, float(self.spent @ self.shares.shares))
+        wanted = max(0.1 * min(self.gap, 0.1 * abs(self.upper)), 0.1 * _NOTHING)
+        exactness = min(max(1e-2 * wanted / self.blind * self.room, 1e-12), 1e-6)
+        self.shares = central_shares(self.rays, self.spent, self.forest.weights, wanted, exactness)
+        # What the sums are off is made up for by a column that says nothing.
+        made_up = 2 * self.shares.off / self.room * self.blind
+        self.upper = min(self.upper, float(self.spent @ self.shares.shares) + made_up)
 
     def _price(self, rounds: int) -> None:
         """Find each action's best ray at smoothed prices, and what the trees prove."""
@@ -192,7 +196,9 @@ class _Search:
 
     def columns(self) -> Floats:
         """(n, k): the best channel that the rays at hand make."""
-        shares = exact_sums(self.rays, central_shares(self.rays, self.spent, 1e-2 * self.gap + 0.1 * _NOTHING).shares)
+        weights = self.forest.weights
+        near = central_shares(self.rays, self.spent, weights, 1e-2 * self.gap + 0.1 * _NOTHING)
+        shares = exact_sums(self.rays, weights, near.shares)
         channel = np.zeros((len(self.rays), len(self.costs)))
         np.add.at(channel.T, (self.costs @ self.rays).argmin(axis=0), (self.rays * shares).T)
         return channel
@@ -207,7 +213,7 @@ def _certified(ptype: PrivacyType, consumer: Consumer, search: _Search, scale: f
     proof = bound.trees.multipliers(search.costs - prices, factors)
     scaled = Multipliers(proof.low, proof.high, proof.action, proof.value * scale)
     mu, kept = feasible_dual(ptype, consumer, prices * scale, scaled)
-    return Certificate(ptype, consumer, mu, matrix=private_matrix(ptype, search.columns()), multipliers=kept)
+    return Certificate(ptype, consumer, mu, matrix=roomy_matrix(ptype, search.columns()), multipliers=kept)
 
 
 def _floats(numbers: Array) -> NDArray[np.float64]:

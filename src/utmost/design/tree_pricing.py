@@ -29,6 +29,7 @@ Places = NDArray[np.int32]
 Kinds = NDArray[np.int8]
 
 _SHORT = 0.1  # of the slack: by how much a place may fall short, times its q v
+_ROUNDING = 1e-14  # of what is summed
 _VISIBLE = 1e-17  # flows, of sums that are about 1: nearer to zero a sign is rounding
 
 
@@ -161,19 +162,54 @@ def proven_level(
 
 @in_machine_code
 def most_negative_flow(
-    Y: Floats, q: Floats, v: Floats, r: float, parent: Places, kind: Kinds, order: Places, sub: Floats
+    Y: Floats,
+    q: Floats,
+    v: Floats,
+    r: float,
+    parent: Places,
+    kind: Kinds,
+    order: Places,
+    sub: Floats,
+    mass: Floats,
+    size: Floats,
 ) -> int:
-    """The place above which the flow from sink to source is most negative; -1 where none is."""
+    """The place above which the flow from sink to source is most negative; -1 where none is.
+
+    Where no flow is large enough for a float, the most negative one in proportion to the sink's side is taken: that
+    side may be tiny and scale up a long way.
+    """
     for i in range(len(Y)):
         sub[i] = v[i] * (Y[i] - r * q[i])
+        mass[i] = v[i] * q[i]
+        size[i] = abs(sub[i])
     least, cut = -_VISIBLE, -1
+    relative, tiny = 0.0, -1
     for e in range(len(Y) - 1, 0, -1):
         i = order[e]
-        if sub[i] * kind[i] < least:
-            least = sub[i] * kind[i]
+        flow = sub[i] * kind[i]
+        if flow < least:
+            least = flow
             cut = i
+        if flow < -_ROUNDING * size[i]:
+            side = mass[i] if kind[i] > 0 else 1.0 - mass[i]
+            if flow < relative * side:
+                relative = flow / max(side, 1e-300)
+                tiny = i
         sub[parent[i]] += sub[i]
-    return cut
+        mass[parent[i]] += mass[i]
+        size[parent[i]] += size[i]
+    return cut if cut >= 0 else tiny
+
+
+@in_machine_code
+def rooted_at(root: int, old: int, parent: Places, kind: Kinds) -> None:
+    """Hang the tree from another place."""
+    x, y, k = root, parent[root], kind[root]
+    while x != old:
+        above, its_kind = parent[y], kind[y]
+        parent[y] = x
+        kind[y] = -k
+        x, y, k = y, above, its_kind
 
 
 @in_machine_code
@@ -250,12 +286,7 @@ def joined(cut: int, sink: int, giver: int, parent: Places, kind: Kinds) -> None
     """Replace the arc above ``cut`` by the row (sink, giver): the part below hangs from its end of that row."""
     up = kind[cut] > 0
     top = giver if up else sink
-    x, y, k = top, parent[top], kind[top]
-    while x != cut:
-        above, its_kind = parent[y], kind[y]
-        parent[y] = x
-        kind[y] = -k
-        x, y, k = y, above, its_kind
+    rooted_at(top, cut, parent, kind)
     parent[top] = sink if up else giver
     kind[top] = -1 if up else 1
 
@@ -284,7 +315,7 @@ def price_tree(
             return r, r - slack - short, pivots
         if pivots >= most:
             break
-        cut = most_negative_flow(Y, q, v, r, parent, kind, order, left)
+        cut = most_negative_flow(Y, q, v, r, parent, kind, order, left, lack, products)
         if cut < 0:
             break
         mark_sides(cut, parent, kind, order, inside, source)

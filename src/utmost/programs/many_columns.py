@@ -41,12 +41,16 @@ class Shares:
     off: float
 
 
-def central_shares(columns: Floats, costs: Floats, gap: float, exactness: float = 1e-9) -> Shares:
+def central_shares(
+    columns: Floats, costs: Floats, weights: Floats, gap: float, exactness: float = 1e-9
+) -> Shares:
     """The shares of columns that sum to 1 in each row at least cost, to a gap.
 
     Args:
         columns: (n, N), N >= n, not negative, every row with a positive entry.
         costs: (N,).
+        weights: (n,) positive, with <weights, column> = 1 for each column and 1 in all: what the columns differ from the
+            constant one by is then what the equations are written in, however little it is.
         gap: how far above the optimum the cost may be.
         exactness: how far from 1 a row's sum may be.
 
@@ -56,11 +60,12 @@ def central_shares(columns: Floats, costs: Floats, gap: float, exactness: float 
 
     Source: the predictor and corrector of Mehrotra.
 
-    >>> found = central_shares(np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), np.array([1.0, 1.0, 1.0]), 1e-9)
+    >>> found = central_shares(np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]]), np.array([1.0, 1.0, 0.5]), np.full(2, 0.5), 1e-9)
     >>> found.shares.round(6).tolist()
     [0.0, 0.0, 1.0]
     """
-    at = _Point.first(columns, costs)
+    rows = _Differences.of(columns, weights)
+    at = _Point.first(rows.of_columns(columns), costs, rows.sums)
     best, best_merit, stalled = at, np.inf, 0
     for steps in range(_MOST_STEPS + 1):
         merit = at.merit(gap, exactness)
@@ -69,28 +74,58 @@ def central_shares(columns: Floats, costs: Floats, gap: float, exactness: float 
         if merit <= 1.0 or stalled > _STALLED or steps == _MOST_STEPS:
             break
         at = at.next()
-    return Shares(best.x, best.y, best.s, best.off)
+    return Shares(best.x, rows.prices(best.y), best.s, float(abs(1 - columns @ best.x).max()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Differences:
+    """The same equations: the weighted one first, and how much each row but one differs from it, in its own unit."""
+
+    weights: Floats
+    units: Floats
+    left_out: int
+
+    @classmethod
+    def of(cls, columns: Floats, weights: Floats) -> "_Differences":
+        return cls(weights, np.maximum(abs(columns - 1).max(axis=1), 1e-300), int(weights.argmax()))
+
+    @property
+    def sums(self) -> Floats:
+        found = np.zeros(len(self.weights))
+        found[self.left_out] = 1.0
+        return found
+
+    def of_columns(self, columns: Floats) -> Floats:
+        found = (columns - 1) / self.units[:, None]
+        found[self.left_out] = 1.0
+        return found
+
+    def prices(self, y: Floats) -> Floats:
+        own = y / self.units
+        own[self.left_out] = 0.0
+        return np.asarray(own + (y[self.left_out] - own.sum()) * self.weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Point:
     A: Floats
     c: Floats
+    b: Floats
     x: Floats
     y: Floats
     s: Floats
 
     @classmethod
-    def first(cls, A: Floats, c: Floats) -> "_Point":
+    def first(cls, A: Floats, c: Floats, b: Floats) -> "_Point":
         """Mehrotra's start: the least squares solutions, moved inside."""
         solve = _Normal(A, np.ones(len(c))).solve
-        x = A.T @ solve(np.ones(len(A)))
+        x = A.T @ solve(b)
         y = solve(A @ c)
         s = c - A.T @ y
         x = x + max(-1.5 * x.min(), 0.0) + _INSIDE * max(float(x.mean()), 1e-300)
         s = s + max(-1.5 * s.min(), 0.0) + _INSIDE * max(float(abs(c).mean()), 1e-300)
         product = x @ s
-        return cls(A, c, x + 0.5 * product / s.sum(), y, s + 0.5 * product / x.sum())
+        return cls(A, c, b, x + 0.5 * product / s.sum(), y, s + 0.5 * product / x.sum())
 
     def merit(self, gap: float, exactness: float) -> float:
         """At most 1 where everything is as wanted."""
@@ -100,12 +135,12 @@ class _Point:
     @property
     def off(self) -> float:
         """How far from 1 the sum of a row is at most."""
-        return float(abs(1 - self.A @ self.x).max())
+        return float(abs(self.b - self.A @ self.x).max())
 
     def next(self) -> "_Point":
         """One step: towards the optimum first, then its second order and the centre."""
         A, x, s = self.A, self.x, self.s
-        primal, dual = 1 - A @ x, self.c - A.T @ self.y - s
+        primal, dual = self.b - A @ x, self.c - A.T @ self.y - s
         ratio = x / s
         normal = _Normal(A, ratio)
 
@@ -121,7 +156,7 @@ class _Point:
         second = dx * ds * min(1.0, p * d + 0.1)
         dx, dy, ds = newton((ahead / mean) ** 3 * mean - x * s - second)
         p, d = (min(1.0, _SHORT_OF * _longest(*pair)) for pair in ((x, dx), (s, ds)))
-        return _Point(A, self.c, x + p * dx, self.y + d * dy, s + d * ds)
+        return _Point(A, self.c, self.b, x + p * dx, self.y + d * dy, s + d * ds)
 
 
 _libraries, _turn = cache(ThreadpoolController), Lock()
@@ -146,12 +181,16 @@ def one_blas_thread() -> Iterator[None]:
         _turn.release()
 
 
-def exact_sums(columns: Floats, shares: Floats) -> Floats:
+def exact_sums(columns: Floats, weights: Floats, shares: Floats) -> Floats:
     """Shares nearby whose sums are 1 to rounding: those that are large change, by what the rows are off."""
-    normal = _Normal(columns, shares * shares)
+    rows = _Differences.of(columns, weights)
+    A, d = rows.of_columns(columns), shares * shares
+    normal = _Normal(A, d)
     for _ in range(3):
-        change = shares * shares * (columns.T @ normal.solve(1 - columns @ shares))
-        shares = np.maximum(shares + change, 0.0)
+        moved = np.maximum(shares + d * (A.T @ normal.solve(rows.sums - A @ shares)), 0.0)
+        if abs(rows.sums - A @ moved).max() >= abs(rows.sums - A @ shares).max():
+            break
+        shares = moved
     return shares
 
 
