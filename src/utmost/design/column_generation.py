@@ -10,16 +10,15 @@ corrected to an exactly private channel, the multipliers to a feasible dual, and
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.design.checker import Multipliers
 from utmost.design.evidence import Certificate
-from utmost.design.extreme_rays import Forest, generic_factors, plain_factors
+from utmost.design.extreme_rays import Forest, Places, generic_factors, plain_factors
 from utmost.design.nearly_private import feasible_dual, roomy_matrix
-from utmost.design.tree_pricing import Places
 from utmost.errors import SolverFailed
 from utmost.exact import Array, Floats, checked
 from utmost.privacy import PrivacyType
@@ -108,7 +107,6 @@ class _Search:
     room: float  # 1 - alpha along the shortest edge
     best: _Bound | None = None
     shares: Shares | None = None
-    kept: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     fruitless: int = 0
 
     @classmethod
@@ -119,13 +117,15 @@ class _Search:
         weights /= weights.sum()
         first = np.concatenate([factors**t for t in _FLATTER[:-1]] + [np.ones((1, len(factors)))])
         rays = np.ascontiguousarray((first / (first @ weights)[:, None]).T)
-        random = np.random.default_rng(0)  # noqa: S311 - the order of the actions, and marks of rays
+        random = np.random.default_rng(0)
         order = random.permutation(len(costs)).astype(np.int32)
         waves = np.split(order, [int(share * len(costs)) for share in _WAVES])
         forest = Forest.of_stars(factors, weights, costs)
         room = 1 - float(np.where(np.eye(len(factors)) > 0, 0.0, factors).max())
         spent, blind = (costs @ rays).min(axis=0), max(float(costs.sum(axis=1).min()), _NOTHING)
-        return cls(costs, forest, rays, spent, [w for w in waves if len(w)], random.random(len(factors)), blind, blind, room)
+        return cls(
+            costs, forest, rays, spent, [w for w in waves if len(w)], random.random(len(factors)), blind, blind, room
+        )
 
     @property
     def gap(self) -> float:

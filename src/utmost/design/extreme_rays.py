@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.design.checker import Multipliers
-from utmost.design.tree_pricing import Kinds, Places, flows_of_trees, price_trees
 from utmost.exact import Floats
+
+Places = NDArray[np.int32]
+Kinds = NDArray[np.int8]
 
 _STRICTER = 1e-9  # of each distance: how much a type is shortened, so that no two rows tie
 _FARTHEST = 90.0  # factors below exp(-90) are raised to it: more private, and no product of them underflows
@@ -33,7 +35,7 @@ def generic_factors(distances: Floats, epsilon: float) -> Floats:
         return plain_factors(distances, epsilon)
     least = distances[~np.eye(n, dtype=bool)].min()
     # The numbers only tell ties apart: any would do, and the same ones every time give the same mechanism.
-    u = np.random.default_rng(0).random((n, n))  # noqa: S311
+    u = np.random.default_rng(0).random((n, n))
     u = np.triu(u, 1) + np.triu(u, 1).T
     shortened = (1 - _STRICTER) * distances + _STRICTER * least * (0.6 + 0.4 * u)
     np.fill_diagonal(shortened, 0.0)
@@ -79,6 +81,8 @@ class Forest:
 
     def price(self, prices: Floats, which: Places, most: int, slack: float) -> int:
         """Pivot the trees of some actions, at one row of prices each: how many pivots it took."""
+        from utmost.design.tree_pricing import price_trees  # numba takes a third of a second to load
+
         return int(
             price_trees(
                 np.ascontiguousarray(prices),
@@ -107,8 +111,16 @@ class Forest:
 
     def copied(self) -> "Forest":
         """The same, to be kept."""
-        parts = (self.parents, self.kinds, self.roots, self.rays, self.ratios, self.proven)
-        return Forest(self.factors, self.weights, *(part.copy() for part in parts))
+        return Forest(
+            self.factors,
+            self.weights,
+            self.parents.copy(),
+            self.kinds.copy(),
+            self.roots.copy(),
+            self.rays.copy(),
+            self.ratios.copy(),
+            self.proven.copy(),
+        )
 
     def multipliers(self, prices: Floats, factors: Floats) -> Multipliers:
         """Multipliers of the rows of the trees that leave as little as they can of prices (k, n) below zero.
@@ -119,6 +131,8 @@ class Forest:
 
         Returns: at most n - 1 for each action.
         """
+        from utmost.design.tree_pricing import flows_of_trees
+
         k, n = self.parents.shape
         values = np.zeros((k, n))
         anything = np.full(n, np.inf)
@@ -130,5 +144,3 @@ class Forest:
         return Multipliers(
             np.where(is_sink, place, above), np.where(is_sink, above, place), action, values[action, place]
         )
-
-

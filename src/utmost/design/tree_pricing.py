@@ -12,6 +12,7 @@ parent, and -1 where it is the source. With numba this is machine code, without 
 """
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -19,14 +20,11 @@ from numpy.typing import NDArray
 
 from utmost.exact import Floats
 
-try:
-    from numba import njit
-except ImportError:  # pragma: no cover - the extra "geometry" is installed where the tests run
-    njit = None
-
 F = TypeVar("F", bound=Callable[..., Any])
 Places = NDArray[np.int32]
 Kinds = NDArray[np.int8]
+
+COMPILED = find_spec("numba") is not None
 
 _SHORT = 0.1  # of the slack: by how much a place may fall short, times its q v
 _ROUNDING = 1e-14  # of what is summed
@@ -35,7 +33,11 @@ _VISIBLE = 1e-17  # flows, of sums that are about 1: nearer to zero a sign is ro
 
 def in_machine_code(function: F) -> F:
     """The function compiled where numba is installed, else as it is."""
-    return function if njit is None else cast(F, njit(cache=True, error_model="numpy")(function))
+    if not COMPILED:
+        return function
+    from numba import njit
+
+    return cast(F, njit(cache=True, error_model="numpy")(function))
 
 
 @in_machine_code
@@ -233,20 +235,19 @@ def mark_sides(
     source[cut if kind[cut] > 0 else parent[cut]] = True
 
 
-@in_machine_code
-def raise_to(products: Floats, row: Floats, value: float) -> None:
-    """products = max(products, value row), entry by entry."""
+def _raise_in_turn(products: Floats, row: Floats, value: float) -> None:
     for l in range(len(row)):
         t = row[l] * value
         u = products[l]
         products[l] = t if t > u else u
 
 
-if njit is None:  # pragma: no cover - as above
+def _raise_at_once(products: Floats, row: Floats, value: float) -> None:
+    np.maximum(products, row * value, out=products)
 
-    def raise_to(products: Floats, row: Floats, value: float) -> None:  # noqa: F811
-        """The same by NumPy, which is quicker than Python's loops."""
-        np.maximum(products, row * value, out=products)
+
+# products = max(products, value row): machine code is quicker entry by entry, and Python by NumPy.
+raise_to = in_machine_code(_raise_in_turn) if COMPILED else _raise_at_once
 
 
 @in_machine_code
@@ -347,9 +348,7 @@ def price_trees(
     pivots = 0
     for e in range(len(which)):
         w = which[e]
-        ratios[w], proven[w], made = price_tree(
-            prices[e], q, a, parents[w], kinds[w], roots[w], rays[w], most, slack
-        )
+        ratios[w], proven[w], made = price_tree(prices[e], q, a, parents[w], kinds[w], roots[w], rays[w], most, slack)
         pivots += made
     return pivots
 

@@ -41,16 +41,14 @@ class Shares:
     off: float
 
 
-def central_shares(
-    columns: Floats, costs: Floats, weights: Floats, gap: float, exactness: float = 1e-9
-) -> Shares:
+def central_shares(columns: Floats, costs: Floats, weights: Floats, gap: float, exactness: float = 1e-9) -> Shares:
     """The shares of columns that sum to 1 in each row at least cost, to a gap.
 
     Args:
         columns: (n, N), N >= n, not negative, every row with a positive entry.
         costs: (N,).
-        weights: (n,) positive, with <weights, column> = 1 for each column and 1 in all: what the columns differ from the
-            constant one by is then what the equations are written in, however little it is.
+        weights: (n,) positive, of sum 1, and <weights, column> = 1 for each column: the equations are then written in
+            what the columns differ from the constant one by, however little that is.
         gap: how far above the optimum the cost may be.
         exactness: how far from 1 a row's sum may be.
 
@@ -60,7 +58,8 @@ def central_shares(
 
     Source: the predictor and corrector of Mehrotra.
 
-    >>> found = central_shares(np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]]), np.array([1.0, 1.0, 0.5]), np.full(2, 0.5), 1e-9)
+    >>> columns, costs = np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]]), np.array([1.0, 1.0, 0.5])
+    >>> found = central_shares(columns, costs, np.full(2, 0.5), 1e-9)
     >>> found.shares.round(6).tolist()
     [0.0, 0.0, 1.0]
     """
