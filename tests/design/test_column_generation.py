@@ -78,7 +78,7 @@ def test_random_points_agree_with_the_simplex_method(seed):
 def test_ties_do_not_hold_it_up():
     """Every place alike, every action as good as another, and each twice: all trees tie."""
     place = grid(3, 3, metric="manhattan")
-    loss = np.tile(np.asarray(losses.distance(place), dtype=float), (1, 2))
+    loss = np.tile(np.asarray(place.distances, dtype=float), (1, 2))
     found = certificate_of_rays(PrivacyType(place, alpha="1/2"), Consumer(np.full(9, 1 / 9), loss))
     one = optimal_mechanism(PrivacyType(place, alpha="1/2"), Consumer(priors.uniform(9), losses.distance(place)))
     assert found.lower <= one.loss <= found.upper

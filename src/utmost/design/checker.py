@@ -28,8 +28,9 @@ from utmost.privacy import PrivacyType
 from utmost.privacy.privacy_type import Length, power_interval
 from utmost.spaces import Consumer, LineMetric
 
-# What is fixed by a type is kept as long as the type is: powers by length, from below and from above.
+# What is fixed by a type is kept as long as the type is: powers, from below and from above, by length and by pair.
 _kept: WeakKeyDictionary[PrivacyType, dict[Length, tuple[Fraction, Fraction]]] = WeakKeyDictionary()
+_kept_pairs: WeakKeyDictionary[PrivacyType, dict[int, tuple[Fraction, Fraction]]] = WeakKeyDictionary()
 
 
 def alpha_above(ptype: PrivacyType, i: int, j: int) -> Fraction:
@@ -53,9 +54,14 @@ def alphas_below(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Array:
 
 
 def _of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Array:
-    lengths = np.asarray(ptype.space.metric.lengths(pairs[:, 0], pairs[:, 1]))
-    exactly = (d if isinstance(d, Surd) else Fraction(d) for d in lengths.tolist())
-    return objects(_between(ptype, d)[side] for d in exactly)
+    known = _kept_pairs.setdefault(ptype, {})
+    codes = (pairs.min(axis=1) * ptype.space.size + pairs.max(axis=1)).tolist()
+    new = [at for at, code in enumerate(codes) if code not in known]
+    if new:
+        lengths = np.asarray(ptype.space.metric.lengths(pairs[new, 0], pairs[new, 1])).tolist()
+        for at, d in zip(new, lengths, strict=True):
+            known[codes[at]] = _between(ptype, d if isinstance(d, Surd) else Fraction(d))
+    return objects(known[code][side] for code in codes)
 
 
 def _between(ptype: PrivacyType, length: Length) -> tuple[Fraction, Fraction]:

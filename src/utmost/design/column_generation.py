@@ -41,7 +41,7 @@ _LEAST_SLACK = 1e-11
 
 @checked
 def certificate_of_rays(
-    ptype: PrivacyType, consumer: Consumer, *, gap: float = 1e-6, progress: Progress | None = None
+    ptype: PrivacyType, consumer: Consumer, *, gap: float = 1e-7, progress: Progress | None = None
 ) -> Certificate:
     """The certificate of a channel whose loss is within a gap of the optimum, for any space, prior and loss.
 
@@ -67,7 +67,7 @@ def certificate_of_rays(
     >>> from utmost.spaces import grid, losses, priors
     >>> place = grid(2, 2)
     >>> found = certificate_of_rays(PrivacyType(place, epsilon=1), Consumer(priors.uniform(4), losses.distance(place)))
-    >>> found.gap <= 1e-6 * found.upper, found.verify()
+    >>> found.gap <= 1e-7 * found.upper, found.verify()
     (True, True)
     """
     costs = np.ascontiguousarray((_floats(consumer.prior)[:, None] * _floats(consumer.loss)).T)
