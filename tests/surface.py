@@ -122,7 +122,11 @@ def nouns() -> dict[str, Any]:
     bits = rappor.BitResponse("3/4", "1/4")
     loose = rappor.BitResponse("9/10", "1/10")
     vertices = utmost.vertices(ptype)
+    workload = utmost.release_workload(np.arange(8).reshape(2, 4), MEASURES, epsilon=1)
     return {
+        "workload": workload,
+        "clean": workload.clean(),
+        "planar": utmost.PlanarRelease([[1, 2]]),
         "level": half,
         "looser": utmost.level("3"),
         "ptype": ptype,
@@ -162,6 +166,9 @@ def nouns() -> dict[str, Any]:
     }
 
 
+DOMAIN = utmost.Domain(a=[1, 2], age=utmost.workloads.bins(4))
+MEASURES = utmost.workloads.Strategy(DOMAIN, utmost.Unit(1, 1), {"a age": "1/2", "a": "1/2"})
+
 # What is plausible for a parameter of this name: names of nouns after "=", else values.
 PLAUSIBLE: dict[str, list[Any]] = {
     "epsilon": [1, "1/2", 0.25, "=level", 3, 1e-6, 50],
@@ -184,7 +191,14 @@ PLAUSIBLE: dict[str, list[Any]] = {
     "consumers": [["=consumer"]],
     "space": ["=space"],
     "law": ["=law"],
-    "where": ["=ptype", "=space"],
+    "where": ["=ptype", "=space", {"a": 1}, {"age": slice(0, 2)}, {}],
+    "numerator": [17, {"a": 1}],
+    "denominator": [25, {}],
+    "families": ["a", "age"],
+    "along": [{"age": "midpoints"}, {"a": [1, "1/2"]}],
+    "strategy": [MEASURES],
+    "together": [True, False],
+    "facts": [{}, {"kind": "utmost workload release", "format": 1}],
     "cost": ["=cost"],
     "x": [0, 1.5, [1, 2]],
     "p": [0.5],
@@ -192,9 +206,9 @@ PLAUSIBLE: dict[str, list[Any]] = {
     "m": [1, 2.5],
     "bits": [64, 3],
     "confidence": ["0.9"],
-    "values": [[1, 2, 3], 5],
+    "values": [[1, 2, 3], 5, [1, 2]],
     "columns": ["n"],
-    "table": ["=table"],
+    "table": ["=table", np.arange(8).reshape(2, 4)],
     "before": [lambda x: x],
     "after": [lambda x, _: x],
     "data": [[1, 2]],
@@ -254,6 +268,11 @@ PLAUSIBLE: dict[str, list[Any]] = {
     "target": ["=channel"],
     "secrets": [[0, 1]],
     "vertices": ["=vertices"],
+    "points": [[[1, 2], [3.5, 4]], [0.5, 1]],
+    "per": [1, 200, "1/3"],
+    "grid": [None, "1/4", 1],
+    "dimensions": [2, 1, 3],
+    "frequencies": [[[[0.5, 1]], [[0, -1.0]]]],
     "owner": ["a"],
     "over": [1, "laplace"],
     "graph": [{"a": ["b"], "b": ["a"]}],
@@ -269,7 +288,7 @@ PLAUSIBLE: dict[str, list[Any]] = {
     "a": ["1/2"],
     "satisfying": [[1]],
     "within": ["1/2"],
-    "name": ["r"],
+    "name": ["r", "a", "age"],
     "rng": [None],
     "square": [2],
     "value": [2],
@@ -323,6 +342,7 @@ MADE |= {"CapacityCertificate", "VertexCertificate", "ImplicitMechanism", "Simil
 MADE |= {"EnvelopeMechanism", "ProductMechanism", "UniformMechanism", "ProductDual", "PairMultipliers", "TypeCapacity"}
 MADE |= {"Multipliers", "Status", "Spending", "Event", "Published", "Budget", "Verification", "Categorical"}
 MADE |= {"NamedKeys", "NamingLaw", "RatioBar", "SelectedKeys"}
+MADE |= {"Answer", "CleanRelease", "WorkloadRelease"}
 MADE |= {"Found", "Tally", "Bridge", "Relaxing", "Tightening", "Constraint", "UtilitySet"}
 
 

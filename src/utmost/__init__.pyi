@@ -46,12 +46,17 @@ from utmost.privacy import Unit as Unit
 from utmost.privacy import smallest_epsilon as smallest_epsilon
 from utmost.privacy import tradeoff as tradeoff
 from utmost.release import GradualRelease as GradualRelease
+from utmost.release import GradualTogether as GradualTogether
+from utmost.release import PlanarRelease as PlanarRelease
 from utmost.release import TableRelease as TableRelease
 from utmost.release import TrustRelease as TrustRelease
+from utmost.release import WorkloadRelease as WorkloadRelease
 from utmost.release import add_noise as add_noise
 from utmost.release import epsilon_for as epsilon_for
 from utmost.release import rehearse_table as rehearse_table
 from utmost.release import release_table as release_table
+from utmost.release import release_together as release_together
+from utmost.release import release_workload as release_workload
 from utmost.release import select_keys as select_keys
 from utmost.sampling import sample as sample
 from utmost.spaces import Consumer as Consumer
@@ -59,8 +64,14 @@ from utmost.spaces import Loss as Loss
 from utmost.spaces import Space as Space
 from utmost.spaces import losses as losses
 from utmost.spaces import priors as priors
+from utmost.tables import atoms_table as atoms_table
+from utmost.tables import count_keys as count_keys
+from utmost.tables import count_table as count_table
 from utmost.version import __version__ as __version__
 from utmost.workloads import Domain as Domain
+from utmost.workloads import Strategy as Strategy
+from utmost.workloads import Workload as Workload
+from utmost.workloads import strategy as strategy
 
 __all__: list[str]
 

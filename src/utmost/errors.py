@@ -7,7 +7,8 @@
     ├── WrongKind       an argument is of another kind altogether    (also TypeError)
     ├── NotALevel       a value is no privacy level                  (also ValueError)
     ├── OutOfRange      a parameter lies outside its range           (also ValueError)
-    │   └── NotDeclared a column is neither released, public nor dropped
+    │   ├── NotDeclared a column is neither released, public nor dropped
+    │   └── NotDetermined an answer does not follow from the sums that were measured
     ├── NotAPrior       an array is no probability distribution      (also ValueError)
     ├── NotALoss        a matrix or function is no loss              (also ValueError)
     │   └── NotMonotone a loss breaks the monotonicity of a theorem
@@ -104,6 +105,10 @@ class OutOfRange(UtmostError, ValueError):
 
 class NotDeclared(OutOfRange):
     """A column of a table is neither to be released, nor declared public, nor to be left out."""
+
+
+class NotDetermined(OutOfRange):
+    """An answer was asked for that the measured sums do not determine."""
 
 
 class NotAPrior(UtmostError, ValueError):

@@ -212,3 +212,38 @@ def test_misuse_ends_with_code_2(run, arguments, message):
     assert (code, out) == (2, "")
     assert message in err
     assert "Traceback" not in err
+
+
+def test_what_an_attacker_learns_stands_beside_the_loss(run):
+    """Chances and the reader's loss rounded up, errors down: exactly 1/5 and 6/5 are shown as they are."""
+    code, out, _ = run("design", "--counts", 4, "--prior", "uniform", "--loss", "absolute", *HALF)
+    assert code == 0
+    space, prior = ut.spaces.counts(4), ut.priors.uniform(5)
+    told = ut.optimal_mechanism(ut.PrivacyType(space, alpha="1/2"), ut.Consumer(prior, ut.losses.absolute)).attack()
+    rows = re.findall(
+        r"^\s*(optimal|geometric noise|exponential mechanism)\s+([\d.]+) %\s+([\d.]+)\s+([\d.]+) times", out, re.M
+    )
+    assert [row[0] for row in rows] == [told.mechanism, *(other.mechanism for other in told.others)]
+    for (_, guessed, error, odds), attack in zip(rows, (told, *told.others), strict=True):
+        assert attack.vulnerability <= float(guessed) / 100 + 1e-12 <= attack.vulnerability + 2e-4
+        assert attack.error - 1e-3 <= float(error) <= attack.error
+        assert attack.odds.factor <= float(odds) <= attack.odds.factor + 1e-2
+    assert re.search(r"without an answer\s+20 %\s+1\.2\s", out)
+
+
+def test_large_counts_are_designed_without_forming_a_matrix_for_the_attacker(run):
+    """Beyond 1001 secrets the table is left out, and the design takes no longer."""
+    code, out, _ = run("design", "--counts", 1500, "--prior", "poisson:4", "--epsilon", 1)
+    assert code == 0
+    assert "attacker" not in out
+
+
+def test_the_picture_of_places_says_what_an_attacker_learns(run, tmp_path, monkeypatch):
+    drawn = {}
+    monkeypatch.setattr("utmost.figures.canvas.places_figure", lambda *given: drawn.update(caption=given[-1]))
+    asked = ["design", "--grid", "2x2", "--prior", "uniform", "--loss", "distance", "--epsilon", 1]
+    assert run(*asked, "--plot", tmp_path / "places.svg")[0] == 0
+    assert re.fullmatch(
+        r"Guessed in one try: 25 % before an answer, [\d.]+ % after; odds of a place rise up to [\d.]+ times",
+        drawn["caption"],
+    )

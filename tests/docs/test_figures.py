@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+import utmost as ut
 from running import called
+from utmost.figures.strategy_pictures import clean_figure, strategy_figure
+from utmost.testing import seeded_workload_release
 
 ROOT = Path(__file__).parents[2]
 CHANNELS = ROOT / "examples" / "channels"
@@ -31,4 +34,43 @@ def test_hypers(name, tmp_path):
     drawn = tmp_path / f"{name}.svg"
     files = [CHANNELS / f"{title}.csv" for title in (one, other)]
     called("leakage", *files, "--space", space, "--plot", drawn).check_returncode()
+    check_same(drawn, drawn.name)
+
+
+def aircraft():
+    """The domain, the count and the plan of the tutorial from events to a table."""
+    page = (ROOT / "docs" / "tutorial" / "from-events-to-a-table.md").read_text(encoding="utf-8")
+    (airlines,) = re.findall(r'airlines = "(.*)"\.split', page)
+    domain = ut.Domain(carrier=airlines.split(), month=ut.workloads.bins(1, 13, width=3))
+    events = ROOT / "examples" / "flights.csv"
+    counted = ut.count_table(events, person="aircraft", domain=domain, at_most=4, key=bytes(32))
+    wanted = ut.Workload(domain, {"carrier month": 1, "carrier": 1, "month": 1, "": 1})
+    cells = {"carrier month": 20, "carrier": 2, "month": 1, "": 1}
+    plan = ut.strategy(wanted, counted.unit, epsilon=1, up_to=3)
+    chosen = plan.alternatives({"cells first": cells})["cells first"]
+    equal = ut.Strategy(
+        domain, counted.unit, dict.fromkeys([part.name for part in wanted.parts], "1/4"), wanted, chosen.level
+    )
+    return counted, chosen, {**plan.alternatives().strategies, "cells first": chosen, "equal shares": equal}
+
+
+def test_strategies_and_clean_tables(tmp_path):
+    counted, plan, choices = aircraft()
+    shown = (
+        "cells first",
+        "every part alike",
+        "every answer alike",
+        "least largest error",
+        "atoms alone",
+        "equal shares",
+    )
+    drawn = tmp_path / "strategies.svg"
+    with drawn.open("wb") as file:
+        strategy_figure(ut.workloads.Alternatives({name: choices[name] for name in shown}), file, drawn)
+    check_same(drawn, drawn.name)
+    released = seeded_workload_release(counted, plan, "aircraft")
+    drawn = tmp_path / "raw-and-clean.svg"
+    with drawn.open("wb") as file:
+        truth = counted.domain.sums(counted.summable, counted.domain.family("carrier month"))
+        clean_figure(released, "carrier month", file, drawn, truth=truth)
     check_same(drawn, drawn.name)

@@ -18,8 +18,9 @@ def test_the_main_job_runs_as_written():
     (line,) = re.findall(r"^pip install \. && utmost release examples/.*$", README, re.MULTILINE)
     ended = utmost_command(*shlex.split(line.partition("&& utmost ")[2]), cwd=ROOT)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.splitlines()[0] == "department,sex,admitted,admitted_radius"
-    assert len(ended.stdout.splitlines()) == 13
+    assert ended.stdout.splitlines()[0] == "department,sex,outcome,count,count_radius"
+    assert len(ended.stdout.splitlines()) == 25
+    assert all(line.endswith(",3") for line in ended.stdout.splitlines()[1:])
     assert "Whatever anyone concludes" in ended.stderr
 
 
@@ -92,3 +93,13 @@ def test_every_relative_link_leads_somewhere():
     for page in pages:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_file_that_a_page_names_is_there():
+    """`room/file.py` in a page is a path of the repository, below src/utmost, or below benchmarks."""
+    named = re.compile(r"`(?:src/utmost/)?((?:\w+/)+\w+\.py)`")
+    trees = [ROOT / "src" / "utmost", ROOT, ROOT / "benchmarks"]
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        if "decisions" not in page.parts:
+            for path in named.findall(page.read_text(encoding="utf-8")):
+                assert any((tree / path).exists() for tree in trees), (page.name, path)

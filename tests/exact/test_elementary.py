@@ -1,7 +1,7 @@
-"""exp and log are enclosed, tightly, at any precision: checked against the standard library's decimals."""
+"""exp, log and sine are enclosed, tightly, at any precision: checked against the standard library's decimals."""
 
 import threading
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from running import python
 from utmost.errors import OutOfRange
-from utmost.exact import Interval, exp_interval, log_interval
+from utmost.exact import Interval, exp_interval, log_interval, sin_interval
 
 precisions = st.integers(8, 700)
 MANY = Context(prec=400, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -115,3 +115,37 @@ def test_refusals():
         exp_interval(Fraction(10**7), 8)
     with pytest.raises(OutOfRange, match="positive"):
         log_interval(Fraction(0), 8)
+
+
+@given(st.fractions(-(10**9), 10**9), st.integers(20, 300), st.integers(0, 10**6))
+def test_the_sine_of_an_interval_contains_the_sine_of_its_points(x, bits, slack):
+    """Against the Taylor series of the angle reduced by pi of more digits."""
+    around = Interval.of(x, bits)
+    wide = sin_interval(Interval(around.low - slack, around.high + slack, bits), bits)
+    for point in (x, around.lower - Fraction(slack, 1 << bits), around.upper + Fraction(slack, 1 << bits)):
+        with localcontext() as digits:
+            digits.prec = 120
+            sine = _sine(Decimal(point.numerator) / Decimal(point.denominator))
+        assert wide.lower - Fraction(1, 10**95) <= Fraction(sine) <= wide.upper + Fraction(1, 10**95)
+    if not slack:
+        assert wide.width <= Fraction(8, 1 << bits)
+
+
+def _sine(x):
+    """sin x in Decimals, with pi by Machin's formula."""
+    pi = 4 * (4 * _arctangent(5) - _arctangent(239))
+    y = x - 2 * pi * (x / (2 * pi)).to_integral_value()
+    term, total, n = y, y, 1
+    while abs(term) > Decimal(10) ** -115:
+        term, n = -term * y * y / ((n + 1) * (n + 2)), n + 2
+        total += term
+    return total
+
+
+def _arctangent(n):
+    """arctan(1/n)."""
+    term, total, k = Decimal(1) / n, Decimal(1) / n, 1
+    while abs(term) > Decimal(10) ** -118:
+        term, k = -term / (n * n), k + 2
+        total += term / k
+    return total

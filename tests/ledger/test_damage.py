@@ -160,7 +160,7 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path):
 
 def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
     """Under the right key: spending beyond a limit, and a response that was not drawn from the law it should be."""
-    from utmost.ledger import publishing
+    from utmost.ledger import publishing, relaxing
 
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY) as ledger:
         ledger.budget("r", limit=1)
@@ -169,7 +169,7 @@ def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
             ledger.publish("r", TABLE, epsilon=2, **PROMISE)
         with pytest.raises(LedgerDamaged, match="budget must not be exceeded"):
             ledger.verify()
-    real = publishing.new_response
+    real = relaxing.new_response
 
     def as_a_view(*arguments, **options):
         drawn, facts = real(*arguments, **options)
@@ -178,7 +178,7 @@ def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
     with Ledger.open(tmp_path / "b.db", create=True, key=KEY) as ledger:
         ledger.publish("r", TABLE, epsilon=1, **PROMISE)
         with monkeypatch.context() as patched:
-            patched.setattr(publishing, "new_response", as_a_view)
+            patched.setattr(relaxing, "new_response", as_a_view)
             ledger.relax("r", TABLE, epsilon=2)
         with pytest.raises(LedgerDamaged, match="follow from those before it"):
             ledger.verify()

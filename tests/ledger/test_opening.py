@@ -18,10 +18,10 @@ from utmost.errors import (
 from utmost.exact import level
 from utmost.ledger import Ledger, sqlite_store, witness
 from utmost.ledger.opening import store_at
-from utmost.ledger.response_noise import KeyedRandomness
 from utmost.ledger.state import State
 from utmost.ledger.store import Rows
 from utmost.ledger.witness import Witness, rollback_loss
+from utmost.sampling.random_bits import KeyedRandomness
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}

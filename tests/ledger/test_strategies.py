@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange, WrongKind
+from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
 from utmost.gradual import joint_pmf
 from utmost.ledger import Ledger, read_sealed
@@ -19,8 +19,8 @@ from utmost.release.counted import CountedTable
 from utmost.testing import seeded_ledger
 from utmost.workloads import Domain, Strategy, hierarchy
 
-DOMAIN = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c"]}, names=["region", "district"]), sex=["men", "women"])
-ATOMS = np.array([[3, 40], [0, 5], [60, 7]])
+DOMAIN = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]), sex=["men", "women"])
+ATOMS = np.array([[3, 40], [0, 5], [60, 7], [1, 1]])
 ONE = Unit(1, 1)
 SHARES = {"district sex": "1/2", "region": "3/10", "": "1/5"}
 
@@ -49,6 +49,22 @@ def test_a_strategy_is_published_viewed_and_relaxed_without_loss(ledger, reopene
         assert measured(again.view("census", epsilon=at)) == measured(said)
     assert measured(again.publish("census", counted(), strategy=strategy(), epsilon="1/4")) == measured(first)
     assert again.verify().responses == 3
+
+
+def test_axes_and_branches_keep_their_order(ledger, reopened):
+    """Events are written with sorted keys; a domain whose names are not in that order is the same when it is read."""
+    domain = Domain(sex=["w", "m"], place=hierarchy({"S": ["d", "c"], "N": ["b", "a"]}, names=["region", "district"]))
+    table = CountedTable(domain, np.array([[60, 7, 1, 0], [3, 40, 2, 5]]), ONE)
+    plan = Strategy(domain, ONE, {"sex": "1/2", "region": "1/2"})
+    first = ledger.publish("census", table, strategy=plan, epsilon=1)
+    again = reopened()
+    assert again.view("census", epsilon=1).domain.same_as(domain)
+    assert measured(again.view("census", epsilon=1)) == measured(first)
+    assert again.relax("census", table, epsilon=2).domain.same_as(domain)
+    turned = Domain(place=domain.axes[1], sex=domain.axes[0])
+    assert not domain.same_as(turned)
+    with pytest.raises(OutOfRange):
+        again.relax("census", CountedTable(turned, table.atoms.T, ONE), epsilon=3)
 
 
 def test_at_a_large_level_the_sums_are_the_true_ones(ledger):
@@ -148,12 +164,20 @@ def test_what_does_not_fit_a_strategy_is_refused(ledger):
         ledger.publish("r", counted(), **good, sensitivity=1, cells=1)
     with pytest.raises(OutOfRange, match="integers with geometric noise"):
         ledger.publish("r", counted(), **good, domain="reals")
-    with pytest.raises(OutOfRange, match="must cover the one that the counting proved"):
+    with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
         ledger.publish("r", counted(unit=Unit(1, 2)), **good)
-    with pytest.raises(OutOfRange, match="over the domain of the strategy"):
+    with pytest.raises(OutOfRange, match="must have one domain"):
         ledger.publish("r", CountedTable(Domain(sex=["men", "women"]), np.array([1, 2]), ONE), **good)
     with pytest.raises(OutOfRange, match="columns must name"):
         ledger.publish("r", {"n": [1]}, epsilon=1, sensitivity=1, cells=1)
+    assert ledger.releases == ()
+
+
+def test_what_cannot_be_reconstructed_is_refused_before_anything_is_spent(ledger):
+    uneven = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c"]}, names=["region", "district"]), sex=["men", "women"])
+    table = CountedTable(uneven, np.zeros((3, 2), dtype=np.int64), ONE)
+    with pytest.raises(Unsupported, match="groups"):
+        ledger.publish("r", table, strategy=Strategy(uneven, ONE, {"region sex": 1}), epsilon=1)
     assert ledger.releases == ()
 
 
@@ -193,6 +217,17 @@ def test_parts_that_share_nobody_cost_the_part_that_costs_most(ledger):
     ledger.publish("all", counted(ATOMS + 1), strategy=strategy(), epsilon="2/5", dataset="editors")
     assert ledger.budget("editors").spent == Fraction(3, 2)
     assert ledger.verify().spent["editors"].epsilon == Fraction(3, 2)
+
+
+def test_a_counted_table_is_kept_without_a_strategy_too(ledger):
+    """Its labels are public, its unit is proved, and its part is known."""
+    first = ledger.publish("a", part("A"), epsilon=1, dataset="editors")
+    assert list(first) == ["district", "sex", "count"]
+    ledger.publish("b", counted(ATOMS + 1, part=("by country", "B")), epsilon="1/2", dataset="editors")
+    assert ledger.budget("editors").spent == 1
+    assert list(ledger.relax("a", part("A").table(DOMAIN.finest), epsilon=2)) == ["district", "sex", "count"]
+    with pytest.raises(OutOfRange, match="must not be smaller"):
+        ledger.publish("c", counted(unit=Unit(1, 3)), unit=ONE, epsilon=1, dataset="editors")
 
 
 def test_the_largest_part_is_found_where_sums_are_irrational():

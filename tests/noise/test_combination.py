@@ -63,7 +63,7 @@ coefficients = st.sampled_from([Fraction(1), Fraction(-2), Fraction(3), Fraction
 alphas = st.sampled_from([Fraction(1, 2), Fraction(1, 4), Fraction(1, 10)])
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.lists(st.tuples(coefficients, alphas), min_size=1, max_size=2), st.integers(0, 20))
 def test_bounds_on_a_lattice_are_the_exact_chances(terms, radius):
     """coverage <= P(|S| <= r), and not below it by more than 1e-12; every radius, also between two lattice points."""
@@ -77,7 +77,7 @@ def test_bounds_on_a_lattice_are_the_exact_chances(terms, radius):
     assert found.variance == sum(c * c * 2 * a / (1 - a) ** 2 for c, a in terms)
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.lists(st.tuples(coefficients, alphas), min_size=2, max_size=2), st.sampled_from(CONFIDENCES))
 def test_a_radius_on_a_lattice_is_the_least(terms, confidence):
     law = exact_law(terms, 45)

@@ -19,7 +19,10 @@ def missed(rho, u, v):
     return float(MASS[noise >= abs(u - rho * v) * (1 - 1e-12)].sum())
 
 
-@pytest.mark.parametrize(("u", "v", "lower", "upper"), [(512, 825, 0.6182, 0.6231), (17, 25, 0.5993, 0.7735)])
+@pytest.mark.parametrize(
+    ("u", "v", "lower", "upper"),
+    [pytest.param(512, 825, 0.6182, 0.6231, marks=pytest.mark.slow), (17, 25, 0.5993, 0.7735)],
+)
 def test_the_rates_of_the_design_note(u, v, lower, upper):
     """512 of 825 admitted, and 17 of 25, each of two cells with noise at epsilon 1."""
     bar = fieller(u, v, [1, 0], [1, 1], 1)
@@ -29,7 +32,7 @@ def test_the_rates_of_the_design_note(u, v, lower, upper):
     assert bar.estimate == pytest.approx(u / v)
 
 
-@pytest.mark.parametrize(("u", "v"), [(17, 25), (0, 30), (5, -9)])
+@pytest.mark.parametrize(("u", "v"), [pytest.param(17, 25, marks=pytest.mark.slow), (0, 30), (5, -9)])
 def test_what_lies_outside_is_excluded_and_what_lies_well_inside_is_not(u, v):
     """Ratios outside have P(|noise| >= |U - rho V|) <= 5 %, near the ends and far away; a narrower bar would not."""
     bar = fieller(u, v, [1, 0], [1, 1], 1)
@@ -51,9 +54,15 @@ def test_a_denominator_that_may_be_nought_determines_nothing():
     assert not fieller(0, 1, [1, 0], [1, 1], 1).determined
 
 
-def test_bars_grow_with_the_confidence_and_scale_with_the_sums():
+@pytest.mark.slow
+def test_bars_grow_with_the_confidence():
     low, high = (fieller(40, 60, [1, 0], [1, 1], 1, confidence=c) for c in ("0.8", "0.99"))
     assert high.lower < low.lower < low.upper < high.upper
+
+
+@pytest.mark.slow
+def test_bars_scale_with_the_sums():
+    low = fieller(40, 60, [1, 0], [1, 1], 1, confidence="0.8")
     mean = fieller(4000, 60, [100, 0], [1, 1], 1, confidence="0.8")
     assert mean.lower / 100 == pytest.approx(low.lower, rel=0.2)
 
@@ -64,6 +73,10 @@ def test_ratios_without_noise_are_themselves():
     assert exact.upper - exact.lower < 1e-12
     top = fieller(50, 60, [1], [0], 1)
     assert (top.lower, top.upper) == (pytest.approx(47 / 60, abs=1e-5), pytest.approx(53 / 60, abs=1e-5))
+
+
+@pytest.mark.slow
+def test_a_ratio_with_hardly_any_noise_is_itself():
     hardly = fieller(50, 60, [1, 0], [1, 1], 50)
     assert hardly.upper - hardly.lower < 1e-12
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost import errors, select_keys
@@ -72,6 +72,7 @@ def test_the_truncated_geometric_is_the_optimum(a, m):
     assert named_law(law, 2 * m + 1)[2 * m + 1] == weights[0] / total
 
 
+@settings(max_examples=12)
 @given(ratios, deltas)
 def test_a_name_with_its_noisy_count_costs_exactly_epsilon_and_delta(a, delta):
     """The hockey-stick divergence of (named, n + noise) between n and n + 1 is delta at most, and somewhere delta."""

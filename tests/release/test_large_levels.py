@@ -12,7 +12,7 @@ from utmost.exact import level
 from utmost.noise import relaxable_noise
 from utmost.noise.costs import absolute
 from utmost.release import relax, tighten
-from utmost.release.statements import _factor
+from utmost.release.statements import factor_text
 
 TABLE = {"n": [3, 4]}
 LARGE = ["1e4", "1e5", "1e6", "1e30"]
@@ -73,4 +73,4 @@ def test_a_sensitivity_beyond_any_query_is_refused(call):
 @pytest.mark.parametrize(("epsilon", "text"), [("1/2", "1.65"), ("1e4", "8.81e+4342"), ("1e9", "10^434294482")])
 def test_the_factor_of_a_level_is_written_in_few_digits(epsilon, text):
     """exp(10^4) = 8.8068182256...e4342, rounded up."""
-    assert _factor(level(epsilon)) == text
+    assert factor_text(level(epsilon)) == text

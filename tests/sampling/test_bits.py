@@ -19,12 +19,11 @@ import pytest
 import utmost
 from streams import drawn_elsewhere, some_words
 from utmost.errors import EntropyFailed, PromiseBroken, Unsupported
-from utmost.ledger.response_noise import KeyedRandomness
 from utmost.noise import Geometric
 from utmost.rappor import PermanentResponses
 from utmost.release import GradualRelease, TrustRelease, add_noise, bridge, path, relax, release_table, tighten
 from utmost.sampling import SystemRandomness, random_bits
-from utmost.sampling.random_bits import SYSTEM, Keystream, source
+from utmost.sampling.random_bits import SYSTEM, KeyedRandomness, Keystream, source
 from utmost.testing import SeededRandomness
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

@@ -3,7 +3,8 @@
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from importlib import import_module
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -226,6 +227,43 @@ class Channel:
         if tolerance == 0:
             return bool((self.matrix == other.matrix).all())
         return bool((abs(self.matrix - other.matrix) <= tolerance).all())
+
+    def draw(
+        self,
+        secrets: Any,
+        shape: int | tuple[int, ...] = (),
+        *,
+        randomness: Any = None,
+        method: Literal["constant", "table"] | None = None,
+    ) -> Any:
+        """An outcome for each secret, drawn with exactly the probabilities of its row.
+
+        What comes out may be published; each further draw for the same secret costs the level of the channel again.
+
+        Args:
+            secrets: one secret, or a list or an array of them: by number, or by name where secrets have names (where
+                some names are numbers, every number is a name). Outcomes come by name where the secrets did.
+            shape: how many independent draws of each; () for one.
+            randomness: where the bits come from; the operating system, if left out. No source that can be predicted.
+            method: "constant" does the same work for every secret and outcome: n m comparisons a draw. "table" is
+                faster, and its look-ups show in shared caches. If left out, constant where that takes 0.1 seconds.
+
+        Returns:
+            One outcome, or an array of the shape ``shape`` followed by that of the secrets.
+
+        Raises:
+            Unsupported: for a channel of floats, which keeps no level exactly: `utmost.design.repair` it first.
+            OutOfRange: for a secret that the channel does not have; its place is named, and not the secret.
+            PromiseBroken: for randomness that can be predicted; tests call `utmost.testing.seeded_draw`.
+
+        Cost: 10^6 draws by table in 0.1 to 0.3 seconds.
+
+        >>> told = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
+        >>> told.draw("yes") in ("yes", "no"), told.draw([0, 1, 1]).shape, told.draw(0, shape=5).max() <= 1
+        (True, (3,), np.True_)
+        """
+        sampling = import_module("utmost.sampling")  # downstream, and loaded by its name when something is drawn
+        return sampling.sample(self, secrets, shape, randomness=randomness, method=method)
 
     def to_floats(self) -> "Channel":
         """The channel of the nearest float64 entries; it may keep its promises only up to rounding."""

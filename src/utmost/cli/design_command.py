@@ -1,5 +1,8 @@
 """`utmost design`: the best mechanism for a consumer, its loss and why none is less."""
 
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +14,7 @@ from utmost.cli.screen import facts, grid, narrowed, number, screen
 from utmost.design import Certificate, Optimum, optimal_mechanism
 from utmost.documents import codec, designs
 from utmost.documents.consumer_files import consumer_of, is_file
-from utmost.documents.reports import design_report
+from utmost.documents.reports import attack_facts, design_report
 from utmost.errors import NotMonotone, OutOfRange
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer, EuclideanGridMetric, LineMetric, ManhattanGridMetric, check_monotone
@@ -39,8 +42,71 @@ def show_design(report: dict[str, Any], out: Path | None) -> None:
         shown["written"] = str(out)
     console = screen()
     console.print(facts(shown))
+    if report["attack"] is not None:
+        _show_attack(report["attack"])
     if report["remap"] is not None:
         _show_remap(report["remap"])
+
+
+def _show_attack(attacks: list[dict[str, Any]]) -> None:
+    """How well the secret is guessed by someone who believes the prior, from the optimum and from the usual ones."""
+    console, first = screen(), attacks[0]
+    console.print(Text("\nWhat an attacker learns who believes the prior", style="bold"))
+    rows = [["without an answer", _percent(first["guessed_before"]), below(first["error_before"]), "", ""]]
+    rows += [
+        [
+            one["mechanism"],
+            _percent(one["guessed_after"]),
+            below(one["error_after"]),
+            _odds(one),
+            above(one["reader_loses"]),
+        ]
+        for one in attacks
+    ]
+    console.print(grid(["by", "guesses it", "loses", "odds rise", "reader loses"], rows))
+    worst = first["worst_odds"]
+    if worst is not None:
+        rise = f"from {_percent(worst['before'], 3)} to {_percent(worst['after'], 3)}"
+        console.print(
+            Text(f"The optimum moves odds most for secret {worst['secret']} at outcome {worst['outcome']}: {rise}.")
+        )
+    if len(attacks) > 1:
+        console.print(Text("The usual mechanisms are remapped for the same reader."))
+
+
+def _percent(chance: Any, digits: int = 4) -> str:
+    return f"{above(100 * Fraction(chance), digits)} %"
+
+
+def above(value: Any, digits: int = 4) -> str:
+    """A number that is never shown below what it is.
+
+    >>> above(Fraction(1, 3)), above(Fraction(1, 5)), above(float("inf"))
+    ('0.3334', '0.2', 'infinity')
+    """
+    return _cut(value, Context(prec=digits, rounding=ROUND_CEILING))
+
+
+def below(value: Any, digits: int = 4) -> str:
+    """A number that is never shown above what it is.
+
+    >>> below(Fraction(2, 3)), below(Fraction(6, 5))
+    ('0.6666', '1.2')
+    """
+    return _cut(value, Context(prec=digits, rounding=ROUND_FLOOR))
+
+
+def _cut(value: Any, rounded: Context) -> str:
+    if value == math.inf:
+        return "infinity"
+    exactly = Fraction(value)
+    shown = rounded.divide(Decimal(exactly.numerator), Decimal(exactly.denominator))
+    return number(float(shown), rounded.prec)
+
+
+def _odds(attack: dict[str, Any]) -> str:
+    worst = attack["worst_odds"]
+    return "nothing" if worst is None else f"{above(worst['factor'])} times"
 
 
 def show_check(certificate: Certificate) -> None:
@@ -157,7 +223,12 @@ def _places(found: Optimum, path: Path) -> Writer:
     check_format(path)
     likeliest = int(prior.argmax())
     maps = {"prior": prior, f"answers for place {likeliest}": found.channel.matrix[likeliest]}
-    return lambda file: places_figure(maps, (metric.rows, metric.cols), likeliest, file, path)
+    told = attack_facts(found.attack(), certificate.ptype.space)
+    caption = (
+        f"Guessed in one try: {_percent(told['guessed_before'], 3)} before an answer, "
+        f"{_percent(told['guessed_after'], 3)} after; odds of a place rise up to {_odds(told)}"
+    )
+    return lambda file: places_figure(maps, (metric.rows, metric.cols), likeliest, file, path, caption)
 
 
 def _check(path: Path, answer: options.Answer) -> None:

@@ -1,5 +1,6 @@
 """`utmost epsilon-for`: the least epsilon whose error bar is short enough."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -7,9 +8,12 @@ import typer
 from utmost.cli import options
 from utmost.cli.screen import busy, facts, number, percent, screen
 from utmost.documents.reports import plan_report
-from utmost.release import Plan, plan_release
+from utmost.errors import OutOfRange
+from utmost.exact import exact, level
+from utmost.release import Plan, PlanarLaw, plan_release, planar_epsilon_for
 from utmost.release import epsilon_for as least_epsilon
-from utmost.release.statements import guarantee
+from utmost.release.places import places_theorem
+from utmost.release.statements import guarantee, level_facts
 
 
 def show_plan(plan: Plan, *, wanted: str) -> None:
@@ -24,10 +28,41 @@ def show_plan(plan: Plan, *, wanted: str) -> None:
     screen().print(facts(shown))
 
 
+Sensitivity = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="The most by which one individual changes one cell: 1 for a count.")
+]
+Dimensions = Annotated[int, typer.Option(metavar="N", help="With --planar: how many coordinates a point has.")]
+
+
+def _of_points(radius: str, confidence: str, per: str, dimensions: int) -> tuple[dict[str, Any], Callable[[], object]]:
+    """The level for points, for programs and for people."""
+    with busy("Searching"):
+        found = planar_epsilon_for(radius, confidence, per=per, dimensions=dimensions)
+    law = PlanarLaw(level(found), dimensions, exact(per, "per"))
+    bar = law.radius(confidence)
+    report = {
+        **level_facts(law.level),
+        "per": str(law.per),
+        "dimensions": dimensions,
+        "grid": str(law.grid),
+        "confidence": float(exact(confidence)),
+        "radius": bar,
+        "theorem": places_theorem(law),
+    }
+    shown = {
+        "epsilon": f"{number(found)} for each {number(law.per)} of Euclidean distance",
+        "error bar": f"within {number(bar)} of a point at {percent(exact(confidence))} confidence (wanted: {radius})",
+        "noise": report["theorem"],
+    }
+    return report, lambda: screen().print(facts(shown))
+
+
 def epsilon_for(
     radius: Annotated[str, typer.Option(metavar="NUMBER", help="The error bar that you want: ± this much.")],
-    sensitivity: options.Sensitivity,
+    sensitivity: Sensitivity = None,
     *,
+    plane: options.Plane,
+    dimensions: Dimensions = 2,
     confidence: options.Confidence = "0.95",
     cells: options.Cells = 1,
     cost: options.Cost = "absolute",
@@ -38,8 +73,16 @@ def epsilon_for(
 ) -> None:
     """Find the least epsilon, to three digits, for a wanted error bar.
 
-    The answer is the least number of three digits at which `utmost release` states an error bar as short as that.
+    The answer is the least number of three digits at which `utmost release` states an error bar as short as that. With
+    --planar it is the level of points, for each --per of Euclidean distance.
     """
+    if plane != options.Plane():
+        defaults = ("absolute", "integers", "add-remove", False, 1, None)
+        if not plane.planar or (cost, domain, neighbours, relaxable, cells, sensitivity) != defaults:
+            raise OutOfRange("--per needs --planar, and with it go --confidence and --dimensions alone")
+        return answer.give(*_of_points(radius, confidence, plane.per or "1", dimensions))
+    if sensitivity is None:
+        raise OutOfRange("an error bar depends on what one individual changes", came="no --sensitivity")
     promise: dict[str, Any] = {"cost": cost, "domain": domain, "neighbours": neighbours, "relaxable": relaxable}
     with busy("Searching"):
         epsilon = least_epsilon(radius, confidence, sensitivity=sensitivity, cells=cells, **promise)

@@ -13,15 +13,18 @@ from rich.text import Text
 from utmost.cli import options
 from utmost.cli.ledger_place import Place
 from utmost.cli.screen import busy, counted, facts, number, percent, screen, watched
+from utmost.cli.workload_screens import check_document, give_workload, with_confidence
 from utmost.documents import statement_files
 from utmost.documents.reports import print_json
 from utmost.documents.statement_files import Signer, sidecar_path, signer_of
+from utmost.errors import OutOfRange
 from utmost.exact import Level
 from utmost.ledger import Budget, Event, Ledger, Published, Status, Verification
 from utmost.ledger.verification import response_plan
 from utmost.noise.law import read_confidence
-from utmost.release import rehearse_table
+from utmost.release import WorkloadRelease, rehearse_table
 from utmost.release.statements import cells_digest, level_facts, level_text, statement
+from utmost.release.workload_release import checked_workload
 from utmost.tables import files
 
 
@@ -143,12 +146,37 @@ class Question:
         Raises:
             Unsupported: where one of the files exists, and for an ending of another kind than the table's.
         """
-        statement_files.check_free(source or Path("columns.csv"), options.file_of(self.out), self.sign)
+        out = options.file_of(self.out)
+        if out is not None and out.suffix.lower() == ".json":
+            check_document(out, self.sign)
+        elif source is None or source.suffix.lower() != ".json" or out is None:
+            statement_files.check_free(source or Path("columns.csv"), out, self.sign)
+        else:
+            statement_files.check_free(Path("columns.csv"), out, self.sign)
         return None if self.sign is None else signer_of(self.sign)
+
+    def check_kind(self, *, planned: bool) -> None:
+        """Check that the file has the ending of the release: .json of one by a plan, else that of a table.
+
+        Raises:
+            OutOfRange: where it has not.
+        """
+        out = options.file_of(self.out)
+        if out is not None and planned != (out.suffix.lower() == ".json"):
+            wanted = "one by a plan is written as .json" if planned else "one of columns is written as a table"
+            raise OutOfRange(f"a release is written as its kind: {wanted}", came=out.name, where="--out")
+
+    def planned(self, ledger: Ledger) -> bool:
+        """Whether the release that is named in a ledger was made by a plan; False where there is none."""
+        return any(one.promise.strategy is not None for one in ledger.releases if one.name == self.name)
 
     def give(self, ledger: Ledger, table: Any, signer: Signer | None) -> None:
         """Write the table and its statement, then print: JSON for programs, a screen for people."""
         out, at = options.file_of(self.out), self.at
+        if isinstance(table, WorkloadRelease):
+            made = with_confidence(table, read_confidence(self.confidence))
+            more = self._together(ledger)
+            return give_workload(made, out, signer, as_json=self.as_json, more=more, headline="Answered.")
         versions = [one for one in ledger.releases if one.name == self.name]
         release = next(one for one in reversed(versions) if self.version in (None, one.version))
         public = [name for name in files.head(table, 0)[0] if name not in release.columns]
@@ -167,19 +195,37 @@ class Question:
             sys.stdout.flush()
         _show_answer(said, out)
 
+    def _together(self, ledger: Ledger) -> dict[str, str]:
+        """At which levels the release was answered, and what all answers cost together."""
+        together = ledger.spent(self.name)
+        return {
+            "release": self.name,
+            "answered at": ", ".join(level_text(level) for level in ledger.levels(self.name, self.version)),
+            "together": f"epsilon = {level_text(together)}, whatever answers are put together" if together else "",
+        }
+
 
 def publish_in_ledger(
-    place: Place, table: Path, promise: dict[str, Any], asked: Question, *, create: bool, dry_run: bool
+    place: Place,
+    table: Path,
+    promise: dict[str, Any],
+    asked: Question,
+    *,
+    create: bool,
+    dry_run: bool,
+    brought: Any = None,
 ) -> None:
     """Publish, or rehearse it: the same checks of the table, and what the dataset would have spent.
 
     Args:
         promise: what `Ledger.publish` takes, the name among it.
         create: whether the ledger may be made.
+        brought: the table, where it is not the one in the file.
     """
+    asked.check_kind(planned=promise.get("strategy") is not None)
     signer = asked.checked(table)
     with busy(f"Checking {table.name}"):
-        brought = files.read(table)
+        brought = files.read(table) if brought is None else brought
     if dry_run:
         return _rehearse(place, brought, promise, asked, create=create)
     with place.opened(create=create) as opened:
@@ -191,7 +237,10 @@ def publish_in_ledger(
 def _rehearse(place: Place, table: Any, promise: dict[str, Any], asked: Question, *, create: bool) -> None:
     of_ledger = ("name", "version", "dataset", "half_step", "independent", "largest")
     once = {key: value for key, value in promise.items() if key not in of_ledger}
-    rehearse_table(table, **once)
+    if promise.get("strategy") is None:
+        rehearse_table(table, **once)
+    else:
+        checked_workload(table, promise["strategy"], asked.at)
     if create and not place.is_there:
         after = {"dataset": promise["dataset"] or asked.name, "limit": None, "remaining": None}
         return _show_spending(asked, after | {"spent": level_text(asked.at)}, new=True)

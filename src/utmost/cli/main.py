@@ -24,7 +24,11 @@ from utmost.errors import NotALevel, NotANumber, OutOfRange, PrivacyWarning, Uns
 from utmost.version import __version__
 
 COMMANDS = {
+    "count": "Count people over a declared domain: a table with its unit.",
+    "plan": "Choose what to measure for the sums that are wanted.",
     "release": "Publish a table, each cell with the least noise at its share.",
+    "total": "Ask a release for a sum, a ratio or a mean, with its error.",
+    "clean": "Make whole numbers of a release whose sums all agree.",
     "verify": "Check a published table against its statement.",
     "relax": "Answer a release of a ledger again, at a larger level.",
     "view": "Show a release at any level that has been answered.",
@@ -34,6 +38,7 @@ COMMANDS = {
     "epsilon-for": "Find the least epsilon, to three digits, for an error bar.",
     "read": "Turn a released count into the best answer for you.",
     "design": "Find the best private mechanism for a consumer.",
+    "respond": "Answer for a secret by a saved mechanism.",
     "leakage": "Say what a channel leaks, by any measure.",
     "refine": "Say which of two channels is better for everyone.",
     "capacity": "Find the most that any mechanism of a type leaks.",
@@ -130,8 +135,13 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("alpha", "cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
     **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
     **{name: f"--{name}" for name in ("prior", "public", "radius", "relaxable", "response", "sensitivity", "size")},
+    **{name: f"--{name}" for name in ("by", "nested", "part", "person", "share", "values", "want")},
+    **{name: f"--{name}" for name in ("delta", "over", "sums", "where")},
+    "at_most": "--at-most",
     "half_step": "--half-step",
     "id_column": "--id",
+    "per_atom": "--per-atom",
+    "up_to": "--up-to",
     "version": "--data-version",
 }
 """The options by the names that arguments of the library have."""

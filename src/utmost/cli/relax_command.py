@@ -4,7 +4,7 @@ from utmost.cli import options
 from utmost.cli.ledger_answers import Question, show_spending
 from utmost.cli.ledger_place import Place
 from utmost.cli.screen import busy, counted
-from utmost.tables import files
+from utmost.documents.counted_files import measured_table, read_table
 
 
 def relax(
@@ -23,7 +23,10 @@ def relax(
     signer = asked.checked(table)
     with ledger.opened() as opened:
         with busy(f"Checking {table.name}"):
-            brought = files.read(table)
+            planned = asked.planned(opened)
+            asked.check_kind(planned=planned)
+            columns = [one.columns[0] for one in opened.releases if one.name == asked.name]
+            brought = measured_table(table) if planned else read_table(table, columns[-1] if columns else "count")
         if dry_run:
             return show_spending(asked, opened.rehearse(asked.name, epsilon=asked.at, version=asked.version))
         with options.protected(yes), counted("Relaxing") as progress:

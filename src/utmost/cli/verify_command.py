@@ -11,8 +11,14 @@ from rich.text import Text
 from utmost.cli import options
 from utmost.cli.screen import facts, screen
 from utmost.documents import statement_files
+from utmost.documents.codec import read_json
+from utmost.documents.places_check import PLACES_ON_TRUST, check_places
 from utmost.documents.statement_check import ON_TRUST, check_statement, stated_plan
+from utmost.documents.together_check import check_together
+from utmost.documents.workload_files import ON_TRUST_OF_SUMS, check_workload, is_workload
 from utmost.errors import BadTable, OutOfRange
+from utmost.release import together
+from utmost.release.places import PLACES_KIND
 from utmost.release.statements import guarantee
 from utmost.tables import files
 
@@ -36,19 +42,40 @@ def verify(
 ) -> None:
     """Check that a statement follows from itself, that the table is the one it is about, and who signed it.
 
+    A release by a plan is one file, which holds its statement, and is checked likewise.
+
     Level, law, parameters, error bar and sentences of the statement are computed again. What nothing can show, such as
     how many cells one individual changes, is listed as taken on trust.
     """
+    if is_workload(release):
+        report = _workload_report(release, statement, public_key)
+        return answer.give(report, lambda: _show_workload(report))
     if statement is None and isinstance(release, options.StandardInput):
         raise OutOfRange("a table from the pipe needs its statement", came="none", where="--statement")
     path = statement or statement_files.sidecar_path(release)
     said = statement_files.read(path)
+    kind = said["kind"]
+    if kind in (together.KIND, PLACES_KIND):
+        statement_files.check_unchanged(release, said)
+        if kind == PLACES_KIND:
+            law = repr(check_places(said, files.read(release), digested=False).noise)
+        else:
+            law = check_together(said, files.read(release), digested=False).drawn
+        report = _report(release, said, path, public_key, law)
+        return answer.give(report, lambda: _show(report))
     plan = stated_plan(said)
     if said["format"] == 1:
         raise BadTable("a statement must hold a digest of its table", came="none: format 1 had none", where=str(path))
     statement_files.check_unchanged(release, said)
     check_statement(said, files.read(release), digested=False)
-    report: dict[str, Any] = {
+    assert said["guarantee"].startswith(guarantee(plan)), "compared"
+    report = _report(release, said, path, public_key, repr(plan.law))
+    return answer.give(report, lambda: _show(report))
+
+
+def _report(release: Path, said: dict[str, Any], path: Path, public_key: Path | None, law: str) -> dict[str, Any]:
+    """What was found, once all of it was."""
+    return {
         "release": str(release),
         "statement": "consistent",
         "format": said["format"],
@@ -56,11 +83,9 @@ def verify(
         "sha256": said["table"]["sha256"],
         "signature": _signature(path, public_key),
         "guarantee": said["guarantee"],
-        "law": repr(plan.law),
-        "on_trust": list(ON_TRUST),
+        "law": law,
+        "on_trust": list(PLACES_ON_TRUST if said["kind"] == PLACES_KIND else ON_TRUST),
     }
-    assert said["guarantee"].startswith(guarantee(plan)), "compared"
-    answer.give(report, lambda: _show(report))
 
 
 def _show(report: dict[str, Any]) -> None:
@@ -70,6 +95,44 @@ def _show(report: dict[str, Any]) -> None:
         "table": "unchanged: its SHA-256, columns, rows and radii are those stated",
         "signature": report["signature"],
         "noise": report["law"],
+        "on trust": "; ".join(report["on_trust"]),
+    }
+    headline = Text(f"{report['release']} is what its statement says.", style="bold")
+    screen().print(Group(headline, Padding(Text(report["guarantee"]), (0, 0, 1, 0)), facts(rows)))
+
+
+def _workload_report(release: Path, statement: Path | None, public_key: Path | None) -> dict[str, Any]:
+    """What was found of a release by a plan."""
+    if statement is not None:
+        remedy = "Leave it out: the release holds its statement."
+        raise OutOfRange("a release by a plan is one file", came=str(statement), where="--statement", remedy=remedy)
+    found = read_json(release, "a release must")
+    made = check_workload(found)
+    return {
+        "release": str(release),
+        "statement": "consistent",
+        "format": found["format"],
+        "sums": "unchanged",
+        "sha256": found["measured"]["sha256"],
+        "signature": _signature(release, public_key),
+        "guarantee": found["guarantee"],
+        "epsilon": found["epsilon"],
+        "families": [
+            {"family": one["family"], "share": one["share"], "radius": one["radius"]} for one in found["families"]
+        ],
+        "part": None if made.part is None else list(made.part),
+        "on_trust": list(ON_TRUST_OF_SUMS),
+    }
+
+
+def _show_workload(report: dict[str, Any]) -> None:
+    """Print what was computed again of a release by a plan, and what could not be."""
+    shares = (f"{one['family'] or 'total'} {one['share']}" for one in report["families"])
+    rows = {
+        "statement": "every number and sentence follows from level, unit, domain, shares and sums",
+        "sums": "as stated: their SHA-256, and the weights with which tables are made of them",
+        "signature": report["signature"],
+        "measured": ", ".join(shares),
         "on trust": "; ".join(report["on_trust"]),
     }
     headline = Text(f"{report['release']} is what its statement says.", style="bold")

@@ -13,6 +13,7 @@ def view(*, ledger: Place, asked: Question) -> None:
     """
     signer = asked.checked(None)
     with ledger.opened() as opened:
+        asked.check_kind(planned=asked.planned(opened))
         with counted("Viewing") as progress:
             seen = opened.view(asked.name, epsilon=asked.at, version=asked.version, progress=progress)
         asked.give(opened, seen, signer)

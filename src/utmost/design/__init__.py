@@ -1,5 +1,6 @@
 """Consumers meet channels: remaps, optimal mechanisms, and certificates of how near the best they are."""
 
+from utmost.design.attacks import Attack, Odds, attack, usual_mechanisms
 from utmost.design.beyond_oblivious import (
     CountQuery,
     averaged,
@@ -42,6 +43,7 @@ from utmost.design.structure import (
 from utmost.design.unavoidable_loss import gradual_loss
 
 __all__ = [
+    "Attack",
     "Bounds",
     "Certificate",
     "ConstrainedCertificate",
@@ -51,11 +53,13 @@ __all__ = [
     "LemmaCheck",
     "MinimaxOptimum",
     "Multipliers",
+    "Odds",
     "Optimum",
     "Reading",
     "Repair",
     "SharedOptimum",
     "Uniqueness",
+    "attack",
     "averaged",
     "bayes_remap",
     "best_worst_case",
@@ -84,5 +88,6 @@ __all__ = [
     "sharing_refutation",
     "uniqueness",
     "user_program",
+    "usual_mechanisms",
     "worst_case_loss",
 ]

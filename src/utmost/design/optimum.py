@@ -3,11 +3,14 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from utmost.channels import Channel, GeometricMatrix, Remap
+from utmost.channels import Channel, GeometricMatrix, Remap, stochastic
+from utmost.design.attacks import Attack, attack_beside
 from utmost.design.checker import alphas_above, alphas_below
 from utmost.design.closed_form import GeometricDesign, exact_design, float_design, theorem_for
 from utmost.design.column_generation import Progress, certificate_of_rays
@@ -85,6 +88,62 @@ class Optimum(Rebuilt):
             return Channel(GeometricMatrix(n + 1, self.certificate.ptype.level).matrix()) @ remap
         assert matrix is not None
         return Channel(matrix if self.certificate.consumer.is_exact else matrix.astype(np.float64))
+
+    def attack(self, prior: object = None, loss: object = None) -> Attack:
+        """What an attacker learns from one answer, beside what the usual mechanisms of the level would tell.
+
+        Args:
+            prior: (n,) what the attacker believes; the consumer's prior if left out.
+            loss: by what the attacker's guess is judged; the consumer's loss if left out.
+
+        Cost: O(n k^2): the matrix is formed.
+
+        >>> from utmost.spaces import counts, losses, priors
+        >>> found = optimal_mechanism(PrivacyType(counts(3), alpha="1/2"), Consumer(priors.uniform(4), losses.absolute))
+        >>> told = found.attack()
+        >>> str(told.prior_vulnerability), str(told.vulnerability), [other.mechanism for other in told.others]
+        ('1/4', '1/2', ['geometric noise', 'exponential mechanism'])
+        """
+        kept = self.certificate
+        channel = self.channel if kept.matrix is None else stochastic(kept.matrix)
+        return attack_beside(channel, kept.ptype, kept.consumer, prior=prior, loss=loss)
+
+    def draw(
+        self,
+        secrets: Any,
+        shape: int | tuple[int, ...] = (),
+        *,
+        randomness: Any = None,
+        method: Literal["constant", "table"] | None = None,
+    ) -> Any:
+        """An answer for each secret, drawn exactly from the optimal mechanism: see `Channel.draw`.
+
+        Secrets are numbers, or labels of the type's space. Actions that are as many as the secrets come by label where
+        secrets did. On counts geometric noise is drawn at the level itself, rational or not, clamped and remapped.
+
+        >>> from utmost.spaces import grid, losses, priors
+        >>> places = grid(2, 2)
+        >>> consumer = Consumer(priors.uniform(4), losses.distance(places))
+        >>> found = optimal_mechanism(PrivacyType(places, epsilon=1), consumer)
+        >>> found.draw((0, 1)) in places.labels, found.draw([0, 3], shape=10).shape
+        (True, (10, 2))
+        """
+        return self._drawing().draw(secrets, shape, randomness, method)
+
+    def _drawing(self) -> Any:
+        """The mechanism with the names of secrets and answers; the room beside this one is loaded by its name."""
+        kept, labels = self.certificate, self.certificate.ptype.space.labels
+        answers = labels if kept.consumer.actions == len(labels) else None
+        return import_module("utmost.sampling.channel_draws").Drawing(_drawn_from(kept), labels, answers, kept.remap)
+
+
+@lru_cache(maxsize=8)
+def _drawn_from(kept: Certificate | ConstrainedCertificate) -> Channel | GeometricMatrix:
+    """The mechanism whose outcomes, remapped where there is a remap, are the answers; one object for each design."""
+    if kept.remap is not None:
+        return GeometricMatrix(kept.ptype.space.size, kept.ptype.level)
+    assert kept.matrix is not None, "a design has a remap or a matrix"
+    return stochastic(kept.matrix)
 
 
 @checked

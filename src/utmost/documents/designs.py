@@ -46,7 +46,7 @@ def _facts(design: tuple[Certificate, str | None]) -> dict[str, Any]:
         **type_facts(certificate.ptype),
         "prior": plain(certificate.consumer.prior),
         "loss": loss if loss is not None else plain(certificate.consumer.loss),
-        "method": _method(certificate),
+        "method": method_of(certificate),
         "theorem": certificate.theorem,
         "hypotheses": list(certificate.hypotheses),
         "expected_loss": plain(certificate.upper),
@@ -60,7 +60,7 @@ def _facts(design: tuple[Certificate, str | None]) -> dict[str, Any]:
     }
 
 
-def _method(certificate: Certificate) -> str:
+def method_of(certificate: Certificate) -> str:
     """How the optimum was found, which its evidence shows.
 
     Trees have n - 1 multipliers for each action at most; the interior points of older versions had longer lists.

@@ -8,14 +8,14 @@ from itertools import groupby
 from typing import Any
 
 from utmost.channels import Remap, geometric_channel
-from utmost.design import Optimum, Reading, face_value_loss
+from utmost.design import Attack, Optimum, Reading, face_value_loss
 from utmost.errors import OutOfRange
 from utmost.exact import Level, exact
 from utmost.noise import DiscreteStaircase, Law, gain
 from utmost.noise.costs import Cost, absolute
 from utmost.release import Plan
 from utmost.release.statements import guarantee, law_parameters, level_facts
-from utmost.spaces import Consumer
+from utmost.spaces import Consumer, Space
 
 CONFIDENCES = ("0.5", "0.8", "0.9", "0.95", "0.99", "0.999")
 _LARGEST_MATRIX = 1_001
@@ -98,6 +98,38 @@ def design_report(found: Optimum, space: str, prior: str, loss: str) -> dict[str
         "verified": certificate.verify(),
         "face_value_loss": _face_value(found),
         "remap": None if found.remap is None else remap_runs(found.remap),
+        "attack": _attack_facts(found),
+    }
+
+
+def _attack_facts(found: Optimum) -> list[dict[str, Any]] | None:
+    """What an attacker with the consumer's prior learns, from the optimum first; nothing where matrices are large."""
+    consumer = found.certificate.consumer
+    if max(consumer.secrets, consumer.actions) > _LARGEST_MATRIX:
+        return None
+    told = found.attack()
+    return [attack_facts(one, found.certificate.ptype.space) for one in (told, *told.others)]
+
+
+def attack_facts(told: Attack, space: Space) -> dict[str, Any]:
+    """An attack as a screen shows it: numbers as they are, Fractions or floats that err on the safe side."""
+    odds = told.odds
+    return {
+        "mechanism": told.mechanism,
+        "guessed_before": told.prior_vulnerability,
+        "guessed_after": told.vulnerability,
+        "error_before": told.prior_error,
+        "error_after": told.error,
+        "reader_loses": told.loss,
+        "worst_odds": None
+        if odds is None
+        else {
+            "secret": str(space.labels[odds.secret]),
+            "outcome": odds.outcome,
+            "before": odds.before,
+            "after": odds.after,
+            "factor": odds.factor,
+        },
     }
 
 

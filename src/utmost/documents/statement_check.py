@@ -21,10 +21,12 @@ from utmost.release.plan import Plan, plan_release
 from utmost.release.statements import FORMAT, KIND, cells_digest, level_facts, level_of_text, stated_level, statement
 from utmost.release.table import rows_origin
 
+ON_TRUST_OF_DRAWS = "that the noise was drawn as stated, by utmost"
+
 ON_TRUST = (
     "what one individual changes: sensitivity and cells",
     "what depends on nobody: the public columns, and a declared list of rows",
-    "that the noise was drawn as stated, by utmost",
+    ON_TRUST_OF_DRAWS,
 )
 """What no statement and no table can show."""
 
@@ -61,7 +63,7 @@ def stated_plan(said: Mapping[str, Any]) -> Plan:
             raise
         raise BadTable("a statement must hold a promise that can be made", came=error.required) from None
     for name in differing(said, expected):
-        raise _refusal(name)
+        raise does_not_follow(name)
     return plan
 
 
@@ -147,10 +149,10 @@ def reading_noise(said: Mapping[str, Any], column: str | None = None) -> Level |
 
 def _plan(said: Mapping[str, Any]) -> Plan:
     """The plan that follows from what cannot be computed: level, unit, cost, domain, grid and confidence."""
-    at, confidence = level_of_text(_text(said, "epsilon")), _confidence(said)
+    at, confidence = level_of_text(_text(said, "epsilon")), stated_confidence(said)
     unit = {
         "sensitivity": _text(said, "sensitivity"),
-        "cells": _field(said, "cells", int),
+        "cells": stated_field(said, "cells", int),
         "neighbours": _text(said, "neighbours"),
     }
     grid = None if said.get("grid") is None else _text(said, "grid")
@@ -161,7 +163,7 @@ def _plan(said: Mapping[str, Any]) -> Plan:
         at,
         cost=_text(said, "cost"),
         domain=_text(said, "domain"),
-        relaxable=_field(said, "relaxable", bool),
+        relaxable=stated_field(said, "relaxable", bool),
         confidence=confidence,
         grid=grid,
         **unit,
@@ -170,14 +172,14 @@ def _plan(said: Mapping[str, Any]) -> Plan:
 
 def _expected(said: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
     """The statement that the plan makes, with what the curator alone can say taken from the one that came."""
-    rows, released, public = _field(said, "rows", int), _names(said, "released"), _public(said)
+    rows, released, public = stated_field(said, "rows", int), names_of(said, "released"), _public(said)
     if said["format"] == 1:
         made = statement(plan, released, public, rows) | {"format": 1, "as_they_are": list(public)}
         for name in ("public", "rows_from", "table", "confidence_exactly"):
             del made[name]
         made |= {name: _text(said, name) for name in _SENTENCES}
     else:
-        origin, digest = rows_origin(_text(said, "rows_from")), _digest(said)
+        origin, digest = rows_origin(_text(said, "rows_from")), digest_of(said)
         made = statement(plan, released, public, rows, rows_from=origin, digest=digest)
     made["utmost"] = _text(said, "utmost")
     if "name" in said:
@@ -188,63 +190,68 @@ def _expected(said: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
 
 def _in_ledger(said: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
     """What a ledger's statement says of the other responses: this one is among them, and they cost no less than any."""
-    levels = [level_of_text(text) for text in _names(said, "levels")]
-    together = _field(said, "together", dict)
+    levels = [level_of_text(text) for text in names_of(said, "levels")]
+    together = stated_field(said, "together", dict)
     total = stated_level(together)
     if plan.level not in levels:
-        raise _refusal("levels")
+        raise does_not_follow("levels")
     if total < max(levels) or differing(together, level_facts(total)):
-        raise _refusal("together")
+        raise does_not_follow("together")
     _text(said, "name")
-    _field(said, "data_version", int)
+    stated_field(said, "data_version", int)
     return {name: said[name] for name in _OF_A_LEDGER}
 
 
-def _confidence(said: Mapping[str, Any]) -> Fraction:
-    """The confidence exactly; in format 1 it is the decimal that the float prints."""
-    stated = _field(said, "confidence", float)
-    exactly = exact(repr(stated) if said["format"] == 1 else _text(said, "confidence_exactly"), "confidence")
+def stated_confidence(said: Mapping[str, Any]) -> Fraction:
+    """The confidence exactly; in format 1 of tables it is the decimal that the float prints."""
+    stated = stated_field(said, "confidence", float)
+    is_old = said["kind"] == KIND and said["format"] == 1
+    exactly = exact(repr(stated) if is_old else _text(said, "confidence_exactly"), "confidence")
     if float(exactly) != stated:
-        raise _refusal("confidence")
+        raise does_not_follow("confidence")
     return exactly
 
 
-def _digest(said: Mapping[str, Any]) -> Mapping[str, str] | None:
+def digest_of(said: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """The digest of the table, if the statement has one."""
     digest = said.get("table")
     if digest is None:
         return None
-    found: Mapping[str, str] = _field(said, "table", dict)
+    found: Mapping[str, str] = stated_field(said, "table", dict)
     if set(found) != {"of", "sha256"} or found["of"] not in ("file", "cells"):
-        raise _refusal("table")
+        raise does_not_follow("table")
     if not isinstance(found["sha256"], str) or not re.fullmatch("[0-9a-f]{64}", found["sha256"]):
-        raise _refusal("table")
+        raise does_not_follow("table")
     return found
 
 
 def _public(said: Mapping[str, Any]) -> Sequence[str]:
-    return _names(said, "as_they_are" if said["format"] == 1 else "public")
+    return names_of(said, "as_they_are" if said["format"] == 1 else "public")
 
 
-def _names(said: Mapping[str, Any], field: str) -> list[str]:
-    names: list[str] = _field(said, field, list)
+def names_of(said: Mapping[str, Any], field: str) -> list[str]:
+    """The names of different columns, or texts, in a field."""
+    names: list[str] = stated_field(said, field, list)
     if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
-        raise _refusal(field)
+        raise does_not_follow(field)
     return names
 
 
 def _text(said: Mapping[str, Any], field: str) -> str:
-    text: str = _field(said, field, str)
+    text: str = stated_field(said, field, str)
     return text
 
 
-def _field(said: Mapping[str, Any], field: str, kind: type) -> Any:
+def stated_field(said: Mapping[str, Any], field: str, kind: type) -> Any:
+    """What stands in a field, of this very kind."""
     found = said.get(field)
     if type(found) is not kind:
         raise BadTable(f"a statement must hold its {field}", came=type(found).__name__, where=field)
     return found
 
 
-def _refusal(field: str) -> BadTable:
+def does_not_follow(field: str) -> BadTable:
+    """The refusal of a field that says something else."""
     remedy = "Ask the curator for the statement as it was published."
     return BadTable(
         "what a statement says must follow from its level, unit and cost",

@@ -19,6 +19,8 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key, l
 
 from utmost.documents import codec
 from utmost.errors import BadTable, KeyRefused, OutOfRange, PromiseBroken
+from utmost.release import together
+from utmost.release.places import PLACES_FORMAT, PLACES_KIND
 from utmost.release.statements import FORMAT, KIND
 from utmost.tables import files
 from utmost.tables.atomic import Writer, check_absent, write_together
@@ -103,13 +105,19 @@ def publish(
 
 
 def read(path: Path | str) -> dict[str, Any]:
-    """Read the statement of a release; what it says has yet to be checked, see `stated_plan`.
+    """Read the statement of a release; what it says has yet to be checked, see `stated_plan` and `stated_places`.
 
     Raises:
         BadTable, Unsupported: for a file that is no such statement, and for a format that is not known.
     """
     found: dict[str, Any] = codec.read_json(Path(path), "a statement must")
-    codec.check_header(found, KIND, FORMAT, "a statement", oldest=1, where=str(path))
+    kind = found.get("kind") if isinstance(found, dict) else None
+    if kind == PLACES_KIND:
+        codec.check_header(found, PLACES_KIND, PLACES_FORMAT, "a statement", where=str(path))
+    elif kind == together.KIND:
+        codec.check_header(found, together.KIND, together.FORMAT, "a statement", where=str(path))
+    else:
+        codec.check_header(found, KIND, FORMAT, "a statement", oldest=1, where=str(path))
     return found
 
 

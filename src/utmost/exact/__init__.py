@@ -18,7 +18,16 @@ from utmost.exact.arrays import (
     same_numbers,
     to_floats,
 )
-from utmost.exact.intervals import Interval, exp_interval, log_interval, nearest, round_down, round_up, settled
+from utmost.exact.intervals import (
+    Interval,
+    exp_interval,
+    log_interval,
+    nearest,
+    round_down,
+    round_up,
+    settled,
+    sin_interval,
+)
 from utmost.exact.kinds import checked, checked_parts, possible_path, wrong_kind
 from utmost.exact.levels import Level, level
 from utmost.exact.linear_algebra import independent, matrix_product, solve_lifted
@@ -61,6 +70,7 @@ __all__ = [
     "round_up",
     "same_numbers",
     "settled",
+    "sin_interval",
     "solve_lifted",
     "to_floats",
     "wrong_kind",

@@ -9,7 +9,8 @@ of width.
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
@@ -186,6 +187,18 @@ def log_interval(x: Fraction, bits: int) -> Interval:
     return Interval(*_ends(around, bits), bits)
 
 
+def sin_interval(x: Interval, bits: int) -> Interval:
+    """An interval around the sine of every number of an interval.
+
+    >>> nearest(sin_interval(Interval.of(Fraction(1, 2), 80), 80)) == math.sin(0.5)
+    True
+    """
+    ball = arb(_dyadic(x.low + x.high, x.bits + 1), _dyadic(x.high - x.low, x.bits + 1))
+    size = max(abs(x.low), abs(x.high)) >> x.bits
+    low, high = _ends(_at(bits + size.bit_length() + _GUARD, arb.sin, ball), bits)
+    return Interval(max(low, -1 << bits), min(high, 1 << bits), bits)
+
+
 def _exp(x: fmpq | arb, whole: int, bits: int) -> tuple[int, int]:
     """The ends of e^x in units of 2^-bits; ``whole`` is x rounded down."""
     if whole >= _LARGEST_ARGUMENT and x > _LARGEST_ARGUMENT:
@@ -220,14 +233,31 @@ def _ends(ball: arb, bits: int) -> tuple[int, int]:
 _setting = Lock()
 
 
-def _at(bits: int, function: Callable[[arb], arb], x: fmpq | arb) -> arb:
-    """The function of x, computed with so many bits."""
+@contextmanager
+def working_precision(bits: int) -> Iterator[None]:
+    """Let Arb compute with so many bits, in this thread alone; nothing else here may be computed meanwhile."""
     with _setting:
         before, ctx.prec = ctx.prec, bits
         try:
-            return function(arb(x))
+            yield
         finally:
             ctx.prec = before
+
+
+def _at(bits: int, function: Callable[[arb], arb], x: fmpq | arb) -> arb:
+    """The function of x, computed with so many bits."""
+    with working_precision(bits):
+        return function(arb(x))
+
+
+def ball_between(low: Fraction, high: Fraction) -> arb:
+    """The ball of Arb around two rationals, and all numbers between them, at the working precision.
+
+    >>> with working_precision(64):
+    ...     bool(ball_between(Fraction(1, 3), Fraction(1, 2)).contains(fmpq(2, 5)))
+    True
+    """
+    return arb(_ratio(low)).union(arb(_ratio(high)))
 
 
 def _renewed_lock() -> None:

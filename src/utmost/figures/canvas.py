@@ -166,7 +166,12 @@ _EMPTY = 1e-4  # of the largest share in a map: below it a place is left white
 
 
 def places_figure(
-    maps: Mapping[str, Sequence[float]], shape: tuple[int, int], marked: int, file: BinaryIO, path: Path
+    maps: Mapping[str, Sequence[float]],
+    shape: tuple[int, int],
+    marked: int,
+    file: BinaryIO,
+    path: Path,
+    caption: str = "",
 ) -> None:
     """Write one heat map beside the other.
 
@@ -175,6 +180,7 @@ def places_figure(
         shape: rows and columns of the grid.
         marked: the place to draw a circle around.
         file: where to write. path: its name, for the format.
+        caption: a line below the maps, such as what an attacker learns.
 
     Raises:
         Unsupported: where matplotlib is not installed.
@@ -184,6 +190,8 @@ def places_figure(
     panels = canvas.subplots(1, len(maps), squeeze=False)[0]
     for axes, (title, shares) in zip(panels, maps.items(), strict=True):
         _draw(axes, title, np.asarray(shares, dtype=np.float64).reshape(shape), marked)
+    if caption:
+        canvas.supxlabel(caption, fontsize=9)
     metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
     with matplotlib.rc_context({"svg.hashsalt": "utmost"}):
         canvas.savefig(file, format=path.suffix[1:].lower(), dpi=160, metadata=metadata)

@@ -1,5 +1,6 @@
 """Noise at several levels at once: transitions between levels, joint laws, the process, and which laws allow it."""
 
+from utmost.gradual.euclidean_noise import EuclideanLaplace, EuclideanTightening, joint_characteristic
 from utmost.gradual.laplace_steps import (
     LaplaceBridge,
     LaplaceRelaxing,
@@ -10,12 +11,16 @@ from utmost.gradual.laplace_steps import (
 from utmost.gradual.lossless import (
     BoundedSupport,
     Difference,
+    DiscontinuousDensity,
+    IrrationalSteps,
     LargerCharacteristic,
     Losslessness,
     NegativeMass,
     Obstacle,
-    losslessness,
+    SmallerVariance,
+    UnmatchedZero,
 )
+from utmost.gradual.lossless_reals import losslessness
 from utmost.gradual.process import (
     Jump,
     Path,
@@ -38,6 +43,10 @@ __all__ = [
     "BoundedSupport",
     "Bridge",
     "Difference",
+    "DiscontinuousDensity",
+    "EuclideanLaplace",
+    "EuclideanTightening",
+    "IrrationalSteps",
     "Jump",
     "LaplaceBridge",
     "LaplaceRelaxing",
@@ -50,12 +59,15 @@ __all__ = [
     "Pieces",
     "Quantity",
     "Relaxing",
+    "SmallerVariance",
     "Tightening",
+    "UnmatchedZero",
     "correlation",
     "expected_change",
     "expected_jumps",
     "expected_jumps_of_size",
     "forward_intensities",
+    "joint_characteristic",
     "joint_pmf",
     "jump_count_pmf",
     "jump_intensity",

@@ -30,8 +30,9 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import Unsupported
-from utmost.exact import Interval, Level, nearest, round_down, round_up
-from utmost.gradual.series import Inverse, Series, convolve, inverse, series, weighted_norm
+from utmost.exact import Interval, Level, Number, exact, nearest, round_down, round_up
+from utmost.gradual.laplace_steps import LaplaceTightening
+from utmost.gradual.series import Inverse, Series, convolve, inverse, weighted_norm
 
 _WEIGHT_BITS = 40
 
@@ -182,7 +183,7 @@ class LargerCharacteristic:
     """Why not: at z = x + iy on the unit circle |E z^V1| >= ratio |E z^V2| with ratio > 1, but |E z^W| <= 1.
 
     Attributes:
-        x, y: rationals with x^2 + y^2 = 1.
+        x, y: rationals with x^2 + y^2 = 1; for laws on the reals z is e^(it) to the width of the common grid.
         ratio: a certified lower bound of the quotient.
     """
 
@@ -196,26 +197,72 @@ class BoundedSupport:
     """Why not: V_1 is bounded and V_2 is not."""
 
 
-Obstacle = NegativeMass | LargerCharacteristic | BoundedSupport
+@dataclass(frozen=True, slots=True)
+class UnmatchedZero:
+    """Why not: the characteristic function of V_2 is zero somewhere between two points, and that of V_1 is not there.
+
+    Attributes:
+        after, before: the two points t of E exp(itV); certified by signs at both and an interval around all between.
+    """
+
+    after: Fraction
+    before: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class IrrationalSteps:
+    """Why not: the first step of one staircase is an irrational part of the period, and by a theorem V_2 has a zero
+    that V_1 lacks."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiscontinuousDensity:
+    """Why not: the density of V_1 jumps, and V_2 plus anything independent has a continuous one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmallerVariance:
+    """Why not: V_1 has a smaller variance than V_2."""
+
+
+Obstacle = (
+    NegativeMass
+    | LargerCharacteristic
+    | BoundedSupport
+    | UnmatchedZero
+    | IrrationalSteps
+    | DiscontinuousDensity
+    | SmallerVariance
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Difference:
     """The law of W.
 
-    P(W = k) is listed for |k| <= reach and falls by the factor b from each period to the next beyond.
+    P(W = (k stride + offset) unit) is listed for |k| <= reach and falls by the factor b from each period to the next
+    beyond; W has no other values.
+
+    Attributes:
+        unit: W is a multiple of it; 1 for laws on the integers.
     """
 
     listed: tuple[Any, ...]
     level: Level | None
     period: int
     stride: int = 1
+    offset: int = 0
+    unit: Fraction = Fraction(1)
 
-    def pmf(self, k: int) -> Fraction | float:
-        """P(W = k): a Fraction where all coefficients are rational, else a float."""
-        if k % self.stride:
+    def pmf(self, x: Number) -> Fraction | float:
+        """P(W = x): a Fraction where all coefficients are rational, else a float."""
+        place = exact(x, "x") / self.unit
+        return self._mass(place.numerator) if place.denominator == 1 else Fraction(0)
+
+    def _mass(self, k: int) -> Fraction | float:
+        if (k - self.offset) % self.stride:
             return Fraction(0)
-        k //= self.stride
+        k = (k - self.offset) // self.stride
         reach, size = len(self.listed) // 2, abs(k)
         if size <= reach:
             mass = self.listed[k + reach]
@@ -223,7 +270,8 @@ class Difference:
         if self.level is None:
             return Fraction(0)
         steps = -(-(size - reach) // self.period)
-        inner = self.pmf((size - steps * self.period) * (self.stride if k > 0 else -self.stride))
+        nearer = size - steps * self.period
+        inner = self._mass((nearer if k > 0 else -nearer) * self.stride + self.offset)
         if isinstance(inner, Fraction):
             return inner * self.level.alpha_fraction() ** steps
         return inner * math.exp(-steps * self.level.epsilon_float)
@@ -234,42 +282,23 @@ class Losslessness:
     """The verdict; true or false in a condition.
 
     Attributes:
-        difference: the law of W, where there is one.
+        difference: the law of W, where there is one; of `LaplaceTightening` between Laplace laws.
         obstacle: why there is none, otherwise.
     """
 
-    difference: Difference | None
+    difference: Difference | LaplaceTightening | None
     obstacle: Obstacle | None
 
     def __bool__(self) -> bool:
         return self.difference is not None
 
 
-def losslessness(strict: Any, loose: Any) -> Losslessness:
-    """Whether V_strict = V_loose + W for some W independent of V_loose.
-
-    Args:
-        strict, loose: laws on the integers (geometric, staircases of any step and sensitivity), or tables
-            {integer: probability} of finite support.
-
-    Returns:
-        A verdict with the law of W (Fractions where all is rational), or with an obstacle. Both are certified, by
-        interval arithmetic where numbers are irrational.
+def lattice_losslessness(one: Series, two: Series) -> Losslessness:
+    """Whether the one law is the other plus independent noise, for two rational functions of z.
 
     Raises:
         Unsupported: where the case is so near the boundary that the precision at hand does not decide it.
-
-    Source: the conjecture in Section 5 of koufogiannis2015, which this settles in the negative for staircases.
-
-    >>> from utmost.noise import DiscreteStaircase, Geometric
-    >>> verdict = losslessness(Geometric(alpha="1/2"), Geometric(alpha="1/4"))
-    >>> bool(verdict), verdict.difference.pmf(0), verdict.difference.pmf(1)
-    (True, Fraction(13, 27), Fraction(7, 54))
-    >>> verdict = losslessness(DiscreteStaircase(1, 3), DiscreteStaircase("3/2", 3))
-    >>> bool(verdict), verdict.obstacle
-    (False, NegativeMass(at=2, mass=-0.0639...))
     """
-    one, two = series(strict), series(loose)
     if one == two:
         return Losslessness(Difference((Fraction(1),), None, 1), None)
     if one.level is None and two.level is not None:
@@ -280,8 +309,10 @@ def losslessness(strict: Any, loose: Any) -> Losslessness:
     if larger is not None:
         return Losslessness(None, larger)
     stride = math.gcd(one.stride, two.stride) or 1
-    verdict = _decision(one.thinned(stride), two.thinned(stride))
-    return verdict if stride == 1 else _spread_out(verdict, stride)
+    shifts = [law.exponents[0] % stride for law in (one, two)]
+    first, second = (law.shifted(-by).thinned(stride) for law, by in zip((one, two), shifts, strict=True))
+    verdict = _decision(first, second)
+    return verdict if stride == 1 else _spread_out(verdict, stride, shifts[0] - shifts[1])
 
 
 def _decision(one: Series, two: Series) -> Losslessness:
@@ -305,12 +336,12 @@ def _decision(one: Series, two: Series) -> Losslessness:
     )
 
 
-def _spread_out(verdict: Losslessness, stride: int) -> Losslessness:
-    """The verdict on functions of z^stride from the verdict on functions of z."""
-    if verdict.difference is not None:
-        return Losslessness(replace(verdict.difference, stride=stride), None)
+def _spread_out(verdict: Losslessness, stride: int, offset: int) -> Losslessness:
+    """The verdict on functions of z^stride, times z^offset, from the verdict on functions of z."""
+    if isinstance(verdict.difference, Difference):
+        return Losslessness(replace(verdict.difference, stride=stride, offset=offset), None)
     if isinstance(verdict.obstacle, NegativeMass):
-        return Losslessness(None, NegativeMass(verdict.obstacle.at * stride, verdict.obstacle.mass))
+        return Losslessness(None, NegativeMass(verdict.obstacle.at * stride + offset, verdict.obstacle.mass))
     return verdict
 
 

@@ -17,7 +17,7 @@ same norm (Neumann's series; the weighted norm is submultiplicative).
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange
 from utmost.exact import Interval, Level, Number, exact, exact_integer, objects
 from utmost.noise.integer_law import IntegerLaw
-from utmost.noise.profiles import Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +57,19 @@ class Series:
         return Series(plain, marked, self.start - (len(comb) - 1) // 2, self.level, self.period)
 
     @property
+    def exponents(self) -> list[int]:
+        """The exponents of N over its block, ascending."""
+        return [self.start + i for i, (p, m) in enumerate(zip(self.plain, self.marked, strict=True)) if p or m]
+
+    @property
     def stride(self) -> int:
-        """The largest u such that the function is one of z^u."""
-        exponents = [self.start + i for i, (p, m) in enumerate(zip(self.plain, self.marked, strict=True)) if p or m]
-        return math.gcd(*exponents, self.period if self.level is not None else 0)
+        """The largest u such that the function is one of z^u, but for a power of z."""
+        first, *others = self.exponents
+        return math.gcd(*(e - first for e in others), self.period if self.level is not None else 0)
+
+    def shifted(self, by: int) -> "Series":
+        """The same function times z^by."""
+        return replace(self, start=self.start + by)
 
     def thinned(self, stride: int) -> "Series":
         """The same function with z for z^stride."""
@@ -123,22 +131,31 @@ def series(law: Any) -> Series:
     (Fraction(1, 2), Fraction(1, 2))
     """
     if isinstance(law, IntegerLaw):
-        return _staircase(law.profile)
+        profile = law.profile
+        return staircase_series(profile.level, profile.period, 2 * profile.step - 1)
     if isinstance(law, Mapping):
         return _table(law)
     raise OutOfRange("a law on the integers, or a table {integer: probability}, is needed", came=law)
 
 
-def _staircase(profile: Profile) -> Series:
-    D, near = profile.period, 2 * profile.step - 1
-    far, block = 2 * D - near, math.gcd(near, 2 * D)
+def staircase_series(level: Level, period: int, near: int) -> Series:
+    """B_near + b B_(2 D - near) over (1 - b z^D)(1 - b z^-D), for 1 <= near <= 2 D.
+
+    On the integers near = 2r - 1. For a staircase on the reals in cells of width D/n it is 2 gamma n, with n for D: the
+    exponents are those of the cells' middles, and half-integers, but over the block they are integers again.
+    """
+    far, block = 2 * period - near, math.gcd(near, 2 * period)
     if near == far:  # N = (1 + b) B_D, and a constant factor does not matter
-        return Series((Fraction(1),), (Fraction(0),), 0, profile.level, D, block)
+        return Series((Fraction(1),), (Fraction(0),), 0, level, period, block)
     reach = (max(near, far) - block) // 2
     plain, marked = (
-        tuple(Fraction(int(2 * abs(i) < n and i % block == 0)) for i in range(-reach, reach + 1)) for n in (near, far)
+        tuple(
+            Fraction(int(2 * abs(i) <= n - block and (2 * i - n + block) % (2 * block) == 0))
+            for i in range(-reach, reach + 1)
+        )
+        for n in (near, far)
     )
-    return Series(plain, marked, -reach, profile.level, D, block)
+    return Series(plain, marked, -reach, level, period, block)
 
 
 def _table(table: Mapping[Any, Number]) -> Series:

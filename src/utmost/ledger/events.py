@@ -102,7 +102,7 @@ def event_bytes(event: Event) -> bytes:
     """The event as it is stored: JSON with its names in order and no spaces.
 
     >>> event_bytes(Event(1, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "d", "limit": "1"}))
-    b'{"facts":{"dataset":"d","limit":"1"},"format":2,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
+    b'{"facts":{"dataset":"d","limit":"1"},"format":3,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
     """
     body = {"format": FORMAT, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")

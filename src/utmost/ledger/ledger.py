@@ -10,22 +10,13 @@ from typing import Any, NoReturn, TypeVar
 from utmost.errors import BudgetUnused, OutOfRange, Unsupported
 from utmost.exact import Level, Number, level, possible_path
 from utmost.ledger.book import Book
+from utmost.ledger.budgets import limited, rehearsed
 from utmost.ledger.events import Event, check_name
 from utmost.ledger.key import given_key
 from utmost.ledger.opening import Place, backed_up, opened_book, restored
-from utmost.ledger.publishing import (
-    Relaxed,
-    already_published,
-    known_release,
-    limited,
-    publish_new,
-    rehearsed,
-    tightened,
-    viewed,
-    warn_of_names,
-    with_release,
-)
-from utmost.ledger.requests import answer_alone, answer_beside, read_promise, read_request, release_source
+from utmost.ledger.publishing import already_published, publish_new
+from utmost.ledger.relaxing import Relaxed, known_release, tightened, viewed, warn_of_names, with_release
+from utmost.ledger.requests import answer_alone, answer_beside, read_promise, read_request, read_table, release_source
 from utmost.ledger.responses import Progress, key_of_level
 from utmost.ledger.source import commitment
 from utmost.ledger.spending import Budget, Spending
@@ -160,7 +151,8 @@ class Ledger:
 
         Args:
             name: of the release.
-            table: a dict of columns, a dataframe of any library, or a table read from a file.
+            table: a dict of columns, a dataframe of any library, a table read from a file, or one that `count_table`
+                made, whose labels are public and whose unit is proved.
             columns, public, drop, rows, unit, sensitivity, cells, neighbours, domain, grid, id_column: as for
                 `release_table`. The identifiers are committed to, with the order of the rows. Without them the ledger
                 goes by the order of the rows alone.
@@ -193,10 +185,10 @@ class Ledger:
         """
         at = level(epsilon, alpha)
         lattice: dict[str, Any] = {"domain": domain, "grid": grid, "half_step": half_step, "largest": largest}
-        promise = read_promise(strategy, unit, sensitivity, cells, neighbours, **lattice)
-        said: dict[str, Any] = {"columns": columns, "public": public, "drop": drop, "id_column": id_column}
+        laid = read_table(strategy, table, columns, public, drop, unit, sensitivity, cells, neighbours)
+        promise = read_promise(strategy, laid, **lattice)
         asks: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
-        asked = read_request(name, table, at, promise, self._look, rows=rows, **said, **asks)
+        asked = read_request(name, laid, at, promise, self._look, drop=drop, id_column=id_column, rows=rows, **asks)
         promise.warn(at)
         warn_of_rows(asked.rows_from)
         made = self._book.answer(
@@ -204,7 +196,7 @@ class Ledger:
             lambda page: publish_new(page, asked, self._randomness, progress),
             look=asked.may_be_stored(self._book.seen),
         )
-        return answer_beside(asked.source, asked.promise, at, asked.kind, made)
+        return answer_beside(asked.source, asked.promise, at, asked.kind, made, asked.part)
 
     def relax(
         self,
@@ -247,7 +239,9 @@ class Ledger:
                 lambda page: asked.made(page, self._randomness, progress),
                 look=asked.may_be_stored,
             )
-            return None if made is None else answer_beside(source, release.promise, at, release.kind, made)
+            if made is None:
+                return None
+            return answer_beside(source, release.promise, at, release.kind, made, release.part)
 
         return with_release(self._book, name, version, work)
 
@@ -275,7 +269,7 @@ class Ledger:
             lambda page: tightened(page, name, version, at, self._randomness, progress),
             look=known is None or at in known.responses,
         )
-        return answer_alone(release.promise, at, release.kind, response)
+        return answer_alone(release.promise, at, release.kind, response, release.part)
 
     def rehearse(
         self,

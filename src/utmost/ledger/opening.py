@@ -274,4 +274,4 @@ def _opened(rows: Rows, identity: str, release: Published, level: Level, key: by
     columns = {
         column: joined(blocks[at * each : (at + 1) * each], release.rows) for at, column in enumerate(release.columns)
     }
-    return answer_alone(release.promise, level, release.kind, columns)
+    return answer_alone(release.promise, level, release.kind, columns, release.part)

@@ -1,5 +1,6 @@
 """What a release promises at every level: whom it protects, and on which lattice its noise lives."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -120,7 +121,8 @@ class Promise:
             "grid": None if self.grid is None else str(self.grid),
             "largest": None if self.largest is None else str(self.largest),
             "snapping": None if self.grid is None else self.lattice.snapping,
-            "strategy": None if self.strategy is None else self.strategy.facts(),
+            # As text: events are written with sorted keys, and the order of axes and branches is part of a domain.
+            "strategy": None if self.strategy is None else json.dumps(self.strategy.facts()),
         }
 
     @classmethod
@@ -130,7 +132,7 @@ class Promise:
         names = ("sensitivity", "cells", "neighbours", "half_step", "grid", "largest")
         promise = promised(domain=domain, **{name: facts[name] for name in names})
         if facts["strategy"] is not None:
-            return promise.measuring(Strategy.of_facts(facts["strategy"], promise.unit))
+            return promise.measuring(Strategy.of_facts(json.loads(facts["strategy"]), promise.unit))
         return promise if facts["grid"] is None else promise.snapped_by(facts["snapping"])
 
     def measuring(self, strategy: Strategy) -> "Promise":

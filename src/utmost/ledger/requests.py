@@ -2,29 +2,34 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import prod
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, WrongKind
-from utmost.exact import Level, Number, exact_integer
+from utmost.exact import Level, Number, exact_integer, level
 from utmost.ledger.events import check_name
 from utmost.ledger.promise import Promise, promised
 from utmost.ledger.source import Source, check_source, read_source
 from utmost.ledger.state import Published, State
-from utmost.privacy.unit import Unit, read_unit
 from utmost.release.adapters import table_of
-from utmost.release.counted import CountedTable
+from utmost.release.counted import CountedTable, Laid
 from utmost.release.table import declared, rows_origin
+from utmost.release.workload_release import WorkloadRelease
 from utmost.sampling.grid import unsnapped
 from utmost.sampling.integers import Integers
 from utmost.workloads import Strategy
+from utmost.workloads.reconstruction import precision_weights
+from utmost.workloads.tree_reconstruction import reconstruction_of
 
 Response = dict[str, Integers]
 """A response in steps of the lattice, by column."""
+
+CONFIDENCE = Fraction(19, 20)
+"""Of the error bars of a release by a strategy, unless another is asked of it."""
 
 MEASURED = "measured"
 """The column of a release that a strategy measures."""
@@ -65,24 +70,38 @@ class Asked:
         return self.request in state.requests or (self.name, self.version or 1) in state.releases
 
 
-def read_promise(
-    strategy: Strategy | None,
-    unit: Unit | None,
-    sensitivity: Number | None,
-    cells: Number | None,
-    neighbours: str | None,
-    **lattice: Any,
-) -> Promise:
-    """The promise of a table's columns, or of what a strategy measures, whose unit is that of the strategy.
+def read_table(strategy: Strategy | None, table: Any, columns: Any, public: Any, drop: Any, *unit: Any) -> Laid:
+    """A table as it is to be released: its columns, and whom it protects; by a strategy, the unit of the strategy.
+
+    Args:
+        unit: the unit, or sensitivity, cells and neighbours.
+
+    Raises:
+        OutOfRange, NotANumber, WrongKind: for what cannot be released so.
+    """
+    if strategy is None:
+        return Laid.of(table, columns, public, drop, *unit)
+    if columns is not None or public or drop:
+        remedy = "Leave out columns=, public= and drop=."
+        raise OutOfRange("a strategy says itself what is released", remedy=remedy)
+    if any(given is not None for given in unit[1:]) or unit[0] not in (None, strategy.unit):
+        raise OutOfRange("a release by a strategy has the unit of the strategy", remedy="Leave out unit= and the rest.")
+    counted = _counted(table)
+    return Laid(counted, (), (), (), strategy.unit, counted.part)
+
+
+def read_promise(strategy: Strategy | None, laid: Laid, **lattice: Any) -> Promise:
+    """The promise of a table's columns, or of what a strategy measures.
 
     Raises:
         OutOfRange, NotANumber: for a parameter that is no such thing.
+        Unsupported: for a strategy from which nothing can be reconstructed.
     """
+    promise = promised(unit=laid.unit, **lattice)
     if strategy is None:
-        return promised(unit=read_unit(unit, sensitivity, cells, neighbours), **lattice)
-    if any(given is not None for given in (sensitivity, cells, neighbours)) or unit not in (None, strategy.unit):
-        raise OutOfRange("a release by a strategy has the unit of the strategy", remedy="Leave out unit= and the rest.")
-    return promised(unit=strategy.unit, **lattice).measuring(strategy)
+        return promise
+    reconstruction_of(strategy.domain, precision_weights(strategy.levels(level(1))))  # refuses before anything is spent
+    return promise.measuring(strategy)
 
 
 def as_published(state: State, name: str, version: int | None, request: str | None, promise: Promise) -> Promise:
@@ -97,13 +116,11 @@ def as_published(state: State, name: str, version: int | None, request: str | No
 
 def read_request(
     name: str,
-    table: Any,
+    laid: Laid,
     level: Level,
     promise: Promise,
     look: Callable[[Callable[[State], Promise]], Promise],
     *,
-    columns: str | Sequence[str] | None,
-    public: str | Sequence[str],
     drop: str | Sequence[str],
     id_column: str | None,
     dataset: str | None,
@@ -128,22 +145,18 @@ def read_request(
     again = None if request is None else check_name(request, "request")
     asked: dict[str, Any] = {"name": name, "dataset": group, "level": level, "independent": independent}
     asked |= {"version": wanted, "request": again, "rows_from": rows_origin(rows)}
+    asked |= {"id_column": id_column, "part": laid.part}
     if promise.strategy is not None:
-        if columns is not None or public or drop or id_column is not None:
-            remedy = "Leave out columns=, public=, drop= and id_column=."
-            raise OutOfRange("a strategy says itself what is released", remedy=remedy)
-        counted = _counted(table)
-        source = measured_source(counted, promise)
-        about: dict[str, Any] = {"promise": promise, "source": source, "kind": counted.kind, "part": counted.part}
-        return Asked(**asked, **about, id_column=None)
-    if columns is None:
-        raise OutOfRange("columns must name at least one column", came="none", remedy='Pass columns=["n"], say.')
-    kept = declared(table, columns, public, drop)
+        if id_column is not None:
+            raise OutOfRange("what a strategy measures has no identifiers", came=id_column, where="id_column")
+        return Asked(**asked, promise=promise, source=measured_source(laid.table, promise), kind=laid.table.kind)
+    table, columns = laid.table, laid.columns
+    kept = declared(table, columns, laid.public, drop)
     if promise.grid is not None:
         promise = look(lambda state: as_published(state, name, wanted, again, promise))
     source = read_source(table, columns, promise, id_column, kept)
     check_source(source, promise)
-    return Asked(**asked, promise=promise, source=source, kind=source.kind, id_column=id_column)
+    return Asked(**asked, promise=promise, source=source, kind=source.kind)
 
 
 def release_source(release: Published, table: Any) -> Source:
@@ -161,10 +174,8 @@ def measured_source(counted: CountedTable, promise: Promise) -> Source:
     """
     strategy = promise.strategy
     assert strategy is not None
-    if not counted.domain.same_as(strategy.domain):
-        raise OutOfRange("the table must be counted over the domain of the strategy", came="another domain")
-    counted.check_covered(strategy.unit)
-    sums = [one.ravel() for one in strategy.sums(counted.atoms).values()]
+    counted.check_fits(strategy)
+    sums = [one.ravel() for one in strategy.sums(counted.summable).values()]
     return read_source({MEASURED: np.concatenate(sums)}, MEASURED, promise, None)
 
 
@@ -175,18 +186,22 @@ def _counted(table: Any) -> CountedTable:
     return table
 
 
-def answer_beside(source: Source, promise: Promise, level: Level, kind: str, response: Response) -> Any:
+def answer_beside(source: Source, promise: Promise, level: Level, kind: str, response: Response, part: Any) -> Any:
     """A response as it is handed to whoever brought the table: that table, with released values in it."""
     if promise.strategy is not None:
-        return answer_alone(promise, level, kind, response)
+        return answer_alone(promise, level, kind, response, part)
     return source.with_released(written(promise, response))
 
 
-def answer_alone(promise: Promise, level: Level, kind: str, response: Response) -> Any:
-    """A response as it is handed to whoever brings no table."""
+def answer_alone(promise: Promise, level: Level, kind: str, response: Response, part: Any) -> Any:
+    """A response as it is handed to whoever brings no table.
+
+    Args:
+        part: where the dataset was counted in parts that share nobody, the partition and which part of it this is.
+    """
     if promise.strategy is None:
         return table_of(kind, written(promise, response))
-    return measured_release(promise.strategy, level, response[MEASURED], kind)
+    return measured_release(promise.strategy, level, response[MEASURED], kind, part)
 
 
 def written(promise: Promise, response: Response) -> dict[str, NDArray[Any]]:
@@ -197,9 +212,13 @@ def written(promise: Promise, response: Response) -> dict[str, NDArray[Any]]:
     return {name: unsnapped(steps, exponent) for name, steps in response.items()}
 
 
-def measured_release(strategy: Strategy, level: Level, flat: Integers, kind: str) -> Any:
-    """TEMPORARY"""
-    sizes = [prod(strategy.domain.group_shape(family)) for family in strategy.shares]
-    parts = np.split(flat, np.cumsum(sizes)[:-1])
-    shaped = {f: p.reshape(strategy.domain.group_shape(f)) for f, p in zip(strategy.shares, parts, strict=True)}
-    return SimpleNamespace(measured=shaped)
+def measured_release(
+    strategy: Strategy, level: Level, flat: Integers, kind: str, part: tuple[str, str] | None
+) -> WorkloadRelease:
+    """What a strategy measured, from its noisy sums family by family in one row."""
+    measured, start = {}, 0
+    for family in strategy.shares:
+        shape = strategy.domain.group_shape(family)
+        measured[family] = flat[start : start + prod(shape)].reshape(shape)
+        start += prod(shape)
+    return WorkloadRelease(strategy, level, CONFIDENCE, measured, kind, part)

@@ -20,19 +20,18 @@ off: the key must be kept as the data are.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NoReturn, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
 from utmost.exact import Level
-from utmost.release.lattice import Lattice, minus
+from utmost.release.lattice import Lattice
 from utmost.release.level_steps import Step
 from utmost.release.statements import level_text
 from utmost.sampling.draw import Method
-from utmost.sampling.integers import Integers, joined
-from utmost.sampling.random_bits import NONCE_BYTES, Keystream, Randomness, Word
+from utmost.sampling.integers import Integers, joined, minus
+from utmost.sampling.random_bits import KeyedRandomness, Randomness
 
 _TOP, _HALVINGS = 10, 12
 
@@ -244,39 +243,3 @@ def _cell(level: Level) -> tuple[Fraction, Fraction] | None:
             return None
         low, high = (low, middle.power) if level < middle else (middle.power, high)
     return low, high
-
-
-class KeyedRandomness:
-    """A keystream under a key: what a ledger derives its noise with, and nothing else.
-
-    The same key gives the same bits, so a release refuses it like a seed; whether nobody can predict them depends on a
-    key that this object cannot judge. Derived noise hands it to the draws itself, one key to each.
-
-    >>> KeyedRandomness(bytes(32)).words(2, 16).tolist() == KeyedRandomness(bytes(32)).words(2, 16).tolist()
-    True
-    """
-
-    is_secure = False
-
-    __slots__ = ("_stream",)
-
-    def __init__(self, secret: bytes) -> None:
-        # Each key serves one stream only, so the nonce may be constant.
-        self._stream = Keystream(secret, bytes(NONCE_BYTES))
-
-    @property
-    def word(self) -> Word:
-        """Single words of 64 bits."""
-        return self._stream.word
-
-    @property
-    def ahead(self) -> dict[Any, Any]:
-        """Draws made ahead."""
-        return self._stream.ahead
-
-    def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
-        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits."""
-        return self._stream.words(count, bits)
-
-    def __reduce__(self) -> NoReturn:
-        raise Unsupported("random state must not be copied", where="KeyedRandomness")

@@ -13,11 +13,11 @@ from utmost.ledger.response_noise import DerivedNoise, DrawnNoise, Noise, NoiseB
 from utmost.ledger.state import Published
 from utmost.ledger.store import Rows
 from utmost.ledger.vault import BLOCK, Root, Seal, checked_parts, handed_key, level_seal, stored, unpacked
-from utmost.release.lattice import Lattice, minus
+from utmost.release.lattice import Lattice
 from utmost.release.level_steps import Step
 from utmost.release.statements import level_text
 from utmost.sampling.draw import CONSTANT_UP_TO
-from utmost.sampling.integers import Integers, add, joined
+from utmost.sampling.integers import Integers, add, joined, minus
 from utmost.sampling.random_bits import Randomness
 
 Blocks = Callable[[str], Iterator[Integers]]

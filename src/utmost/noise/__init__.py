@@ -5,6 +5,7 @@ from utmost.noise.combination import Combination, simultaneous_radii
 from utmost.noise.discrete_staircase import DiscreteStaircase
 from utmost.noise.geometric import Geometric
 from utmost.noise.integer_law import IntegerLaw
+from utmost.noise.joint_cells import JointCells, RotatedPair
 from utmost.noise.laplace import Laplace
 from utmost.noise.law import Law
 from utmost.noise.optimal import gain, optimal_noise, relaxable_noise
@@ -17,10 +18,12 @@ __all__ = [
     "DiscreteStaircase",
     "Geometric",
     "IntegerLaw",
+    "JointCells",
     "Laplace",
     "Law",
     "RatioBar",
     "RealLaw",
+    "RotatedPair",
     "Staircase",
     "costs",
     "fieller",

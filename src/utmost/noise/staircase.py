@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotALoss, OutOfRange
 from utmost.exact import Interval, Level, Number, checked, exact, nearest
+from utmost.exact.levels import integer_root
 from utmost.noise import polynomials
 from utmost.noise.costs import Cost, Moment, absolute, read_cost, squared
 from utmost.noise.evaluation import refined
@@ -120,11 +121,11 @@ def _squared_gamma(level: Level) -> float:
     return (root - math.expm1(-half)) / (2 * math.sinh(half))
 
 
-def _moment_bracket(level: Level, order: int) -> tuple[Fraction, Fraction]:
-    """A bracket of relative width 2^-60 around the optimal gamma for |x|^order; from 0 where floats do not determine
+def _moment_bracket(level: Level, order: int, bits: int = 60) -> tuple[Fraction, Fraction]:
+    """A bracket of relative width 2^-bits around the optimal gamma for |x|^order; from 0 where floats do not determine
     it."""
     low, high = Fraction(0), Fraction(1, 2)
-    while high - low > low / (1 << 60) and high > _LEAST_FLOAT:
+    while high - low > low / (1 << bits) and high > _LEAST_FLOAT:
         middle = (low + high) / 2 if low else high / 16
         if _gains_nothing(level, order, middle):
             high = middle
@@ -190,6 +191,12 @@ class Staircase(RealLaw):
         cost: what the noise is for; gamma is the optimal one for it, unless ``gamma`` is given.
         gamma: the first step's share of the period, in [0, 1].
 
+    Attributes:
+        gamma: as a float.
+        exact_gamma: where it is rational: as it was given, the optimal one for |x| where alpha is the square of a
+            rational, and for a cost that is a function the float that was found. None where it is irrational, or not
+            known to be rational.
+
     Raises:
         NotALevel: for no level or two.
         OutOfRange: when the sensitivity or gamma is outside its range.
@@ -207,6 +214,7 @@ class Staircase(RealLaw):
     sensitivity: Fraction
     gamma: float
     cost: Cost = field(compare=False)
+    exact_gamma: Fraction | None = field(compare=False)
 
     @checked
     def __init__(
@@ -224,6 +232,8 @@ class Staircase(RealLaw):
         chosen = optimal_gamma(self.level, self.sensitivity, cost) if gamma is None else _read_gamma(gamma)
         read_cost(cost, nearest(self.sensitivity), integers=False)
         object.__setattr__(self, "gamma", chosen)
+        known = _rational_gamma(self.level, cost, chosen) if gamma is None else exact(gamma, "gamma")
+        object.__setattr__(self, "exact_gamma", known)
         if float(self.profile.normaliser(FloatPowers(self.level))) * min(1.0, nearest(self.sensitivity)) < _LEAST_WIDTH:
             raise OutOfRange(
                 "the first step must be wide enough for floats",
@@ -259,6 +269,37 @@ class Staircase(RealLaw):
     def profile(self) -> RealProfile:
         """The staircase of period D and first step gamma."""
         return RealProfile(self.level, self.sensitivity, Fraction(self.gamma))
+
+    @property
+    def is_gamma_irrational(self) -> bool:
+        """Whether gamma is known to be irrational, by the theorem on the page on losslessness on the reals.
+
+        >>> exceptional = Staircase(alpha="1/4")
+        >>> Staircase(1).is_gamma_irrational, exceptional.is_gamma_irrational, exceptional.exact_gamma
+        (True, False, Fraction(1, 3))
+        """
+        if self.exact_gamma is not None or not isinstance(self.cost, Moment):
+            return False
+        return self.cost in (absolute, squared) or self.level.base is None
+
+    def gamma_interval(self, bits: int = 128) -> Interval:
+        """An interval around gamma, whatever the floats say, a few units of ``2**-bits`` wide.
+
+        >>> Staircase(1, cost=squared).gamma_interval(30).contains(Fraction("0.41673743493"))
+        True
+        """
+        if self.exact_gamma is not None:
+            return Interval.of(self.exact_gamma, bits)
+        inner = bits + 64 + 2 * cleared_bits(self.level)
+        if self.cost == absolute:
+            half = self.level.scaled(Fraction(1, 2)).alpha_interval(inner)
+            return (half / (1 + half)).at(bits)
+        if self.cost == squared:
+            b = self.level.alpha_interval(inner)
+            return ((_cube_root(b * (1 + b) / 2) - b) / (1 - b)).at(bits)
+        assert isinstance(self.cost, Moment)
+        low, high = _moment_bracket(self.level, int(self.cost.order), bits)
+        return Interval(Interval.of(low, bits).low, Interval.of(high, bits).high, bits)
 
     @property
     def theorem(self) -> str:
@@ -315,3 +356,18 @@ def _read_gamma(gamma: Number) -> float:
     if not 0 <= value <= 1:
         raise OutOfRange("gamma must lie in [0, 1]", came=gamma, where="Staircase")
     return nearest(value)
+
+
+def _rational_gamma(level: Level, cost: Cost, found: float) -> Fraction | None:
+    """The gamma that was chosen for a cost, where it is rational; a function's is the float that was found."""
+    if not (isinstance(cost, Moment) and cost.is_integer):
+        return Fraction(found)
+    half = level.scaled(Fraction(1, 2))
+    if cost == absolute and half.is_rational:
+        return half.alpha_fraction() / (1 + half.alpha_fraction())
+    return None
+
+
+def _cube_root(x: Interval) -> Interval:
+    low, high = (integer_root(max(0, end) << 2 * x.bits, 3) for end in (x.low, x.high))
+    return Interval(low, high + 1, x.bits)

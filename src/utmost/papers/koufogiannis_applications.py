@@ -13,14 +13,14 @@ import csv
 from collections.abc import Iterator
 from fractions import Fraction
 from importlib.resources import files
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import log
 
 from utmost.channels import geometric_channel
 from utmost.design import between_levels
 from utmost.exact import Level, Number, level
 from utmost.gradual import losslessness
-from utmost.noise import DiscreteStaircase
+from utmost.noise import DiscreteStaircase, Staircase, costs
 from utmost.papers.comparison import Comparison, corrected, equal, extended, rounded
 from utmost.rappor import BitResponse, Coupling, ThresholdedLaplace, ThresholdedPair
 from utmost.rappor import largest_bit_ratio as pair_ratio
@@ -185,6 +185,28 @@ def conjecture() -> Iterator[Comparison]:
         "not lossless, 4 of 4",
         f"not lossless, {lossless.count(False)} of {len(tried)}",
         "the staircase; certified obstacles. It is lossless for sensitivity 1 and for half steps",
+    )
+    rational: list[Number] = ["1/10", "1/4", "1/2", 1, "3/2", 2, 3, 5, 8]
+    on_reals = [
+        bool(losslessness(Staircase(e1, cost=cost), Staircase(e2, cost=cost)))
+        for cost in (costs.absolute, costs.squared)
+        for e1, e2 in combinations(rational, 2)
+    ]
+    yield corrected(
+        "Section 5",
+        "the least noise on the reals, |x| and x^2, rational levels",
+        "conjectured lossless",
+        "not lossless, 72 of 72",
+        f"not lossless, {on_reals.count(False)} of {len(on_reals)}",
+        "a theorem for all rational levels; a certified zero for each of these",
+    )
+    exceptional = bool(losslessness(Staircase(alpha=F(1, 4)), Staircase(alpha=F(1, 25))))
+    yield extended(
+        "Section 5",
+        "the same for |x|, levels ln 4 and ln 25",
+        "lossless",
+        "lossless" if exceptional else "not lossless",
+        "certified: gammas 1/3 and 1/6",
     )
 
 

@@ -1,28 +1,47 @@
 """What has been said over time: one-time and gradual releases, and the ledger."""
 
 from utmost.release.accuracy import epsilon_for
+from utmost.release.clean_release import CleanRelease
+from utmost.release.counted import CountedTable
 from utmost.release.gradual_release import GradualRelease, NoisePath, ProcessedRelease, path
+from utmost.release.gradual_together import GradualTogether
 from utmost.release.keys import KeySelection, NamedKeys, SelectedKeys, select_keys
 from utmost.release.level_steps import bridge, relax, tighten
 from utmost.release.naming import NamingLaw
+from utmost.release.places import PlacesRelease, rehearse_places, release_places
 from utmost.release.plan import Plan, plan_release
+from utmost.release.planar import PlanarLaw, PlanarRelease, planar_epsilon_for
 from utmost.release.statements import guarantee, statement
 from utmost.release.table import TableRelease, rehearse_table, release_table
+from utmost.release.together import TogetherPlan, TogetherRelease, plan_together, release_together
 from utmost.release.trust import Coalitions, TrustRelease, check_coalitions, independent_loss, levels_by_distance
+from utmost.release.turning import turned, turned_back
 from utmost.release.values import add_noise
+from utmost.release.workload_answers import Answer
+from utmost.release.workload_release import WorkloadRelease, release_workload
 
 __all__ = [
+    "Answer",
+    "CleanRelease",
     "Coalitions",
+    "CountedTable",
     "GradualRelease",
+    "GradualTogether",
     "KeySelection",
     "NamedKeys",
     "NamingLaw",
     "NoisePath",
+    "PlacesRelease",
     "Plan",
+    "PlanarLaw",
+    "PlanarRelease",
     "ProcessedRelease",
     "SelectedKeys",
     "TableRelease",
+    "TogetherPlan",
+    "TogetherRelease",
     "TrustRelease",
+    "WorkloadRelease",
     "add_noise",
     "bridge",
     "check_coalitions",
@@ -32,10 +51,18 @@ __all__ = [
     "levels_by_distance",
     "path",
     "plan_release",
+    "plan_together",
+    "planar_epsilon_for",
+    "rehearse_places",
     "rehearse_table",
     "relax",
+    "release_places",
     "release_table",
+    "release_together",
+    "release_workload",
     "select_keys",
     "statement",
     "tighten",
+    "turned",
+    "turned_back",
 ]

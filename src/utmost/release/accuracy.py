@@ -65,8 +65,7 @@ def epsilon_for(
     wanted = exact(radius, "radius")
     if wanted < 0 or (wanted == 0 and promise.get("domain") == "reals"):
         raise OutOfRange("radius must be positive, or zero on the integers", came=radius)
-    if not 1 <= digits <= _MOST_DIGITS:
-        raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits)
+    check_digits(digits)
     protected = read_unit(unit, sensitivity, cells, neighbours, needs=("sensitivity",))
 
     def plan(epsilon: Fraction) -> Plan:
@@ -91,6 +90,24 @@ def _lower_bound(plan: Plan, wanted: Fraction) -> float:
     odds = (1 + plan.confidence) / (1 - plan.confidence)
     # 2 artanh(c) = log((1 + c) / (1 - c)); a thousandth is given away for its rounding.
     return 0.999 * plan.unit.charged * (math.log(odds.numerator) - math.log(odds.denominator)) / overlapping
+
+
+def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int) -> Fraction:
+    """The least decimal of so many digits where a condition holds that, once it holds, holds on.
+
+    Args:
+        is_met: the condition.
+        bound: a positive number below which it does not hold; it does at a million times the bound.
+    """
+    check_digits(digits)
+    place = _bisected(_place(bound, digits), _place(bound * 1e6, digits), lambda place: is_met(_decimal(place, digits)))
+    return _decimal(place, digits)
+
+
+def check_digits(digits: int) -> None:
+    """Check how many digits are asked for."""
+    if not 1 <= digits <= _MOST_DIGITS:
+        raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits)
 
 
 def _few_steps(plan: Plan) -> bool:

@@ -156,6 +156,17 @@ def no_column(name: str, names: Sequence[Any]) -> BadTable:
     return BadTable(f"there is no column {name!r}", remedy=f"Did you mean {near[0]!r}?" if near else hint)
 
 
+def check_there(wanted: Sequence[str], names: Sequence[str]) -> None:
+    """Check that a table has the columns that are wanted.
+
+    Raises:
+        BadTable: for the first that it has not.
+    """
+    for name in wanted:
+        if name not in names:
+            raise no_column(name, names)
+
+
 def in_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:
     """The names, with each new one behind the column it belongs to.
 

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange
-from utmost.exact import frozen
-from utmost.privacy import Unit
+from utmost.exact import Number, checked_parts, frozen
+from utmost.privacy.unit import Unit, read_unit
 from utmost.release.adapters import table_of
-from utmost.workloads import Domain, Family
+from utmost.workloads import Domain, Family, Strategy
 
 
+@checked_parts
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedTable:
     """The true counts, or sums, of every atom of a declared domain; made by `count_table`.
@@ -44,18 +45,38 @@ class CountedTable:
             raise BadTable(f"there must be an integer for each atom, of shape {self.domain.shape}", came=came)
         object.__setattr__(self, "atoms", frozen(atoms.copy()))
 
-    def check_covered(self, unit: Unit) -> None:
-        """Check that a unit of privacy is no smaller than the one that was proven.
+    @property
+    def summable(self) -> NDArray[Any]:
+        """The atoms in a type that holds every sum of them."""
+        if self.atoms.dtype == object:
+            return self.atoms
+        largest = max(int(self.atoms.max(initial=0)), -int(self.atoms.min(initial=0)))
+        return self.atoms.astype(np.int64 if largest * max(1, self.atoms.size) < 1 << 62 else object)
+
+    def check_fits(self, strategy: Strategy) -> None:
+        """Check that a strategy is for this domain, and for no smaller an individual than was counted.
 
         Raises:
-            OutOfRange: for a smaller one, or another relation of neighbours.
+            OutOfRange: where it is not.
         """
-        mine = self.unit
-        if unit.neighbours != mine.neighbours or unit.sensitivity < mine.sensitivity or unit.cells < mine.cells:
+        if not self.domain.same_as(strategy.domain):
+            remedy = "Make the strategy for the domain that the table was counted over."
+            raise OutOfRange("the table and the strategy must have one domain", came="two", remedy=remedy)
+        self.check_covered(strategy.unit)
+
+    def check_covered(self, unit: Unit) -> None:
+        """Check that a unit of privacy is no smaller than the one that was proved.
+
+        Raises:
+            OutOfRange: for a smaller one.
+        """
+        proved = self.unit
+        replaced = proved.neighbours == "change-one" and unit.neighbours != "change-one"
+        if replaced or unit.sensitivity < proved.sensitivity or unit.cells < proved.cells:
             raise OutOfRange(
-                f"the unit of privacy must cover the one that the counting proved, {mine}",
-                came=unit,
-                remedy="Leave it out, and the proven one is taken.",
+                f"the unit of a counted table must not be smaller than the one that was proved, {_in_words(proved)}",
+                came=_in_words(unit),
+                remedy="Leave it out; or count again with a smaller at_most= or per_atom=.",
             )
 
     def table(self, family: str | Sequence[str] | Family = (), column: str = "count") -> Any:
@@ -64,7 +85,70 @@ class CountedTable:
         if column in self.domain.level_names(chosen):
             raise OutOfRange("the column of counts must have a name of its own", came=repr(column))
         labels = self.domain.group_labels(chosen)
-        sums = self.domain.sums(self.atoms, chosen).ravel()
+        sums = self.domain.sums(self.summable, chosen).ravel()
         columns = {**{name: np.array(values) for name, values in labels.items()}, column: sums}
         marks = "a" * len(columns)
         return table_of(self.kind if self.kind.startswith("dataframe:") else f"columns:{marks}", columns)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Laid:
+    """A table as a release reads it; of a counted one the labels are public, and the unit is proved.
+
+    Attributes:
+        table, columns, public: as the arguments of `release_table`.
+        labels: the columns of a counted table that were declared with its domain; none of another table.
+        unit: what one individual changes.
+        part: where individuals were split into parts that share nobody, the part of a counted table.
+    """
+
+    table: Any
+    columns: str | Sequence[str]
+    public: str | Sequence[str]
+    labels: tuple[str, ...]
+    unit: Unit
+    part: tuple[str, str] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        table: Any,
+        columns: str | Sequence[str] | None,
+        public: str | Sequence[str] = (),
+        drop: str | Sequence[str] = (),
+        unit: Unit | None = None,
+        sensitivity: Number | None = None,
+        cells: Number | None = None,
+        neighbours: str | None = None,
+    ) -> "Laid":
+        """Read a table that may be a counted one; the columns of a counted one may be left out, and the unit too.
+
+        Raises:
+            OutOfRange: for a unit smaller than the one that was proved, or none where nothing was proved; and for a
+                counted table with several columns.
+        """
+        if not isinstance(table, CountedTable):
+            said = read_unit(unit, sensitivity, cells, neighbours)
+            return cls(table, () if columns is None else columns, public, (), said)
+        names = ("count",) if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
+        if len(names) != 1:
+            raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
+        proved = table.unit
+        if unit is None and not (sensitivity is None and cells is None and neighbours is None):
+            unit = Unit(
+                proved.sensitivity if sensitivity is None else sensitivity,
+                proved.cells if cells is None else cells,
+                proved.neighbours if neighbours is None else neighbours,
+            )
+        said = proved if unit is None else read_unit(unit)
+        table.check_covered(said)
+        domain = table.domain
+        labels = domain.level_names(domain.finest)
+        listed = {*((public,) if isinstance(public, str) else public)}
+        dropped = {*((drop,) if isinstance(drop, str) else drop)}
+        kept = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
+        return cls(table.table(domain.finest, names[0]), names, kept, labels, said, table.part)
+
+
+def _in_words(unit: Unit) -> str:
+    return f"sensitivity {unit.sensitivity} in {unit.cells} cells under {unit.neighbours}"

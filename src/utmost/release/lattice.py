@@ -11,7 +11,7 @@ from utmost.exact import Level, Number, exact_integer, level
 from utmost.privacy.unit import Unit
 from utmost.release.values import Cells, integer_cells, real_cells
 from utmost.sampling.grid import Snapping, chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
-from utmost.sampling.integers import Integers, narrowed, uniform_integers
+from utmost.sampling.integers import Integers, minus, narrowed, uniform_integers
 from utmost.sampling.random_bits import Randomness
 
 Domain = Literal["integers", "reals"]
@@ -141,15 +141,6 @@ def lattice_of(domain: str, unit: Unit, grid: Number | None = None, half_step: b
     if half_step and D % 2 == 0:
         raise OutOfRange("the half-step staircase needs an odd sensitivity", came=D, remedy=f"Pass {D + 1}.")
     return Lattice(D, unit.charged, D if half_step else 1, exponent)
-
-
-def minus(x: Integers, y: Integers) -> Integers:
-    """The differences, never wrapped."""
-    if x.size and x.dtype != object and y.dtype != object:
-        smallest, largest = int(x.min()) - int(y.max()), int(x.max()) - int(y.min())
-        if smallest >= -(1 << 63) and largest < 1 << 63:
-            return np.subtract(x, y, dtype=np.int64)
-    return narrowed(x.astype(object) - y.astype(object))
 
 
 def read_domain(domain: object) -> Domain:

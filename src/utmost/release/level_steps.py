@@ -11,10 +11,10 @@ from utmost.exact import Level, Number, checked, level
 from utmost.gradual import Bridge, Relaxing, Tightening
 from utmost.noise import Geometric
 from utmost.privacy.unit import Unit, read_unit
-from utmost.release.lattice import Lattice, lattice_of, minus
+from utmost.release.lattice import Lattice, lattice_of
 from utmost.release.values import Cells, secure, where_is
 from utmost.sampling.draw import Method, draws
-from utmost.sampling.integers import Integers, add, joined
+from utmost.sampling.integers import Integers, add, joined, minus
 from utmost.sampling.level_draws import bridge_noise, tightening_noise
 from utmost.sampling.random_bits import Randomness
 

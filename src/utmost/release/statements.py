@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, NotALevel, NotANumber
 from utmost.exact import Level, checked, exact, level, round_down, round_up, settled
+from utmost.privacy import Unit
 from utmost.release.adapters import adapter_of
 from utmost.release.digits import digits, joined
 from utmost.release.plan import Plan
@@ -59,7 +60,7 @@ def statement(
         "kind": KIND,
         "format": FORMAT,
         "utmost": __version__,
-        "guarantee": f"{guarantee(plan)} {_taken_for_granted(public, rows_from)}",
+        "guarantee": f"{guarantee(plan)} {taken_for_granted(public, rows_from)}",
         **level_facts(plan.level),
         "neighbours": unit.neighbours,
         "sensitivity": str(unit.sensitivity),
@@ -136,7 +137,7 @@ def _cell(cell: Any) -> str | None:
     return str(cell)
 
 
-def _taken_for_granted(public: Sequence[str], rows_from: str) -> str:
+def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
     """What the promise takes for granted of everything in the table that is not noised."""
     columns = f"the columns declared public ({', '.join(public)})" if public else ""
     if rows_from == "observed":
@@ -159,16 +160,25 @@ def guarantee(plan: Plan) -> str:
     larger or smaller if any one individual had been left out of the data or added to it (epsilon = 0.5). This assumes
     that one individual changes at most 1 released cell, and that by at most 1.
     """
-    unit = plan.unit
-    many = "1 released cell, and that" if unit.cells == 1 else f"{unit.cells} released cells, each"
+    return promise(plan.level, plan.unit, "the released columns", "released cell")
+
+
+def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
+    """`guarantee` for whatever is released, and whatever one individual changes."""
+    many = f"1 {cell}, and that" if unit.cells == 1 else f"{unit.cells} {cell}s, each"
+    return promise_text(level, unit.neighbours, released, f"at most {many} by at most {unit.sensitivity}")
+
+
+def promise_text(level: Level, neighbours: str, released: str, changes: str) -> str:
+    """The promise, and what one individual may change for it to hold, in words."""
     other, one = {
         "add-remove": ("any one individual had been left out of the data or added to it", "one individual changes"),
         "change-one": ("any one individual's record had been any other", "one individual's record counts in"),
-    }[unit.neighbours]
+    }[neighbours]
     return (
-        f"Whatever anyone concludes from the released columns, the chance of concluding it would have been at most "
-        f"{_factor(plan.level)} times larger or smaller if {other} ({_named(plan.level)}). This assumes that {one} at "
-        f"most {many} by at most {unit.sensitivity}."
+        f"Whatever anyone concludes from {released}, the chance of concluding it would have been at most "
+        f"{factor_text(level)} times larger or smaller if {other} ({level_name(level)}). This assumes that {one} "
+        f"{changes}."
     )
 
 
@@ -223,7 +233,7 @@ def level_of_text(text: Any) -> Level:
         raise BadTable("the statement must hold its level as epsilon", came=text, where="epsilon") from None
 
 
-def _named(level: Level) -> str:
+def level_name(level: Level) -> str:
     """The level for people: epsilon as a short decimal where it is one, else the decimal just above it."""
     above = _rounded_up(level)
     if level.base is None:
@@ -232,11 +242,11 @@ def _named(level: Level) -> str:
     return f"epsilon = {level_text(level)}, below {above}"
 
 
-def _factor(level: Level) -> str:
+def factor_text(level: Level) -> str:
     """exp(epsilon), rounded up to three digits; above exp(10^6) as a power of ten.
 
     >>> from utmost.exact import level
-    >>> _factor(level("1/2")), _factor(level("1e5")), _factor(level("1e9"))
+    >>> factor_text(level("1/2")), factor_text(level("1e5")), factor_text(level("1e9"))
     ('1.65', '2.81e+43429', '10^434294482')
     """
     if level.is_rational and level.epsilon_float < _FEW:

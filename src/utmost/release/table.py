@@ -14,9 +14,10 @@ from utmost.errors import BadTable, NotDeclared, OutOfRange
 from utmost.exact import Level, Number
 from utmost.noise import Law
 from utmost.noise.costs import Cost
-from utmost.privacy.unit import Unit, read_unit
-from utmost.release.adapters import Column, TableAdapter, adapter_of, no_column
+from utmost.privacy.unit import Unit
+from utmost.release.adapters import Column, TableAdapter, adapter_of, check_there
 from utmost.release.columns import check_distinct, integer_column, real_column
+from utmost.release.counted import Laid
 from utmost.release.plan import Plan, plan_release, warn_of_level, warn_of_rows
 from utmost.release.statements import cells_digest, statement
 from utmost.release.values import noised_by, secure
@@ -77,7 +78,7 @@ class TableRelease:
 def release_table(
     table: Any,
     *,
-    columns: str | Sequence[str],
+    columns: str | Sequence[str] | None = None,
     public: str | Sequence[str] = (),
     drop: str | Sequence[str] = (),
     rows: str = "declared",
@@ -103,15 +104,16 @@ def release_table(
     draw: a table with one bad cell is not released at all, and nothing is spent.
 
     Args:
-        table: a dict of columns, a dataframe of any library, or a table read from a file.
-        columns: the columns to release.
+        table: a dict of columns, a dataframe of any library, a table read from a file, or one that `count_table` made:
+            then its labels are public, and its unit is the one that was proved.
+        columns: the columns to release; of a counted table the name of its counts, "count" if left out.
         public: the columns to publish as they are. To name one here is to declare that none of its cells depends on
             any individual: the names of departments, and not the number of those who applied to them.
         drop: the columns to leave out. Each column is in one of the three lists.
         rows: "declared" where the list of rows was fixed before anybody was counted; "observed" where it was found in
             the data, so that the promise does not cover which rows there are. The statement says which.
         epsilon, alpha: what the whole table may spend, one of the two; alpha = exp(-epsilon).
-        unit: what one individual changes; or, instead of it, the three that follow.
+        unit: what one individual changes; or, instead of it, the three that follow. Never less than what was proved.
         sensitivity: the most by which one individual changes one cell.
         cells: how many of the released cells one individual changes, over all of ``columns``.
         neighbours: "add-remove", or "change-one", under which the level is divided by twice the cells; see `Unit`.
@@ -150,10 +152,11 @@ def release_table(
     >>> list(release.table), release.law, release.radius
     (['department', 'admitted', 'admitted_radius'], Geometric(alpha='1/2', sensitivity=1), 4)
     """
+    laid = Laid.of(table, columns, public, drop, unit, sensitivity, cells, neighbours)
     plan = plan_release(
         epsilon,
         alpha=alpha,
-        unit=read_unit(unit, sensitivity, cells, neighbours),
+        unit=laid.unit,
         cost=cost,
         domain=domain,
         relaxable=relaxable,
@@ -161,7 +164,7 @@ def release_table(
         grid=grid,
     )
     bits = secure(randomness)
-    checked = _Checked.of(table, columns, plan, public=public, drop=drop, rows_from=rows, id_column=id_column)
+    checked = CheckedTable.of(laid, plan, drop=drop, rows_from=rows, id_column=id_column)
     noised = {
         name: noised_by(cells, plan.drawn, plan.exponent, randomness=bits) for name, cells in checked.cells.items()
     }
@@ -171,7 +174,7 @@ def release_table(
 def rehearse_table(
     table: Any,
     *,
-    columns: str | Sequence[str],
+    columns: str | Sequence[str] | None = None,
     public: str | Sequence[str] = (),
     drop: str | Sequence[str] = (),
     rows: str = "declared",
@@ -190,13 +193,16 @@ def rehearse_table(
     >>> rehearse_table({"n": [3]}, columns="n", epsilon=1, unit=Unit(1, 1)).radius
     3
     """
-    plan = plan_release(**promise)
-    checked = _Checked.of(table, columns, plan, public=public, drop=drop, rows_from=rows, id_column=id_column)
+    unit = {name: promise.pop(name, None) for name in ("unit", "sensitivity", "cells", "neighbours")}
+    laid = Laid.of(table, columns, public, drop, **unit)
+    checked = CheckedTable.of(
+        laid, plan_release(unit=laid.unit, **promise), drop=drop, rows_from=rows, id_column=id_column
+    )
     return checked.released(None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Checked:
+class CheckedTable:
     """A table that can be released: every chosen cell read and found to be a number, every other column declared."""
 
     table: Any
@@ -211,20 +217,20 @@ class _Checked:
     @classmethod
     def of(
         cls,
-        table: Any,
-        columns: str | Sequence[str],
+        laid: Laid,
         plan: Plan,
         *,
-        public: str | Sequence[str],
         drop: str | Sequence[str],
         rows_from: str,
         id_column: str | None,
-    ) -> "_Checked":
-        origin = rows_origin(rows_from)
+    ) -> "CheckedTable":
+        """The table, with every check that a release makes before it draws."""
+        origin, table = rows_origin(rows_from), laid.table
         adapter = adapter_of(table)
         names = tuple(adapter.names(table))
-        chosen = chosen_columns(columns, names, id_column)
-        kept, dropped = declared_columns(names, chosen, public, drop)
+        chosen = chosen_columns(laid.columns, names, id_column)
+        published, dropped = declared_columns(names, chosen, laid.public, drop)
+        kept = tuple(name for name in published if name not in laid.labels)
         _check_radii_free(chosen, names)
         if id_column is not None:
             check_distinct(adapter.column(table, id_column), id_column, lambda row: adapter.place(table, row))
@@ -238,9 +244,10 @@ class _Checked:
             check_no_copy(name, partial(adapter.column, table, name), cells)
         warn_of_level(plan.level, plan.law)
         warn_of_rows(origin)
-        return cls(table, adapter, cells, kept, dropped, origin, plan, rows)
+        return cls(table, adapter, cells, published, dropped, origin, plan, rows)
 
     def released(self, noised: dict[str, NDArray[Any]] | None) -> TableRelease:
+        """The release with these noised columns, or without a table."""
         chosen = tuple(self.cells)
         table = None
         if noised is not None:
@@ -259,10 +266,10 @@ def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_colu
     """
     chosen = _listed(columns, "columns")
     if not chosen:
-        raise OutOfRange("columns must name at least one column", came=columns, remedy='Pass columns=["n"], say.')
+        raise OutOfRange("columns must name at least one column", came="none", remedy='Pass columns=["n"], say.')
     if id_column is not None and not isinstance(id_column, str):
         raise OutOfRange("the identifier must be named by text", came=type(id_column).__name__, where="id_column")
-    _check_there((*chosen, *(() if id_column is None else (id_column,))), names)
+    check_there((*chosen, *(() if id_column is None else (id_column,))), names)
     for name in chosen:
         if chosen.count(name) > 1:
             raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")
@@ -285,7 +292,7 @@ def declared_columns(
     (('ward',), ('name',))
     """
     kept, dropped = _listed(public, "public"), _listed(drop, "drop")
-    _check_there((*kept, *dropped), names)
+    check_there((*kept, *dropped), names)
     for name in names:
         lists = [said for said, of in (("columns", chosen), ("public", kept), ("drop", dropped)) if name in of]
         if len(lists) > 1:
@@ -386,12 +393,6 @@ def _listed(names: str | Sequence[str], where: str) -> tuple[str, ...]:
         required = "columns must name at least one column" if where == "columns" else f"{where} must name columns"
         raise OutOfRange(required, came=names, remedy=remedy)
     return listed  # type: ignore[return-value]
-
-
-def _check_there(wanted: Sequence[str], names: tuple[str, ...]) -> None:
-    for name in wanted:
-        if name not in names:
-            raise no_column(name, names)
 
 
 def _check_radii_free(chosen: tuple[str, ...], names: tuple[str, ...]) -> None:

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotANumber, PromiseBroken
+from utmost.errors import NotANumber
 from utmost.exact import Number, exact
 from utmost.noise import IntegerLaw, Law
 from utmost.sampling.draw import CHUNK, Method, draws, on_grid, sample
 from utmost.sampling.grid import Snapping, snapped, unsnapped, unsnapped_one
 from utmost.sampling.integers import Integers, add, joined, narrowed
-from utmost.sampling.random_bits import Randomness, source
+from utmost.sampling.random_bits import Randomness, unpredictable
 
 
 def secure(randomness: Randomness | None) -> Randomness:
@@ -30,15 +30,7 @@ def secure(randomness: Randomness | None) -> Randomness:
     Raises:
         PromiseBroken: for a source that is not secure.
     """
-    bits = source(randomness)
-    if bits.is_secure is not True:
-        raise PromiseBroken(
-            "a release needs randomness that nobody can predict",
-            came=type(bits).__name__,
-            where="release",
-            remedy="Leave out randomness=; in tests call utmost.testing.seeded_release.",
-        )
-    return bits
+    return unpredictable(randomness, where="release", instead="utmost.testing.seeded_release")
 
 
 _NO_INTEGER = "a release on the integers takes integers"
@@ -91,6 +83,16 @@ def real_cells(values: Any, exponent: int, snapping: Snapping = "nearest") -> Ce
     Raises:
         NotANumber: naming the place of the first value that is no finite number.
     """
+    flat, shape = read_reals(values)
+    return Cells(flat.size, lambda start, stop: snapped(flat[start:stop], exponent, snapping), shape)
+
+
+def read_reals(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
+    """Real values in a row, each just the number that it is, and their shape; None for a bare number.
+
+    Raises:
+        NotANumber: naming the place of the first value that is no finite number.
+    """
     flat, shape = _flat(values)
     kind = flat.dtype.kind
     if kind == "O":
@@ -102,7 +104,7 @@ def real_cells(values: Any, exponent: int, snapping: Snapping = "nearest") -> Ce
                 raise _refusal(flat, start + int(bad[0]), shape, _NO_NUMBER, _REPLACE)
     elif kind not in "iu" and flat.size:
         raise _refusal(flat, 0, shape, _NO_NUMBER, None)
-    return Cells(flat.size, lambda start, stop: snapped(flat[start:stop], exponent, snapping), shape)
+    return flat, shape
 
 
 def _flat(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
@@ -254,7 +256,7 @@ def add_noise(
 
 
 def noised(values: Any, law: Law, *, randomness: Randomness, method: Method | None, grid: Number | None) -> Any:
-    """`release`, with whatever randomness is given."""
+    """`add_noise`, with whatever randomness is given."""
     return noised_by(values, *on_grid(law, grid), randomness=randomness, method=method)
 
 

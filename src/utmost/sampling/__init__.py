@@ -3,6 +3,15 @@
 from utmost.sampling.categorical import Categorical, Thresholds
 from utmost.sampling.draw import sample
 from utmost.sampling.integers import uniform_integers
+from utmost.sampling.joint_draws import sample_joint_cells
 from utmost.sampling.random_bits import Randomness, SystemRandomness
 
-__all__ = ["Categorical", "Randomness", "SystemRandomness", "Thresholds", "sample", "uniform_integers"]
+__all__ = [
+    "Categorical",
+    "Randomness",
+    "SystemRandomness",
+    "Thresholds",
+    "sample",
+    "sample_joint_cells",
+    "uniform_integers",
+]

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
+from importlib import import_module
 from math import floor, prod
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from utmost.sampling.geometric_draws import CONSTANT, TABLE, DrawPlan, ManyMarke
 from utmost.sampling.grid import chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.sampling.integers import Integers, joined, one_below, uniform_below
 from utmost.sampling.random_bits import SYSTEM, Randomness, source
+
+if TYPE_CHECKING:
+    from utmost.channels import Channel, GeometricMatrix
 
 _LARGEST = (1 << 63) - 1
 
@@ -110,6 +114,7 @@ CONSTANT_UP_TO = 1_000_000
 # So many draws at once stay in the second-level cache, and bound the memory beside the result.
 CHUNK = 1 << 16
 _KEPT = 64
+_MOST = 10**11
 # A single draw is made together with so many others.
 _AHEAD = 1024
 
@@ -118,12 +123,35 @@ class _Many(Protocol):
     def draw(self, count: int, randomness: Randomness) -> Integers: ...
 
 
-def sample(law: Law, shape: Shape = (), *, randomness: Randomness | None = None, method: Method | None = None) -> Any:
-    """Independent draws of a law, exact for random bits: no float stands between them and what is drawn.
+@overload
+def sample(
+    law: Law, shape: Shape = (), *, randomness: Randomness | None = None, method: Method | None = None
+) -> Any: ...
+@overload
+def sample(
+    law: "Channel | GeometricMatrix",
+    secret: Any,
+    shape: Shape = (),
+    *,
+    randomness: Randomness | None = None,
+    method: Method | None = None,
+) -> Any: ...
+def sample(  # type: ignore[misc]  # a law's second argument is the shape, by position or by name
+    law: "Law | Channel | GeometricMatrix",
+    secret: Any = (),
+    shape: Shape = (),
+    *,
+    randomness: Randomness | None = None,
+    method: Method | None = None,
+) -> Any:
+    """Independent draws of a law, or of a mechanism: ``sample(law, shape)``, ``sample(channel, secret, shape)``.
+
+    Exact for random bits: no float stands between them and what is drawn. For mechanisms see `Channel.draw`.
 
     Args:
+        secret: of a mechanism, and of no law: the secret that is asked about, or an array of them.
         law: `Geometric` or `DiscreteStaircase`, drawn as integers; or `Laplace` or `Staircase`, drawn as floats that
-            are multiples of a power of two, with exactly the law on them that `on_grid` gives.
+            are multiples of a power of two, with exactly the law on them that `on_grid` gives; or a `Channel`.
         shape: of the result; () or None for a single draw.
         randomness: where the bits come from; the operating system, if left out.
         method: "constant" or "table"; if left out, constant up to a million draws. See the theory page on exact draws
@@ -134,7 +162,7 @@ def sample(law: Law, shape: Shape = (), *, randomness: Randomness | None = None,
         of them exceeds int64.
 
     Raises:
-        Unsupported: for a law that has no sampler.
+        Unsupported: for a law that has no sampler, and for a channel of floats.
         OutOfRange: for a bad shape or method.
 
     Cost: for an integer law at epsilon = 1, under 1 us for a single draw, 5 ns each constant-time, 2 ns each by table.
@@ -142,7 +170,13 @@ def sample(law: Law, shape: Shape = (), *, randomness: Randomness | None = None,
     >>> noise = sample(Geometric(epsilon=1), (2, 3))
     >>> noise.shape, noise.dtype
     ((2, 3), dtype('int64'))
+    >>> from utmost.channels import geometric_channel
+    >>> sample(geometric_channel(3, alpha="1/2"), 2, 1000).max()
+    np.int64(2)
     """
+    if not isinstance(law, Law):
+        return _of_mechanism(law, secret, shape, randomness, method)
+    shape = _only_shape(secret, shape)
     bits = SYSTEM if randomness is None else source(randomness)
     if shape is None or (isinstance(shape, tuple) and not shape):
         if method is not None:
@@ -152,11 +186,33 @@ def sample(law: Law, shape: Shape = (), *, randomness: Randomness | None = None,
     if not all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in size):
         raise OutOfRange("a shape must be made of integers of at least 0", came=shape, where="sample")
     count = prod(map(int, size))
+    if count > _MOST:
+        raise OutOfRange(f"at most {_MOST} draws can be made at once", came="more", where="sample")
     lattice, exponent = on_grid(law)
     parts = draws(lattice, count, randomness=bits, method=method)
     if exponent is None:
         return joined(parts, count).reshape(size)
     return _floats(parts, count, exponent).reshape(size)
+
+
+def _of_mechanism(mechanism: Any, secret: Any, shape: Shape, randomness: Randomness | None, method: Any) -> Any:
+    """Outcomes of a mechanism; the file is loaded when the first of them is asked for, as channels are."""
+    from utmost.channels import Channel, GeometricMatrix
+
+    if not isinstance(mechanism, Channel | GeometricMatrix):
+        raise _no_sampler(mechanism)
+    drawing = import_module("utmost.sampling.channel_draws")
+    names = (mechanism.secrets, mechanism.outcomes) if isinstance(mechanism, Channel) else ()
+    return drawing.Drawing(mechanism, *names).draw(secret, shape, randomness, method)
+
+
+def _only_shape(first: Any, second: Shape) -> Shape:
+    """The shape of the draws of a law, which takes no secret."""
+    if isinstance(second, tuple) and not second:
+        return first  # type: ignore[no-any-return]
+    if isinstance(first, tuple) and not first:
+        return second
+    raise OutOfRange("a law takes a shape and no secret", came="both", where="sample")
 
 
 def draws(law: IntegerLaw, count: int, *, randomness: Randomness, method: Method | None) -> Iterator[Integers]:

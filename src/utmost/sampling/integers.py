@@ -41,6 +41,15 @@ def add(x: Integers, y: Integers) -> Integers:
     return narrowed(x.astype(object) + y.astype(object))
 
 
+def minus(x: Integers, y: Integers) -> Integers:
+    """The differences, never wrapped."""
+    if x.size and x.dtype != object and y.dtype != object:
+        smallest, largest = int(x.min()) - int(y.max()), int(x.max()) - int(y.min())
+        if smallest >= -(1 << 63) and largest < 1 << 63:
+            return np.subtract(x, y, dtype=np.int64)
+    return narrowed(x.astype(object) - y.astype(object))
+
+
 def narrowed(x: Integers) -> Integers:
     """The same integers as int64 where all of them fit."""
     return x.astype(np.int64, copy=False) if x.dtype != object or not x.size or _fits(x.min(), x.max()) else x

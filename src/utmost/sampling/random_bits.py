@@ -11,7 +11,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from utmost.errors import EntropyFailed, Unsupported
+from utmost.errors import EntropyFailed, PromiseBroken, Unsupported
 
 KEY_BYTES, NONCE_BYTES = 32, 16
 
@@ -235,3 +235,62 @@ def source(randomness: Randomness | None) -> Randomness:
         came=randomness,
         remedy="Leave it out; for repeatable tests use utmost.testing.SeededRandomness(seed).",
     )
+
+
+def unpredictable(randomness: Randomness | None, *, where: str, instead: str) -> Randomness:
+    """The source given, or the operating system's, for something that is published.
+
+    Args:
+        randomness: what was passed.
+        where: what is published: "release" or "draw".
+        instead: what tests call.
+
+    Raises:
+        PromiseBroken: for a source that is not secure.
+        Unsupported: for what is no source.
+    """
+    bits = source(randomness)
+    if bits.is_secure is not True:
+        raise PromiseBroken(
+            f"a {where} needs randomness that nobody can predict",
+            came=type(bits).__name__,
+            where=where,
+            remedy=f"Leave out randomness=; in tests call {instead}.",
+        )
+    return bits
+
+
+class KeyedRandomness:
+    """A keystream under a key: what ledgers derive noise with, and what tests repeat themselves with.
+
+    The same key gives the same bits, so a release refuses it like a seed; whether nobody can predict them depends on a
+    key that this object cannot judge. Derived noise hands it to the draws itself, one key to each.
+
+    >>> KeyedRandomness(bytes(32)).words(2, 16).tolist() == KeyedRandomness(bytes(32)).words(2, 16).tolist()
+    True
+    """
+
+    is_secure = False
+
+    __slots__ = ("_stream",)
+
+    def __init__(self, secret: bytes) -> None:
+        # Each key serves one stream only, so the nonce may be constant.
+        self._stream = Keystream(secret, bytes(NONCE_BYTES))
+
+    @property
+    def word(self) -> Word:
+        """Single words of 64 bits."""
+        return self._stream.word
+
+    @property
+    def ahead(self) -> dict[Any, Any]:
+        """Draws made ahead."""
+        return self._stream.ahead
+
+    def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
+        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits."""
+        return self._stream.words(count, bits)
+
+    def __reduce__(self) -> NoReturn:
+        raise Unsupported("random state must not be copied", where=type(self).__name__)

@@ -27,11 +27,12 @@ def check_absent(path: Path) -> None:
         )
 
 
-def write_together(writers: Mapping[Path, Writer]) -> None:
+def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False) -> None:
     """Write every file aside in this order, force it to the disk, and only then name all of them, the last one first.
 
     A failure at any point leaves none of the names behind. A power cut between two of them leaves the last ones, so
-    the file that explains the others comes last; it may name what was written before it.
+    the file that explains the others comes last; it may name what was written before it. With ``owner_only`` nobody but
+    their owner may read them.
 
     Raises:
         Unsupported: where one of the names is taken.
@@ -42,7 +43,7 @@ def write_together(writers: Mapping[Path, Writer]) -> None:
     try:
         for path, writer in writers.items():
             check_absent(path)
-            aside[path] = _write_aside(path, writer)
+            aside[path] = _write_aside(path, writer, 0o600 if owner_only else 0o666 & ~_umask())
         for path, temporary in reversed(aside.items()):
             check_absent(path)
             os.replace(temporary, path)
@@ -55,14 +56,14 @@ def write_together(writers: Mapping[Path, Writer]) -> None:
         _force_directory(directory)
 
 
-def _write_aside(path: Path, writer: Writer) -> Path:
+def _write_aside(path: Path, writer: Writer, mode: int) -> Path:
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     try:
         with os.fdopen(descriptor, "w+b") as file:
             writer(file)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
+        os.chmod(name, mode)
     except BaseException:
         os.unlink(name)
         raise

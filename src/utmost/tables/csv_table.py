@@ -339,6 +339,11 @@ def _place(row: int, line: int) -> str:
     return f"row {row + 1} (line {line})"
 
 
+def numbers_of(texts: Iterable[str]) -> list[Any]:
+    """The number that each text spells, exactly; None for an empty one, and the text itself where it is no number."""
+    return list(map(_number, texts))
+
+
 def delimiter_of(path: Path) -> str:
     """What separates the cells of a file with this name."""
     return "\t" if path.suffix == ".tsv" else ","

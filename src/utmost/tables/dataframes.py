@@ -63,7 +63,7 @@ class _DataframeAdapter:
         if find_spec("narwhals") is None and not hasattr(table, "columns"):
             return False
         nw = _narwhals()
-        found = _read_by_narwhals(table, pass_through=True)
+        found = through_narwhals(table, pass_through=True)
         if isinstance(found, nw.LazyFrame):
             raise BadTable("a table must be in memory", came="a lazy dataframe", remedy="Call its collect() first.")
         return isinstance(found, nw.DataFrame)
@@ -99,10 +99,16 @@ class _DataframeAdapter:
 
 
 def _eager(table: Any) -> Any:
-    return _read_by_narwhals(table, eager_only=True)
+    return through_narwhals(table, eager_only=True)
 
 
-def _read_by_narwhals(table: Any, **options: bool) -> Any:
+def through_narwhals(table: Any, **options: bool) -> Any:
+    """The table as narwhals sees it.
+
+    Raises:
+        BadTable: for two columns of one name.
+        Unsupported: where narwhals is not installed.
+    """
     nw = _narwhals()
     try:
         return nw.from_native(table, **options)

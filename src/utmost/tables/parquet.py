@@ -1,6 +1,8 @@
 """Parquet files, through Arrow."""
 
 import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,22 +22,46 @@ def read(path: Path | str) -> Any:
         BadTable: for a file that is no Parquet, and for two columns of one name.
         Unsupported: where pyarrow is not installed.
     """
-    arrow, parquet = extra("pyarrow", "tables"), extra("pyarrow.parquet", "tables")
+    arrow = extra("pyarrow", "tables")
+    file = opened(path)
+    with well_formed(path):
+        return _read(arrow, file, path)
+
+
+def opened(path: Path | str) -> Any:
+    """The file, open to be read batch by batch; of its columns no two have one name.
+
+    Raises:
+        BadTable, Unsupported: as `read`.
+    """
+    reader = extra("pyarrow.parquet", "tables")
+    with well_formed(path):
+        file = reader.ParquetFile(path)
+    names = file.schema_arrow.names
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            raise BadTable(
+                "column names must be distinct", came=f"columns {names.index(name) + 1} and {at + 1}", where=str(path)
+            )
+    return file
+
+
+@contextmanager
+def well_formed(path: Path | str) -> Iterator[None]:
+    """Say of a file that Arrow cannot read that it is no Parquet, and nothing of what is in it.
+
+    Raises:
+        BadTable: where Arrow fails.
+    """
+    arrow = extra("pyarrow", "tables")
     try:
-        table = _read(arrow, parquet.ParquetFile(path), path)
+        yield
     except FileNotFoundError:
         raise
     except (arrow.ArrowException, OSError, ValueError) as error:  # Arrow has several kinds for a file that is damaged
         if isinstance(error, BadTable):
             raise
         raise BadTable("a Parquet file must be well formed", came="what Arrow cannot read", where=str(path)) from None
-    names = table.column_names
-    for at, name in enumerate(names):
-        if name in names[:at]:
-            raise BadTable(
-                "column names must be distinct", came=f"columns {names.index(name) + 1} and {at + 1}", where=str(path)
-            )
-    return table
 
 
 def _read(arrow: Any, file: Any, path: Path | str) -> Any:
@@ -51,8 +77,9 @@ def _read(arrow: Any, file: Any, path: Path | str) -> Any:
 
 
 def write(table: Any, file: BinaryIO) -> None:
-    """Write an Arrow table."""
-    extra("pyarrow.parquet", "tables").write_table(table, file)
+    """Write an Arrow table, or a dict of columns as one."""
+    whole = extra("pyarrow", "tables").table(dict(table)) if isinstance(table, Mapping) else table
+    extra("pyarrow.parquet", "tables").write_table(whole, file)
 
 
 def register() -> None:

@@ -2,10 +2,22 @@
 
 from utmost.testing.seeded import (
     SeededRandomness,
+    seeded_draw,
     seeded_gradual_release,
     seeded_ledger,
+    seeded_planar_release,
     seeded_release,
     seeded_responses,
+    seeded_workload_release,
 )
 
-__all__ = ["SeededRandomness", "seeded_gradual_release", "seeded_ledger", "seeded_release", "seeded_responses"]
+__all__ = [
+    "SeededRandomness",
+    "seeded_draw",
+    "seeded_gradual_release",
+    "seeded_ledger",
+    "seeded_planar_release",
+    "seeded_release",
+    "seeded_responses",
+    "seeded_workload_release",
+]

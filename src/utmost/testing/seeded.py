@@ -3,29 +3,34 @@
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from utmost.errors import NotANumber, Unsupported
-from utmost.exact import Number
+from utmost.channels import Channel
+from utmost.design import Optimum
+from utmost.errors import NotANumber
+from utmost.exact import Number, level
 from utmost.ledger import Ledger
 from utmost.ledger.key import given_key
 from utmost.ledger.opening import opened_book
 from utmost.noise import Law
+from utmost.noise.law import read_confidence
 from utmost.rappor import PermanentResponses
-from utmost.release import GradualRelease
+from utmost.release import GradualRelease, PlanarRelease, WorkloadRelease
 from utmost.release.gradual_release import units_of
 from utmost.release.values import noised
+from utmost.release.workload_release import noised_workload
+from utmost.sampling.channel_draws import Drawing
 from utmost.sampling.draw import Method
-from utmost.sampling.random_bits import NONCE_BYTES, Keystream, Word
+from utmost.sampling.random_bits import KeyedRandomness
+from utmost.workloads import Strategy
 
 
-class SeededRandomness:
+class SeededRandomness(KeyedRandomness):
     """Insecure on purpose: equal seeds give equal draws, on every machine and with every version of NumPy.
 
-    `utmost.release` refuses it, and so does the ledger; `utmost.sample` and `utmost.testing.seeded_release` take it.
+    Releases refuse it, and so does the ledger; `utmost.sample` and `utmost.testing.seeded_release` take it.
 
     Args:
         seed: an int, text or bytes.
@@ -37,34 +42,13 @@ class SeededRandomness:
     True
     """
 
-    is_secure = False
-
-    __slots__ = ("_stream",)
+    __slots__ = ()
 
     def __init__(self, seed: int | str | bytes) -> None:
         if isinstance(seed, bool) or not isinstance(seed, int | str | bytes | np.integer):
             raise NotANumber("a seed must be an int, text or bytes", came=seed, where="SeededRandomness")
         written = repr(seed if isinstance(seed, str | bytes) else int(seed))  # so that 1, "1" and b"1" differ
-        self._stream = Keystream(sha256(f"utmost seed {written}".encode()).digest(), bytes(NONCE_BYTES))
-
-    @property
-    def word(self) -> Word:
-        """Single words of 64 bits."""
-        return self._stream.word
-
-    @property
-    def ahead(self) -> dict[Any, Any]:
-        """Draws made ahead."""
-        return self._stream.ahead
-
-    def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
-        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits."""
-        return self._stream.words(count, bits)
-
-    def __reduce__(self) -> NoReturn:
-        raise Unsupported(
-            "random state must not be copied", where="SeededRandomness", remedy="Pass the seed and make it anew."
-        )
+        super().__init__(sha256(f"utmost seed {written}".encode()).digest())
 
 
 def seeded_release(
@@ -75,7 +59,7 @@ def seeded_release(
     method: Method | None = None,
     grid: Number | None = None,
 ) -> Any:
-    """What `utmost.release` does, with bits from a seed. It is not private: the seed takes the noise off again.
+    """What `utmost.add_noise` does, with bits from a seed. It is not private: the seed takes the noise off again.
 
     >>> from utmost.noise import Geometric
     >>> seeded_release([10, 20], Geometric(epsilon=1), seed=7).tolist() == seeded_release(
@@ -106,6 +90,34 @@ def seeded_gradual_release(
     release = object.__new__(GradualRelease)
     release._open(values, units_of(None, sensitivity, cells), domain, grid, half_step, SeededRandomness(seed), method)
     return release
+
+
+def seeded_planar_release(
+    points: Any, seed: int | str | bytes, *, per: Number = 1, grid: Number | None = None
+) -> PlanarRelease:
+    """A `PlanarRelease` with bits from a seed. It is not private: the seed takes the noise off again.
+
+    >>> one, other = (seeded_planar_release([[1, 2]], seed=7) for _ in range(2))
+    >>> one.at(epsilon=1).tolist() == other.at(epsilon=1).tolist()
+    True
+    """
+    release = object.__new__(PlanarRelease)
+    release._open(points, per, grid, SeededRandomness(seed))
+    return release
+
+
+def seeded_workload_release(
+    table: Any, strategy: Strategy, seed: int | str | bytes, *, epsilon: Number = 1, confidence: Number = "0.95"
+) -> WorkloadRelease:
+    """What `utmost.release_workload` does, with bits from a seed. It is not private.
+
+    >>> from utmost import Domain, Unit
+    >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
+    >>> one, other = (seeded_workload_release(np.array([3, 4]), strategy, 7) for _ in range(2))
+    >>> one["sex"]["estimate"].tolist() == other["sex"]["estimate"].tolist()
+    True
+    """
+    return noised_workload(table, strategy, level(epsilon), read_confidence(confidence), SeededRandomness(seed))
 
 
 _KEY = bytes(32)
@@ -150,3 +162,24 @@ def seeded_responses(bits: Any, seed: int | str | bytes) -> PermanentResponses:
     responses = object.__new__(PermanentResponses)
     responses._open(bits, SeededRandomness(seed))
     return responses
+
+
+def seeded_draw(
+    mechanism: Channel | Optimum,
+    secrets: Any,
+    seed: int | str | bytes,
+    shape: int | tuple[int, ...] = (),
+    method: Method | None = None,
+) -> Any:
+    """What `Channel.draw` and `Optimum.draw` do, with bits from a seed. Not private: the seed gives the secret away.
+
+    >>> from utmost.channels import geometric_channel
+    >>> one, other = (seeded_draw(geometric_channel(9, alpha="1/2"), 4, seed=7, shape=20) for _ in range(2))
+    >>> one.tolist() == other.tolist()
+    True
+    """
+    if isinstance(mechanism, Channel):
+        drawing = Drawing(mechanism, mechanism.secrets, mechanism.outcomes)
+    else:
+        drawing = mechanism._drawing()
+    return drawing.outcomes(secrets, shape, SeededRandomness(seed), method)

@@ -1,7 +1,42 @@
 """What sums are wanted, and which strategy measures them."""
 
 from utmost.workloads.axes import Axis, bins, hierarchy, plain
+from utmost.workloads.blocks import Blocks
+from utmost.workloads.branch_and_bound import CertifiedShares, certified_shares
+from utmost.workloads.cells_together import CellsTogether, TogetherKind, pair_noise, ways_together
 from utmost.workloads.domain import Domain, Family
-from utmost.workloads.strategies import Strategy
+from utmost.workloads.unequal_trees import TreeError, UnequalTree, least_tree_shares, tree_estimate, tree_variances
+from utmost.workloads.workload import Part, Workload
+from utmost.workloads.workload_bounds import bounds_of
+from utmost.workloads.workload_evidence import LowerBound, WorkloadBounds, check_lower_bounds
+from utmost.workloads.workload_strategy import Alternatives, Strategy, strategy
 
-__all__ = ["Axis", "Domain", "Family", "Strategy", "bins", "hierarchy", "plain"]
+__all__ = [
+    "Alternatives",
+    "Axis",
+    "Blocks",
+    "CellsTogether",
+    "CertifiedShares",
+    "Domain",
+    "Family",
+    "LowerBound",
+    "Part",
+    "Strategy",
+    "TogetherKind",
+    "TreeError",
+    "UnequalTree",
+    "Workload",
+    "WorkloadBounds",
+    "bins",
+    "bounds_of",
+    "certified_shares",
+    "check_lower_bounds",
+    "hierarchy",
+    "least_tree_shares",
+    "pair_noise",
+    "plain",
+    "strategy",
+    "tree_estimate",
+    "tree_variances",
+    "ways_together",
+]

@@ -4,7 +4,8 @@ A **family** is one level of each axis; its groups partition the atoms, and the 
 department, by department and sex, in total. Every sum that a table can answer is a sum of atoms.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, WrongKind
-from utmost.exact import frozen
+from utmost.exact import frozen, wrong_kind
 from utmost.workloads.axes import Axis, Label, bins, hierarchy, plain, text_of
 
 Family = tuple[int, ...]
@@ -47,6 +48,8 @@ class Domain:
     axes: tuple[Axis, ...]
 
     def __init__(self, axes: Mapping[str, Any] | None = None, /, **named: Any) -> None:
+        if not isinstance(axes, Mapping | None):
+            raise wrong_kind("axes", "a mapping of axes by name", axes)
         given = {**({} if axes is None else axes), **named}
         made = tuple(_axis(name, axis) for name, axis in given.items())
         names = [name for axis in made for name in axis.levels]
@@ -95,9 +98,8 @@ class Domain:
         >>> Domain(place=place, sex=["men", "women"]).family("sex region")
         (1, 0)
         """
-        known: tuple[Any, ...] = tuple(self.families())
-        if name in known:
-            return tuple(map(int, name))
+        if isinstance(name, tuple) and all(type(level) is int for level in name) and name in self.families():
+            return name
         found = [len(axis.levels) for axis in self.axes]
         for word in name.split() if isinstance(name, str) and name not in self._levels else _words(name):
             axis, level = self.level_named(word)
@@ -120,10 +122,11 @@ class Domain:
         Raises:
             OutOfRange: where there is none.
         """
-        if name not in self._levels:
-            near = get_close_matches(str(name), self._levels, n=1)
+        if not isinstance(name, str) or name not in self._levels:
+            near = get_close_matches(name, self._levels, n=1) if isinstance(name, str) else []
             remedy = f"Did you mean {near[0]!r}?" if near else f"Its levels are {', '.join(self._levels)}."
-            raise OutOfRange("the domain must have a level of this name", came=repr(name), remedy=remedy)
+            came = repr(name) if isinstance(name, str) else type(name).__name__
+            raise OutOfRange("the domain must have a level of this name", came=came, remedy=remedy)
         return self._levels[name]
 
     def group_shape(self, family: Family) -> tuple[int, ...]:
@@ -168,6 +171,8 @@ class Domain:
         >>> [taken.tolist() for taken in Domain(age=bins(4), sex=["men", "women"]).selection({"age": slice(1, 3)})]
         [[False, True, True, False], [True, True]]
         """
+        if not isinstance(where, Mapping):
+            raise wrong_kind("where", "a mapping from names of levels to labels", where)
         taken = [np.ones(axis.size, dtype=bool) for axis in self.axes]
         for name, wanted in where.items():
             place, level = self.level_named(name)
@@ -196,8 +201,8 @@ class Domain:
         return cls({name: _axis_of_facts(name, axis) for name, axis in facts.items()})
 
     def same_as(self, other: "Domain") -> bool:
-        """Whether another domain declares the same axes in the same order."""
-        return self.facts() == other.facts()
+        """Whether another domain declares the same axes, and the same labels on them, in the same order."""
+        return json.dumps(self.facts()) == json.dumps(other.facts())
 
     @property
     def _levels(self) -> dict[str, tuple[int, int]]:
@@ -205,6 +210,15 @@ class Domain:
 
     def _kept(self, family: Family) -> list[tuple[Axis, int]]:
         return [(axis, level) for axis, level in zip(self.axes, family, strict=True) if level < len(axis.levels)]
+
+
+def is_finer(one: Family, other: Family) -> bool:
+    """Whether each group of one family lies in a group of the other; a family is finer than itself.
+
+    >>> is_finer((0, 1), (0, 2)), is_finer((0, 1), (1, 0))
+    (True, False)
+    """
+    return all(fine <= coarse for fine, coarse in zip(one, other, strict=True))
 
 
 def _domain(axes: tuple[Axis, ...]) -> Domain:
@@ -223,6 +237,8 @@ def _axis(name: str, axis: Any) -> Axis:
 
 
 def _words(name: Any) -> tuple[str, ...]:
+    if not isinstance(name, Sequence):
+        raise wrong_kind("a family", "the names of its levels", name)
     return (name,) if isinstance(name, str) else tuple(name)
 
 
@@ -231,10 +247,10 @@ def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
     if isinstance(wanted, slice):
         return _between(axis, wanted, name)
     labels = [text_of(label) for label in axis.labels[level]]
-    listed = [wanted] if isinstance(wanted, str | int | np.integer) else list(wanted)
+    listed = list(wanted) if isinstance(wanted, Collection) and not isinstance(wanted, str) else [wanted]
     groups = np.zeros(len(labels), dtype=bool)
     for label in listed:
-        if text_of(label) not in labels:
+        if text_of(label) not in labels or text_of(label) is None:
             near = get_close_matches(str(label), [text for text in labels if text], n=1)
             remedy = f"Did you mean {near[0]!r}?" if near else f"It has {len(labels)} labels, {labels[0]!r} the first."
             raise OutOfRange("the level must have this label", came=repr(label), where=repr(name), remedy=remedy)

@@ -1,0 +1,80 @@
+"""Counting people: a million events from each kind of table, and ten million from a Parquet file, in time and memory.
+
+Run: PYTHONPATH=src python benchmarks/tables/ten_million_events_are_counted_in_a_minute.py [events in the file]
+
+Persons are text; pages and countries have 400 x 3 atoms, pages by a heavy-tailed law; 10 atoms of each person are kept.
+DuckDB is timed where it is installed. The file is counted in a process of its own, so that its memory is its own.
+"""
+
+import resource
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from time import perf_counter, process_time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from utmost.tables import count_table
+from utmost.workloads import Domain
+
+DOMAIN = Domain(page=list(range(400)), country=["A", "B", "C"])
+SAY = {"person": "user", "domain": DOMAIN, "at_most": 10, "key": b"k" * 32}
+FRAME = 1_000_000
+EACH = 16
+
+
+def events(count, seed=0):
+    """So many events, about 16 of each person."""
+    rng = np.random.default_rng(seed)
+    persons = pa.array(np.char.add("user ", rng.integers(0, max(1, count // EACH), count).astype(str)))
+    countries = pa.DictionaryArray.from_arrays(rng.integers(0, 3, count).astype(np.int8), ["A", "B", "C"])
+    pages = pa.array(rng.zipf(1.4, count) % 450)
+    return pa.table({"user": persons, "page": pages, "country": countries.cast(pa.string())})
+
+
+def timed(name, table):
+    start, cpu = perf_counter(), process_time()
+    found = count_table(table, **SAY)
+    wall, cpu = perf_counter() - start, process_time() - cpu
+    print(f"{name:<16} {wall:6.2f} s, {cpu:6.2f} s of processor; {int(found.atoms.sum()):,} kept", flush=True)
+
+
+def main():
+    if len(sys.argv) > 2:
+        timed("parquet", Path(sys.argv[2]))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return print(f"memory: {peak / 2**10:,.0f} MiB at the most, the packages included")
+    table = events(FRAME)
+    print(f"{FRAME:,} events")
+    timed("arrow", table)
+    timed("dict of arrays", {name: table[name].to_numpy() for name in table.column_names})
+    if find_spec("pandas"):
+        timed("pandas", table.to_pandas())
+    if find_spec("polars"):
+        import polars as pl
+
+        timed("polars", pl.from_arrow(table))
+        timed("polars, lazy", pl.from_arrow(table).lazy())
+    if find_spec("duckdb"):
+        import duckdb
+
+        timed("duckdb", duckdb.from_arrow(table))
+    count = int(float(sys.argv[1])) if len(sys.argv) > 1 else 10_000_000
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "events.parquet"
+        with pq.ParquetWriter(path, table.schema) as writer:
+            for start in range(0, count, FRAME):
+                rng = np.random.default_rng(start)
+                part = events(min(FRAME, count - start), start)
+                ids = rng.integers(0, max(1, count // EACH), len(part)).astype(str)
+                writer.write_table(part.set_column(0, "user", pa.array(np.char.add("user ", ids))))
+        print(f"{count:,} events in a file of {path.stat().st_size / 2**20:,.0f} MiB", flush=True)
+        subprocess.run([sys.executable, __file__, "0", str(path)], check=True)
+
+
+if __name__ == "__main__":
+    main()

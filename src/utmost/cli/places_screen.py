@@ -1,0 +1,87 @@
+"""`utmost release --planar`: points noised as a whole, with their radius, promise and statement."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group
+from rich.padding import Padding
+from rich.text import Text
+
+from utmost.cli import options
+from utmost.cli.screen import busy, facts, number, percent, screen, watched
+from utmost.cli.screen import grid as grid_of_texts
+from utmost.documents.reports import print_json
+from utmost.documents.statement_files import check_free, publish, sidecar_path, signer_of
+from utmost.errors import OutOfRange
+from utmost.release import PlacesRelease, rehearse_places, release_places
+from utmost.release.places import radius_name
+from utmost.tables import files
+
+_SHOWN = 12
+
+
+def publish_places(
+    table: Path,
+    columns: list[str] | None,
+    plane: options.Plane,
+    promise: dict[str, Any],
+    out: Path | None,
+    sign: Path | None,
+    *,
+    as_json: bool,
+    dry_run: bool,
+) -> None:
+    """Release the points of a table once and for all, and show them."""
+    if not plane.planar:
+        raise OutOfRange("--per needs --planar")
+    if not columns:
+        raise OutOfRange(
+            "a point needs the columns of its coordinates", came="no --columns", remedy="--columns x,y, say."
+        )
+    check_free(table, out, sign)
+    signer = None if sign is None else signer_of(sign)
+    make = rehearse_places if dry_run else release_places
+    with busy(f"Checking and noising {table.name}"):
+        made = make(files.read(table), columns=options.names_in(columns), per=plane.per or "1", **promise)
+    said = None if made.table is None or out is None else publish(made.table, made.said, out, watched, signer)
+    if not as_json:
+        _show(made, out)
+    elif made.table is None or out is not None:
+        print_json(said or made.sidecar)
+    else:
+        print_json({"statement": made.sidecar, "table": files.columns(made.table)})
+
+
+def _show(made: PlacesRelease, out: Path | None) -> None:
+    """The statement, and the table: its first rows where it went to a file, CSV on standard output otherwise."""
+    if made.table is None:
+        screen().print(_statement(made, "Nothing was drawn. This is what a release would promise.", None))
+    elif out is None:
+        files.write_text(made.table, sys.stdout.buffer)
+        sys.stdout.flush()
+        screen(stderr=True).print(Text(), _statement(made, "Released.", None), sep="\n")
+    else:
+        names, rows = files.head(made.table, _SHOWN)
+        shown = [at for at, name in enumerate(names) if name != radius_name(made.columns)]
+        picture = grid_of_texts([names[at] for at in shown], [[row[at] for at in shown] for row in rows], left=0)
+        if made.rows > len(rows):
+            picture.caption = f"and {made.rows - len(rows)} more rows"
+        screen().print(picture, _statement(made, "Released.", out))
+
+
+def _statement(made: PlacesRelease, headline: str, out: Path | None) -> Group:
+    said = made.said(None)
+    law = made.law
+    rows = {
+        "released": f"{', '.join(made.columns)}: one point a row ({made.rows} rows)",
+        "public": ", ".join(made.public) or "no other column",
+        "rows": {"declared": "listed beforehand", "observed": "found in the data, and reported"}[made.rows_from],
+        "level": f"epsilon = {said['epsilon']} for each {law.per} of Euclidean distance, in the unit of the columns",
+        "noise": f"Euclidean Laplace in {law.dimensions} dimensions, rounded afterwards to steps of {law.grid}",
+        "why this noise": said["theorem"],
+        "error bar": f"within {number(made.radius)} of each point, at {percent(made.confidence)} confidence",
+    }
+    if out is not None:
+        rows["written"] = f"{out} and {sidecar_path(out)}"
+    return Group(Text(headline, style="bold"), Padding(Text(said["guarantee"]), (0, 0, 1, 0)), facts(rows))

@@ -1,0 +1,247 @@
+"""`utmost plan`: what to measure and with which shares of the level, the choice in numbers, and how far from best."""
+
+from math import ceil, isfinite, prod, sqrt
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Group
+from rich.text import Text
+
+from utmost.cli import options
+from utmost.cli.screen import busy, facts, grid, number, percent, screen
+from utmost.cli.workload_screens import promised_bars
+from utmost.documents.codec import read_json
+from utmost.documents.counted_files import COUNTED_FORM
+from utmost.documents.plan_files import PLAN_FORM
+from utmost.errors import OutOfRange, Unsupported
+from utmost.exact import Level, exact, exact_integer
+from utmost.exact import level as level_of
+from utmost.noise.law import read_confidence
+from utmost.privacy import Unit
+from utmost.release.statements import level_text
+from utmost.workloads import Alternatives, Domain, Strategy, Workload, certified_shares, strategy
+from utmost.workloads.candidates import candidate_families
+from utmost.workloads.sums_in_words import TOTAL, read_share, read_wanted
+
+Source = Annotated[
+    options.File,
+    typer.Argument(
+        metavar="COUNTED", parser=options.readable, help="What utmost count wrote, or the .json file of a domain."
+    ),
+]
+Want = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--want",
+        metavar="SUMS",
+        help='Sums that are wanted: "department sex", "sex=2" with weight 2, "" for the total, "ranges of age".',
+    ),
+]
+PerAnswer = Annotated[
+    bool, typer.Option("--per-answer", help="A weight is that of each answer; else of the mean over its table.")
+]
+Share = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FAMILY=NUMBER", help='Measure these with these shares: "department sex=3/4", "=1/4".'),
+]
+UpTo = Annotated[
+    str | None, typer.Option("--up-to", metavar="NUMBER", help="The largest epsilon it will ever be relaxed to.")
+]
+Choose = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Take this one of the other weightings that are shown.")
+]
+AtMost = Annotated[
+    int | None, typer.Option("--at-most", metavar="K", help="For a domain: how many atoms one person may change.")
+]
+PerAtom = Annotated[
+    str | None, typer.Option("--per-atom", metavar="S", help="For a domain: the most by which one changes an atom; 1.")
+]
+PlanNeighbours = Annotated[
+    str | None,
+    typer.Option("--neighbours", metavar="NAME", help="For a domain: add-remove (the default) or change-one."),
+]
+
+_FEW, _MOST_BOXES = 4, 2_000
+_MARGIN = 1e-6  # a ratio of floats that is 1 in truth is not shown as 1.001
+
+
+def plan(
+    source: Source,
+    *,
+    want: Want = None,
+    per_answer: PerAnswer = False,
+    level: options.AskedLevel,
+    up_to: UpTo = None,
+    share: Share = None,
+    choose: Choose = None,
+    at_most: AtMost = None,
+    per_atom: PerAtom = None,
+    neighbours: PlanNeighbours = None,
+    confidence: options.Confidence = "0.95",
+    answer: options.Answer,
+) -> None:
+    """Choose which sums to measure, and with which shares of the level, so that the sums wanted have the least error.
+
+    Nothing is drawn, and no count is looked at: of a counted file only the domain and the unit are read. Shown are the
+    error of each wanted table, the same for other weightings to choose from, and how many times the error is the least
+    one that anybody could have, class by class. --out writes a plan, which utmost release --plan takes.
+    """
+    domain, unit = _asked(source, at_most, per_atom, neighbours)
+    workload, at, sure = (
+        read_wanted(domain, want or [], per_answer=per_answer),
+        level.read(),
+        read_confidence(confidence),
+    )
+    highest = None if up_to is None else level_of(up_to)
+    with busy("Searching for shares"):
+        if share:
+            chosen = Strategy(domain, unit, _shares(domain, share), workload, at, highest)
+        else:
+            chosen = strategy(workload, unit, epsilon=at, up_to=highest)
+        others = chosen.alternatives()
+        chosen = chosen if choose is None else _named(others, choose)
+        report = _report(chosen, others, sure)
+    answer.give(report, lambda: _show(report, answer.file), PLAN_FORM.document(chosen))
+
+
+def _asked(source: Path, at_most: int | None, per_atom: str | None, neighbours: str | None) -> tuple[Domain, Unit]:
+    """Domain and unit: of a counted file what it proved, else what is said."""
+    if source.suffix.lower() != ".json":
+        remedy = "Count first: utmost count TABLE --person ... --domain ... --at-most ... --out counted.json."
+        raise OutOfRange("a plan is made for a counted table or a domain, a .json", came=source.name, remedy=remedy)
+    found = read_json(source, "a plan is made for a counted table or a domain, which must")
+    if isinstance(found, dict) and found.get("kind") == COUNTED_FORM.kind:
+        counted = COUNTED_FORM.of(found, str(source))
+        given = {"--at-most": at_most, "--per-atom": per_atom, "--neighbours": neighbours}
+        for name, value in given.items():
+            if value is not None:
+                remedy = "Leave it out; or count again with another one."
+                raise OutOfRange("a counted table has the unit that was proved", came=name, remedy=remedy)
+        return counted.domain, counted.unit
+    domain = Domain.of_facts(found)
+    if at_most is None:
+        remedy = "Give it, and --per-atom; or plan for the file that utmost count wrote, which has both."
+        raise OutOfRange("a domain does not say what one person may change", came="no --at-most", remedy=remedy)
+    if exact_integer(at_most, "at_most") < 1:
+        raise OutOfRange("at_most must be at least 1", came=at_most)
+    return domain, Unit(exact(per_atom or "1", "per_atom"), min(at_most, domain.size), neighbours or "add-remove")
+
+
+def _shares(domain: Domain, texts: list[str]) -> dict[Any, Any]:
+    found = [read_share(domain, text) for text in texts]
+    if len(dict(found)) < len(found):
+        raise OutOfRange("a family must have one share", came="one named twice", where="--share")
+    return dict(found)
+
+
+def _named(others: Alternatives, name: str) -> Strategy:
+    if name not in others.strategies:
+        shown = ", ".join(repr(other) for other in others.strategies)
+        remedy = f"There are {shown}."
+        raise OutOfRange("the weighting must be one of those shown", came=repr(name), where="--choose", remedy=remedy)
+    return others[name]
+
+
+def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]:
+    workload, unit, bounds = chosen.workload, chosen.unit, chosen.lower_bounds
+    assert isinstance(workload, Workload)
+    name, bars, deviations = chosen.domain.family_name, promised_bars(chosen, sure), chosen.variances
+    return {
+        "level": level_text(bounds.level),
+        "tuned_at": level_text(chosen.tuned_at or bounds.level),
+        "confidence": float(sure),
+        "unit": {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours},
+        "atoms": chosen.domain.size,
+        "measured": [
+            {"family": name(family), "sums": prod(chosen.domain.group_shape(family)), "share": str(share)}
+            for family, share in chosen.shares.items()
+        ],
+        "wanted": [
+            {
+                "sums": part.name,
+                "answers": part.answers,
+                "weight": str(part.weight),
+                "standard_deviation": sqrt(deviations[part.name]),
+                "error_bar": bars.get(part.name),
+            }
+            for part in workload.parts
+        ],
+        "weightings": others.deviations,
+        "within": {
+            kind: {"times": times if isfinite(times) else None, "holds_for": bound.holds_for, "under": bound.hypotheses}
+            for (kind, bound), times in zip(bounds.each().items(), bounds.within(chosen.value).values(), strict=True)
+        },
+        "not_bounded": dict(bounds.not_bounded),
+        "certified": _certified(chosen, workload, bounds.level),
+    }
+
+
+def _certified(chosen: Strategy, workload: Workload, at: Level) -> float | None:
+    """How many times the least error of all shares of the families of use this error is, where a search can prove it.
+
+    By branch and bound over up to four families; None for more, and where the groups of a level differ in size.
+    """
+    try:
+        families = candidate_families(workload)
+    except Unsupported:
+        return None
+    if len(families) > _FEW:
+        return None
+    found = certified_shares(workload, chosen.unit, at, families, most_boxes=_MOST_BOXES)
+    return max(1.0, chosen.value / found.bound) if found.is_certified else None
+
+
+def _show(report: dict[str, Any], out: Path | None) -> None:
+    """Print the choice: what is measured, what comes of it, what else there is, and how far it is from the best."""
+    parts = [one["sums"] or TOTAL for one in report["wanted"]]
+    sure = percent(report["confidence"])
+    tuned = "" if report["tuned_at"] == report["level"] else f", shares tuned at epsilon = {report['tuned_at']}"
+    unit = report["unit"]
+    rows = {
+        "level": f"epsilon = {report['level']}{tuned}",
+        "one person": f"changes at most {unit['cells']} of {report['atoms']} atoms, each by at most "
+        f"{unit['sensitivity']} ({unit['neighbours']})",
+    }
+    if out is not None:
+        rows["written"] = str(out)
+        rows["release it"] = f"utmost release COUNTED --plan {out} --epsilon {report['level']} --out release.json"
+    measured = [[one["family"] or TOTAL, str(one["sums"]), one["share"]] for one in report["measured"]]
+    wanted = [
+        [one["sums"] or TOTAL, str(one["answers"]), one["weight"], number(one["standard_deviation"], 4), _bar(one)]
+        for one in report["wanted"]
+    ]
+    choice = [
+        [name, *(number(found[one["sums"]], 4) for one in report["wanted"])]
+        for name, found in report["weightings"].items()
+    ]
+    screen().print(
+        Group(
+            Text("What to measure:", style="bold"),
+            grid(["family", "sums", "share of the level"], measured),
+            Text("What comes of it:", style="bold"),
+            grid(["wanted", "answers", "weight", "standard deviation", f"error bar, {sure}"], wanted),
+            Text("Standard deviations by other weightings (--choose NAME takes one):", style="bold"),
+            grid(["", *parts], choice),
+            Text("How far it can be from the best:", style="bold"),
+            grid(["error at most", "the least error of"], _within(report), left=2),
+            facts(rows),
+        )
+    )
+
+
+def _within(report: dict[str, Any]) -> list[list[str]]:
+    """Of each class of mechanisms, how many times its least error this error is at most."""
+    rows = []
+    for bound in report["within"].values():
+        times = bound["times"]
+        shown = "not bounded" if times is None else f"{ceil(times * 1000 - _MARGIN) / 1000:g} times"
+        rows.append([shown, bound["holds_for"]])
+    if report["certified"] is not None:
+        shown = f"{ceil(report['certified'] * 1000 - _MARGIN) / 1000:g} times"
+        rows.append([shown, "any shares of the families that can be of use, one level for each (searched, with proof)"])
+    return rows + [["not bounded", f"{kind}: {why}"] for kind, why in report["not_bounded"].items()]
+
+
+def _bar(one: dict[str, Any]) -> str:
+    return "" if one["error_bar"] is None else f"± {number(one['error_bar'])}"

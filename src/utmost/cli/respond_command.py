@@ -1,0 +1,129 @@
+"""`utmost respond`: an answer drawn from a saved mechanism, for one secret or for each row of a table."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.padding import Padding
+from rich.text import Text
+
+from utmost.cli import options
+from utmost.cli.screen import facts, screen
+from utmost.documents.answers import Asked, SavedMechanism, answered_table, saved_mechanism
+from utmost.documents.reports import print_json
+from utmost.documents.space_names import space_named
+from utmost.documents.statement_files import check_free, publish, sidecar_path
+from utmost.errors import OutOfRange
+from utmost.tables import files
+
+Mechanism = Annotated[
+    options.File,
+    typer.Argument(
+        metavar="DESIGN",
+        parser=options.readable,
+        help="A design of utmost design --out, or a channel as .csv or .json.",
+    ),
+]
+Secret = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The secret, by name or by number; - reads it from standard input."),
+]
+Table = Annotated[
+    options.File | None,
+    typer.Option(
+        "--file", metavar="TABLE", parser=options.readable, help="A .csv or .tsv file, a row for each person."
+    ),
+]
+Column = Annotated[str | None, typer.Option(metavar="NAME", help="With --file: the column of the secrets.")]
+Public = Annotated[
+    list[str] | None, typer.Option(metavar="NAMES", help="With --file: the columns to keep as they are.")
+]
+Drop = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="With --file: the columns to leave out.")]
+
+Person = Annotated[
+    str | None, typer.Option("--id", metavar="COLUMN", help="With --file: a public column that tells persons apart.")
+]
+Kept = Annotated[
+    options.File | None,
+    typer.Option(
+        "--kept", metavar="TABLE", parser=options.readable, help="With --id: earlier answers, which are repeated."
+    ),
+]
+
+
+def respond(
+    design: Mechanism,
+    *,
+    secret: Secret = None,
+    table: Table = None,
+    column: Column = None,
+    public: Public = None,
+    drop: Drop = None,
+    id_column: Person = None,
+    kept: Kept = None,
+    space: options.SpaceSpec = None,
+    out: options.TableOut = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Draw an answer for a secret, or for each row of a table, from a mechanism in a file.
+
+    The certificate of a design is checked first, and of a channel the level is computed. The column of the secrets
+    leaves the table: an answer stands in its place. Each further answer about the same person costs the level again.
+    """
+    if (secret is None) == (table is None):
+        raise OutOfRange("one of --secret and --file must be given", came="none" if table is None else "both")
+    saved = saved_mechanism(design, None if space is None else space_named(space))
+    if table is None:
+        if any((column, public, drop, id_column, kept, out)):
+            raise OutOfRange("--column, --public, --drop, --id, --kept and --out need --file", came="--secret")
+        return _answer(saved, _typed(secret), as_json=as_json)
+    if column is None:
+        raise OutOfRange("a table needs the column of its secrets", came="none", where="--column")
+    if table.suffix.lower() not in files.TEXT:
+        raise OutOfRange("a table must end in .csv or .tsv", came=table.suffix, where="--file")
+    asked = Asked(column, _names(public), _names(drop), id_column, kept)
+    _answers(saved, table, asked, options.file_of(out), as_json=as_json)
+
+
+def _typed(secret: str | None) -> str:
+    """The secret; from standard input, other users of the machine and the history of the shell do not see it."""
+    return sys.stdin.readline().strip() if secret == options.PIPE else str(secret)
+
+
+def _names(columns: list[str] | None) -> list[str]:
+    return [name.strip() for text in columns or [] for name in text.split(",") if name.strip()]
+
+
+def _answer(saved: SavedMechanism, secret: str, *, as_json: bool) -> None:
+    (answer,) = saved.draw([secret])
+    if as_json:
+        return print_json({"answer": answer, "statement": saved.statement()})
+    screen().print(facts({"answer": answer}))
+    _say(saved, {})
+
+
+def _answers(saved: SavedMechanism, table: Path, asked: Asked, out: Path | None, *, as_json: bool) -> None:
+    check_free(table, out)
+    made, said = answered_table(saved, table, asked)
+    if out is not None:
+        said = publish(made, lambda digest: said | {"table": digest}, out)
+    if as_json:
+        return print_json(said if out is not None else {"statement": said, "table": made})
+    if out is None:
+        files.write_text(made, sys.stdout.buffer)
+        sys.stdout.flush()
+    written = {} if out is None else {"written": f"{out} and {sidecar_path(out)}"}
+    _say(
+        saved,
+        {"answered": f"{said['rows']} rows ({said['repeated']} repeated), in the column {said['column']}", **written},
+        stderr=out is None,
+    )
+
+
+def _say(saved: SavedMechanism, more: dict[str, Any], *, stderr: bool = False) -> None:
+    """What the answers tell, and what more of them would."""
+    shown = {**more, "level": f"epsilon = {saved.facts['epsilon']} for secrets at distance 1", "checked": saved.checked}
+    console = screen(stderr=stderr)
+    console.print(facts(shown))
+    console.print(Padding(Text(saved.guarantee()), (1, 0, 0, 0)))

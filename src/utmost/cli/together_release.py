@@ -1,0 +1,65 @@
+"""`utmost release --together`: columns of which one individual changes the cells of one row, and no other cell."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group
+from rich.padding import Padding
+from rich.text import Text
+
+from utmost.cli.screen import busy, facts, number, percent, screen, watched
+from utmost.documents.reports import print_json
+from utmost.documents.statement_files import check_free, publish, sidecar_path, signer_of
+from utmost.release.together import TogetherPlan, TogetherRelease, plan_together, release_together
+from utmost.tables import files
+
+
+def publish_together(
+    table: Path,
+    asked: dict[str, Any],
+    promise: dict[str, Any],
+    out: Path | None,
+    sign: Path | None,
+    *,
+    as_json: bool,
+    dry_run: bool,
+) -> None:
+    """Release a table of such columns, or say what a release would promise.
+
+    Args:
+        table: its file.
+        asked: columns, public, drop, rows and id_column, as for `release_together`.
+        promise: the rest, as for `plan_together`.
+        out, sign, as_json, dry_run: as for `utmost release`.
+    """
+    check_free(table, out, sign)
+    signer = None if sign is None else signer_of(sign)
+    if dry_run:
+        plan = plan_together(asked["columns"], **promise)
+        headline = "Nothing was drawn. This is what a release would promise, for a table that can be released."
+        return print_json({"guarantee": plan.guarantee}) if as_json else screen().print(_facts(plan, headline, None))
+    with busy(f"Checking and noising {table.name}"):
+        made = release_together(files.read(table), **asked, **promise)
+    said = None if out is None else publish(made.table, made.said, out, watched, signer)
+    if as_json:
+        print_json(said or {"statement": made.sidecar, "table": files.columns(made.table)})
+    else:
+        _show(made, out)
+    return None
+
+
+def _show(made: TogetherRelease, out: Path | None) -> None:
+    if out is None:
+        files.write_text(made.table, sys.stdout.buffer)
+        sys.stdout.flush()
+    screen(stderr=out is None).print(_facts(made.plan, "Released.", out))
+
+
+def _facts(plan: TogetherPlan, headline: str, out: Path | None) -> Group:
+    sure = percent(plan.confidence)
+    bars = ", ".join(f"{name} ± {number(r)}" for name, r in zip(plan.columns, plan.radii, strict=True))
+    rows = {"released": ", ".join(plan.columns), "noise": plan.drawn, "error bars": f"{bars}, at {sure} confidence"}
+    if out is not None:
+        rows["written"] = f"{out} and {sidecar_path(out)}"
+    return Group(Text(headline, style="bold"), Padding(Text(plan.guarantee), (0, 0, 1, 0)), facts(rows))

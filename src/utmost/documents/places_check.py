@@ -1,0 +1,104 @@
+"""What the statement of a release of points says, read back and computed again."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from utmost.documents.codec import check_header, differing
+from utmost.documents.statement_check import ON_TRUST_OF_DRAWS, digest_of, does_not_follow, names_of, stated_confidence
+from utmost.documents.statement_check import stated_field as field
+from utmost.errors import BadTable, UtmostError
+from utmost.exact import exact, wrong_kind
+from utmost.release.adapters import adapter_of
+from utmost.release.places import PLACES_FORMAT, PLACES_KIND, places_statement, radius_name
+from utmost.release.planar import PlanarLaw
+from utmost.release.statements import cells_digest, level_of_text
+from utmost.release.table import rows_origin
+
+PLACES_ON_TRUST = (
+    "that the columns are coordinates in one unit of length, and distance is meant in it",
+    "what depends on nobody: the public columns, and a declared list of rows",
+    ON_TRUST_OF_DRAWS,
+)
+"""What no statement and no table can show."""
+
+
+def stated_places(said: Mapping[str, Any]) -> PlanarLaw:
+    """The law that a statement is about, once everything in it that can be computed has been, and was found equal.
+
+    Raises:
+        Unsupported: for a format that is not known.
+        BadTable: naming the first field that does not follow from the others.
+
+    >>> from utmost.release import rehearse_places
+    >>> said = rehearse_places({"x": [1], "y": [2]}, columns=["x", "y"], epsilon=1, per=200).sidecar
+    >>> stated_places(said).grid
+    Fraction(2, 1)
+    >>> stated_places(said | {"radius": 1.0})
+    Traceback (most recent call last):
+    utmost.errors.BadTable: radius: what a statement says must follow from its level, unit and cost; ...
+    """
+    if not isinstance(said, Mapping):
+        raise wrong_kind("said", "a statement, as a mapping", said)
+    check_header(said, PLACES_KIND, PLACES_FORMAT, "a statement")
+    try:
+        released = names_of(said, "released")
+        declared = exact(field(said, "grid", str), "grid") if field(said, "declared_grid", bool) else None
+        law = PlanarLaw(
+            level_of_text(field(said, "epsilon", str)), len(released), exact(field(said, "per", str), "per"), declared
+        )
+        made = places_statement(
+            law,
+            stated_confidence(said),
+            released,
+            names_of(said, "public"),
+            field(said, "rows", int),
+            rows_from=rows_origin(field(said, "rows_from", str)),
+            digest=digest_of(said),
+        )
+    except UtmostError as error:
+        if isinstance(error, BadTable):
+            raise
+        raise BadTable("a statement must hold a promise that can be made", came=error.required) from None
+    made["utmost"] = field(said, "utmost", str)
+    for name in differing(said, json.loads(json.dumps(made))):
+        raise does_not_follow(name)
+    return law
+
+
+def check_places(said: Mapping[str, Any], table: Any, *, digested: bool = True) -> PlanarLaw:
+    """Check that a statement of points follows from itself, and is about this table.
+
+    Args:
+        said: the statement.
+        table: as it was released, of any kind.
+        digested: whether the digest is that of the cells; False where the file's own has been compared already.
+
+    Raises:
+        BadTable, Unsupported: as `stated_places`; and where columns, rows, radii or digest are not the table's.
+
+    >>> from utmost.release import release_places
+    >>> made = release_places({"x": [1], "y": [2]}, columns=["x", "y"], epsilon=1)
+    >>> check_places(made.sidecar, made.table).per
+    Fraction(1, 1)
+    >>> check_places(made.sidecar, made.table | {"x": [1.0]})
+    Traceback (most recent call last):
+    utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
+    """
+    law = stated_places(said)
+    adapter = adapter_of(table)
+    radius = radius_name(said["released"])
+    wanted = [*said["released"], radius, *said["public"]]
+    names = adapter.names(table)
+    if sorted(names) != sorted(wanted):
+        raise BadTable("the table must have the columns that were stated", came=", ".join(names), where="released")
+    columns = {name: adapter.column(table, name) for name in (*said["released"], radius)}
+    if any(len(column) != said["rows"] for column in columns.values()):
+        raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
+    if any(float(cell) != said["radius"] for cell in set(columns[radius])):
+        raise BadTable("the radius must be the one stated", came="another one", where=f"column {radius!r}")
+    if digested and said["table"] != cells_digest(table):
+        remedy = "Get both again from where they were published."
+        came = "another SHA-256 than the statement's"
+        raise BadTable("the table must be as it was released", came=came, where="table", remedy=remedy)
+    return law

@@ -1,0 +1,69 @@
+"""Whether a statement on columns changed together follows from itself, and is about this table."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from utmost.documents.codec import check_header, differing
+from utmost.errors import BadTable, Unsupported, UtmostError
+from utmost.privacy.unit import Unit
+from utmost.release.adapters import adapter_of
+from utmost.release.statements import cells_digest, stated_level
+from utmost.release.together import FORMAT, KIND, TogetherPlan, plan_together, together_statement
+
+
+def check_together(said: Mapping[str, Any], table: Any, *, digested: bool = True) -> TogetherPlan:
+    """Check that a statement follows from its level, unit, columns and kind of noise, and is about this table.
+
+    Args:
+        said: the statement of `release_together`.
+        table: as it was released, of any kind.
+        digested: whether the digest is that of the cells; False where the file's own has been compared already.
+
+    Returns:
+        The plan of the release. That no individual changes cells of two rows is taken on trust, as is the draw.
+
+    Raises:
+        BadTable: naming the first field that does not follow, and where columns, rows or cells are others.
+        Unsupported: for a format that is not known.
+
+    >>> from utmost.release import release_together
+    >>> made = release_together({"a": [7, 9], "b": [3, 4]}, columns=["a", "b"], epsilon=1, sensitivity=1)
+    >>> check_together(made.sidecar, made.table).radii
+    (4, 4)
+    >>> check_together(made.sidecar | {"epsilon": "1/2"}, made.table)
+    Traceback (most recent call last):
+    utmost.errors.BadTable: guarantee: ...
+    """
+    check_header(said, KIND, FORMAT, "a statement")
+    digest = cells_digest(table) if digested else said.get("table", {})
+    try:
+        plan = plan_together(
+            said["released"],
+            stated_level(said),
+            unit=Unit(said["sensitivity"], said["cells"], said["neighbours"]),
+            noise=said["noise"],
+            relaxable=bool(said["relaxable"]),
+            halves=said["halves"],
+            confidence=said["confidence_exactly"],
+        )
+        expected = together_statement(plan, said["public"], said["rows"], rows_from=said["rows_from"], digest=digest)
+    except (UtmostError, KeyError, TypeError) as error:
+        if isinstance(error, BadTable | Unsupported):
+            raise
+        raise BadTable("a statement must hold a promise that can be made", came=type(error).__name__) from None
+    for name in differing(said, expected):
+        if name != "utmost":
+            raise BadTable("what a statement says must follow from the rest of it", came="another", where=name)
+    _check_columns(plan, said, table)
+    return plan
+
+
+def _check_columns(plan: TogetherPlan, said: Mapping[str, Any], table: Any) -> None:
+    adapter = adapter_of(table)
+    radii = {f"{name}_radius": radius for name, radius in zip(plan.columns, plan.radii, strict=True)}
+    if sorted(adapter.names(table)) != sorted([*plan.columns, *radii, *said["public"]]):
+        raise BadTable("the table must have the columns that were stated", came="others", where="released")
+    for name, radius in radii.items():
+        column = adapter.column(table, name)
+        if len(column) != said["rows"] or any(float(cell) != float(radius) for cell in set(column)):
+            raise BadTable("the radius must be the one stated, in each row", came="another", where=f"column {name!r}")

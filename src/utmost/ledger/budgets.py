@@ -1,0 +1,85 @@
+"""What a dataset may still spend: checked before a draw, rehearsed, and limited."""
+
+from utmost.errors import (
+    BudgetExceeded,
+    OutOfRange,
+)
+from utmost.exact import Level, exact_integer
+from utmost.ledger.book import Book, Page
+from utmost.ledger.events import check_name
+from utmost.ledger.spending import Budget, Part, Spending, together
+from utmost.ledger.state import Published, State
+from utmost.release.statements import level_text
+
+
+def check_named(state: State, dataset: str) -> None:
+    """Check that a new dataset without a limit is not named where a limit waits for a dataset that nothing names.
+
+    Raises:
+        OutOfRange: where the name of the dataset was forgotten or misspelt, as it seems.
+    """
+    waiting = [name for name in state.limits if not state.of_dataset(name)]
+    if waiting and dataset not in state.limits and not state.of_dataset(dataset):
+        raise OutOfRange(
+            f"a release must spend the budget that was set, and no release names {', '.join(map(repr, waiting))} yet",
+            came=f"dataset {dataset!r}, which has no limit",
+            where="dataset",
+            remedy=f"Pass dataset={waiting[0]!r}; or set a limit on {dataset!r} too, or pass independent=True.",
+        )
+
+
+def rehearsed(
+    state: State, name: str, level: Level, *, dataset: str | None, independent: bool, version: int | None
+) -> Budget:
+    """The budget as it would stand after a release, new or not, has been answered at a level.
+
+    Raises:
+        BudgetExceeded, OutOfRange: where the call would raise it.
+    """
+    versions = state.versions(name)
+    wanted = max(versions, default=1) if version is None else exact_integer(version, "version")
+    found = state.releases.get((name, wanted))
+    group = check_name(dataset if dataset is not None else name, "dataset") if found is None else found.dataset
+    if found is None and not independent:
+        check_named(state, group)
+    after = spending_after(state, group, found, level)
+    check_budget(state, group, after)
+    return Budget(group, state.limits.get(group), after)
+
+
+def limited(book: Book, dataset: str, limit: Level) -> tuple[Budget, list[str]]:
+    """The budget of a dataset with a limit that is set now, and the datasets that releases name."""
+
+    def work(page: Page) -> tuple[Budget, list[str]]:
+        if page.state.limits.get(dataset) != limit:
+            book.check_writable(page)
+            page.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
+        named = sorted({release.dataset for release in page.state.releases.values()})
+        return Budget(dataset, limit, page.state.spending(dataset)), named
+
+    return book.write(work)
+
+
+def spending_after(
+    state: State, dataset: str, release: Published | None, level: Level, part: Part | None = None
+) -> Spending:
+    """What the dataset will have spent once a release, or a new one of a part, has been answered at a level."""
+    others = [(one.spent, one.part) for one in state.of_dataset(dataset) if one is not release]
+    mine = (level, part) if release is None else (max(level, release.spent), release.part)
+    return together([*others, mine]) + state.missing.get(dataset, Spending())
+
+
+def check_budget(state: State, dataset: str, after: Spending) -> None:
+    """Check that a dataset may spend so much.
+
+    Raises:
+        BudgetExceeded: where it may not.
+    """
+    limit = state.limits.get(dataset)
+    if limit is not None and after.exceeds(limit) and after != state.spending(dataset):
+        raise BudgetExceeded(
+            f"the dataset's releases must stay within {limit}",
+            came=f"a sum of epsilon = {after.epsilon}",
+            where=f"dataset {dataset!r}",
+            remedy=f"What is left is epsilon = {state.spending(dataset).left(limit)}.",
+        )

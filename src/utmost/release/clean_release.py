@@ -1,0 +1,151 @@
+"""Clean tables: whole numbers, none negative, whose sums all agree; beside what was released, never instead of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.exact import checked, frozen
+from utmost.noise import Combination
+from utmost.release.adapters import table_of
+from utmost.sampling.integers import narrowed
+from utmost.workloads import Domain, Family
+from utmost.workloads.clean import controlled_rounding, nonnegative_least_squares
+from utmost.workloads.domain import Where
+from utmost.workloads.forms import selected
+from utmost.workloads.tree_reconstruction import LeastSquares
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CleanRelease:
+    """Atoms that are whole and not negative, the nearest to what was released, and all tables made of them.
+
+    They are for display, and for programs that need counts. They are biased: a true zero can only be raised. Error
+    bars belong to the release, not to them.
+
+    Attributes:
+        domain: the declared domain.
+        atoms: integers >= 0 of the domain's shape.
+        kind: of what kind the tables made of them are.
+        objective: the least squares' sum before rounding, half of weights times squared residuals.
+        gap: by how much that may be above the least over x >= 0: certified, up to rounding of floats.
+        residual: how far an atom lies from where the condition of the least would have it, before rounding.
+        exact_rounding: whether every measured sum went to the whole number below or above it.
+        largest_move: the farthest that rounding moved a measured sum.
+        zero_bias: by how much an atom that is truly zero is raised on average when it alone is cut off at zero.
+        zero_bias_is_exact: whether that is its value, or a bound on it.
+    """
+
+    domain: Domain
+    atoms: NDArray[Any] = field(repr=False)
+    kind: str
+    objective: float
+    gap: float
+    residual: float
+    exact_rounding: bool
+    largest_move: float
+    zero_bias: float
+    zero_bias_is_exact: bool
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = [getattr(self, name) for name in CleanRelease.__slots__]
+        return _rebuilt, tuple(values)
+
+    def __getitem__(self, family: str | Sequence[str] | Family) -> Any:
+        """One family as a table: its labels, and the whole numbers in the column "clean"."""
+        chosen = self.domain.family(family)
+        labels = {name: np.array(values) for name, values in self.domain.group_labels(chosen).items()}
+        columns = {**labels, "clean": self.domain.sums(self.atoms, chosen).ravel()}
+        kind = self.kind if self.kind.startswith("dataframe:") else f"columns:{'a' * len(columns)}"
+        return table_of(kind, columns)
+
+    @checked
+    def total(self, where: Where | None = None) -> int:
+        """The sum over a selection of atoms.
+
+        Raises:
+            OutOfRange: for names and labels that the domain has not.
+        """
+        form = selected(self.domain, {} if where is None else where)
+        return int(form.of(self.domain.sums(self.atoms, form.family), form.family))
+
+    @property
+    def words(self) -> str:
+        """What must be said beside clean tables."""
+        about = "" if self.zero_bias_is_exact else "at most "
+        raised = f"{about}{self.zero_bias:.4g}"
+        how = (
+            "every measured sum was rounded to the whole number below or above it"
+            if self.largest_move < 1
+            else "every count was rounded to the whole number below or above it, or to one next to these"
+        )
+        return (
+            "These counts are whole, not negative, and all sums of them agree. They are biased, for display and for "
+            f"programs that need counts: a true zero can only be raised, alone by {raised} on average, and larger "
+            "counts pay for it. The unbiased sums and their error bars are in the release. In rounding, "
+            f"{how}; the largest move of a measured sum was {self.largest_move:.3g}."
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """The words, the figures and the counts as JSON values; the counts in the order of the domain's values."""
+        return {
+            "words": self.words,
+            "zero_bias": self.zero_bias,
+            "zero_bias_is_exact": self.zero_bias_is_exact,
+            "exact_rounding": self.exact_rounding,
+            "largest_move": self.largest_move,
+            "residual": self.residual,
+            "domain": self.domain.facts(),
+            "counts": self.atoms.ravel().tolist(),
+        }
+
+
+def _rebuilt(domain: Domain, atoms: NDArray[Any], *rest: Any) -> CleanRelease:
+    return CleanRelease(domain, frozen(atoms.copy()), *rest)
+
+
+def cleaned(
+    reconstruction: LeastSquares,
+    measured: Mapping[Family, NDArray[Any]],
+    noise_of_an_atom: Combination,
+    kind: str,
+) -> CleanRelease:
+    """The clean tables of noisy sums.
+
+    Raises:
+        NotDetermined: where the measured sums do not determine the atoms.
+        SolverFailed: where a program was not solved.
+    """
+    domain = reconstruction.domain
+    found = nonnegative_least_squares(reconstruction, measured)
+    rounded = controlled_rounding(domain, list(measured), found)
+    bias, exactly = zero_bias(noise_of_an_atom)
+    atoms = frozen(narrowed(rounded.atoms))
+    return CleanRelease(
+        domain,
+        atoms,
+        kind,
+        found.objective,
+        found.gap,
+        found.residual,
+        rounded.whole,
+        rounded.largest_move,
+        bias,
+        exactly,
+    )
+
+
+def zero_bias(noise: Combination) -> tuple[float, bool]:
+    """E max(S, 0) of a symmetric error S, and whether it is exact: alpha/(1 - alpha^2) for one geometric noise.
+
+    Else at most sd/2, since E max(S, 0) = E|S|/2 and (E|S|)^2 <= E S^2.
+
+    >>> zero_bias(Combination([1], 1))
+    (0.4254590641196..., True)
+    """
+    if noise.counts == (1,) and noise.coefficients[0] == 1:
+        alpha = float(noise.levels[0].alpha)
+        return (1 / (1 / alpha - alpha) if alpha else 0.0), True
+    return float(noise.variance) ** 0.5 / 2, False

@@ -1,0 +1,209 @@
+"""A workload release as JSON: the statement of what was promised, and the noisy sums that everything follows from.
+
+The document holds no true value. Whoever has it can compute every estimate, radius and ratio that the publisher can;
+the weights of least squares stand in it, so that all compute the same numbers.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, OutOfRange, UtmostError
+from utmost.exact import Level, wrong_kind
+from utmost.noise import Geometric
+from utmost.noise.law import read_confidence
+from utmost.privacy import Unit
+from utmost.release.statements import level_facts, promise, stated_level
+from utmost.sampling.integers import narrowed
+from utmost.version import __version__
+from utmost.workloads import Domain, Family, Strategy
+
+WORKLOAD_KIND = "utmost workload release"
+WORKLOAD_FORMAT = 1
+
+_THEOREM = (
+    "each sum of a family is noised at the family's share of the level, one individual changes no more atoms than are "
+    "charged, each atom lies in one group of a family, and the shares are together 1; what is computed of the sums "
+    "costs nothing. Estimates are least squares, unbiased exactly; lossless to relax with these shares"
+)
+
+
+class Noised(Protocol):
+    """What a statement speaks of; a `WorkloadRelease` is one."""
+
+    @property
+    def strategy(self) -> Strategy:
+        """The families and their shares."""
+        ...
+
+    @property
+    def level(self) -> Level:
+        """What the whole spent."""
+        ...
+
+    @property
+    def confidence(self) -> Fraction:
+        """Of the radii."""
+        ...
+
+    @property
+    def measured(self) -> Mapping[Family, NDArray[Any]]:
+        """The noisy sums."""
+        ...
+
+    @property
+    def weights(self) -> Mapping[Family, int]:
+        """Of least squares."""
+        ...
+
+    @property
+    def part(self) -> tuple[str, str] | None:
+        """The part of a partition."""
+        ...
+
+
+def noise_laws(strategy: Strategy, spent: Level) -> dict[Family, Geometric]:
+    """The noise of each sum of each measured family when the whole may spend a level.
+
+    Raises:
+        OutOfRange: for a sensitivity that is no integer.
+    """
+    wide = strategy.unit.sensitivity
+    if wide.denominator != 1:
+        remedy = f"Pass {-(-wide // 1)}, or count in smaller units."
+        raise OutOfRange("the sensitivity of sums of integers must be an integer", came=wide, remedy=remedy)
+    return {family: Geometric(one, wide.numerator) for family, one in strategy.levels(spent).items()}
+
+
+def workload_statement(release: Noised) -> dict[str, Any]:
+    """What is said publicly about a workload release: the promise, the domain, the families and their noise."""
+    unit, strategy = release.strategy.unit, release.strategy
+    assumed = "It takes for granted that the lists of values of the domain depend on no individual."
+    return {
+        "kind": WORKLOAD_KIND,
+        "format": WORKLOAD_FORMAT,
+        "utmost": __version__,
+        "guarantee": f"{promise(release.level, unit, 'the released sums', 'atom')} {assumed}",
+        **level_facts(release.level),
+        "neighbours": unit.neighbours,
+        "sensitivity": str(unit.sensitivity),
+        "cells": unit.cells,
+        "charged": unit.charged,
+        "theorem": _THEOREM,
+        "confidence": float(release.confidence),
+        "confidence_exactly": str(release.confidence),
+        "domain": release.strategy.domain.facts(),
+        "atoms": release.strategy.domain.size,
+        "families": _family_facts(release),
+        "part": None if release.part is None else list(release.part),
+        "domain_from": "declared",
+        "measured": {"of": "domain and sums", "sha256": sums_digest(release)},
+        "shares": {strategy.domain.family_name(family): str(share) for family, share in strategy.shares.items()},
+    }
+
+
+def _family_facts(release: Noised) -> list[dict[str, Any]]:
+    laws = noise_laws(release.strategy, release.level)
+    return [
+        {
+            "family": release.strategy.domain.family_name(family),
+            "sums": int(np.prod(release.strategy.domain.group_shape(family))),
+            "share": str(release.strategy.shares[family]),
+            "per_sum": level_facts(law.level),
+            "law": type(law).__name__,
+            "sensitivity": law.sensitivity,
+            "radius": law.radius(release.confidence),
+            "weight": release.weights[family],
+        }
+        for family, law in laws.items()
+    ]
+
+
+def sums_digest(release: Noised) -> str:
+    """The SHA-256 of the UTF-8 text of a JSON list, without spaces: the domain, and a pair for each measured family.
+
+    A pair is the family's name and its noisy sums as decimal text, in the order of the domain's values; the families
+    come in the order of the statement.
+    """
+    pairs = [[name, [str(one) for one in sums]] for name, sums in _sums(release).items()]
+    named = [release.strategy.domain.facts(), *pairs]
+    text = json.dumps(named, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def workload_facts(release: Noised) -> dict[str, Any]:
+    """A workload release as JSON values: its statement, and the noisy sums of each measured family, in one row each."""
+    return {**workload_statement(release), "sums": _sums(release)}
+
+
+def workload_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of the `WorkloadRelease` that `workload_facts` wrote.
+
+    Raises:
+        WrongKind: for what is no mapping.
+        BadTable: for a document of another kind or format, and one that lacks a field.
+    """
+    if not isinstance(facts, Mapping):
+        raise wrong_kind("facts", "a mapping", facts)
+    if facts.get("kind") != WORKLOAD_KIND or facts.get("format") != WORKLOAD_FORMAT:
+        came = f"{facts.get('kind')!r}, format {facts.get('format')!r}"
+        remedy = "It is what a release by a plan, or by a strategy, is written as."
+        required = f"the document must be of the kind {WORKLOAD_KIND!r}, format {WORKLOAD_FORMAT}"
+        raise BadTable(required, came=came, remedy=remedy)
+    try:
+        return _read(facts)
+    except BadTable:
+        raise
+    except (UtmostError, LookupError, TypeError, ValueError, AttributeError) as error:
+        came = f"{type(error).__name__}: {error}"
+        raise BadTable("the document must have all parts of a workload release", came=came) from None
+
+
+def check_stated(facts: Mapping[str, Any], release: Noised) -> None:
+    """Check that a document says of a release what the release says of itself, its digest among it.
+
+    Raises:
+        BadTable: where it does not.
+    """
+    said = workload_statement(release)
+    for name in sorted(set(said) - {"utmost", "guarantee", "theorem"}):
+        if facts.get(name) != said[name]:
+            raise BadTable("the document's statement must be that of its sums and shares", came="another", where=name)
+
+
+def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
+    domain = Domain.of_facts(facts["domain"])
+    unit = Unit(facts["sensitivity"], facts["cells"], facts["neighbours"])
+    sums, weights = {}, {}
+    for one in facts["families"]:
+        family, row = domain.family(one["family"]), facts["sums"][one["family"]]
+        if not all(type(number) is int for number in row):
+            raise BadTable("the noisy sums must be integers", came="others", where=repr(one["family"]))
+        sums[family] = narrowed(np.array(row, dtype=object)).reshape(domain.group_shape(family))
+        weights[family] = one["weight"]
+    return {
+        "strategy": Strategy(domain, unit, facts["shares"]),
+        "level": stated_level(facts),
+        "confidence": read_confidence(facts["confidence_exactly"]),
+        "measured": sums,
+        "part": _part(facts["part"]),
+        "weights": weights,
+    }
+
+
+def _part(found: Any) -> tuple[str, str] | None:
+    if found is None:
+        return None
+    if not isinstance(found, list) or len(found) != 2 or not all(isinstance(one, str) for one in found):
+        raise BadTable("a part must be a pair of texts", came=type(found).__name__, where="part")
+    return found[0], found[1]
+
+
+def _sums(release: Noised) -> dict[str, list[int]]:
+    domain = release.strategy.domain
+    return {domain.family_name(family): sums.ravel().tolist() for family, sums in release.measured.items()}

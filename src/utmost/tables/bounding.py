@@ -1,0 +1,159 @@
+"""Bounding what one person changes: of each person's atoms the few with the least hash, exactly so many of them.
+
+What is kept of a person is a function of the key and of that person's own rows: see docs/theory/counting.md.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Progress = Callable[[int, int], object]
+"""Called now and then with how much is done, and how much there is."""
+
+_COMPACT = 1 << 22
+_FITS = 1 << 62
+_STEP = 1 << 17
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Each person's sum in each cell with events of that person: distinct pairs, in ascending order.
+
+    Attributes:
+        persons: the code of each pair's person, ascending.
+        cells: the number of its cell, ascending within the person.
+        sums: the sum of its events: int64, or an object array of Python integers where that could overflow.
+    """
+
+    persons: NDArray[np.int64]
+    cells: NDArray[np.int64]
+    sums: NDArray[Any]
+
+    def where(self, kept: NDArray[np.bool_]) -> "Pairs":
+        """The pairs that are kept."""
+        return Pairs(self.persons[kept], self.cells[kept], self.sums[kept])
+
+    def clipped(self, low: int, high: int) -> "Pairs":
+        """The pairs with their sums moved into [low, high]; those whose sum is then 0 change nothing and are left."""
+        beyond = max(abs(low), abs(high)) >= _FITS
+        sums = np.clip(self.sums.astype(object) if beyond else self.sums, low, high)
+        clipped = Pairs(self.persons, self.cells, sums if beyond else sums.astype(np.int64))
+        return clipped.where(clipped.sums != 0)
+
+
+@dataclass(slots=True, eq=False)
+class Tally:
+    """Sums of events by person and cell, gathered batch by batch; memory goes with the pairs, not with the events."""
+
+    _parts: list[Pairs] = field(default_factory=list)
+    _rows: int = 0
+    _limit: int = _COMPACT
+
+    def add(self, persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: NDArray[Any] | None) -> None:
+        """Take a batch in: of each event its person, its cell (outside the domain where negative) and its amount."""
+        inside = cells >= 0
+        amounts = np.ones(len(cells), dtype=np.int64) if amounts is None else amounts
+        part = _summed(persons[inside], cells[inside], amounts[inside])
+        self._parts.append(part)
+        self._rows += len(part.cells)
+        if self._rows > self._limit:
+            self._rows = len(self.pairs().cells)
+            self._limit = 2 * self._rows + _COMPACT
+
+    def pairs(self) -> Pairs:
+        """All sums so far."""
+        if len(self._parts) != 1:
+            nothing = np.zeros(0, dtype=np.int64)
+            parts = self._parts or [Pairs(nothing, nothing, nothing)]
+            persons, cells = (np.concatenate([getattr(part, name) for part in parts]) for name in ("persons", "cells"))
+            self._parts = [_summed(persons, cells, np.concatenate([part.sums for part in parts]))]
+        return self._parts[0]
+
+
+def _summed(persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: NDArray[Any]) -> Pairs:
+    """The sum of the amounts of each distinct pair, exactly."""
+    if len(cells) == 0:
+        return Pairs(persons, cells, amounts)
+    width = int(cells.max()) + 1
+    if (int(persons.max()) + 1) * width >= _FITS:
+        used, codes = np.unique(cells, return_inverse=True)
+        inner = _summed(persons, codes.astype(np.int64), amounts)
+        return Pairs(inner.persons, used[inner.cells], inner.sums)
+    keys = persons * width + cells
+    order = np.argsort(keys)
+    keys, amounts = keys[order], amounts[order]
+    if amounts.dtype != object and max(-int(amounts.min()), int(amounts.max())) * len(amounts) >= _FITS:
+        amounts = amounts.astype(object)
+    starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
+    found = keys[starts]
+    return Pairs(found // width, found % width, np.add.reduceat(amounts, starts))
+
+
+def least_hashed(
+    pairs: Pairs,
+    most: int,
+    names: Sequence[str],
+    *,
+    key: bytes,
+    purpose: bytes,
+    progress: Progress | None = None,
+) -> NDArray[np.bool_]:
+    """Which pairs are kept: of each person the ``most`` with the least hash, all where there are no more.
+
+    Args:
+        pairs: distinct, ordered by person.
+        most: how many are kept of one person, >= 1.
+        names: each person's text, by code.
+        key, purpose: what the hash is of, beside the person and the number of the cell.
+        progress: called with how many persons were ranked, and how many are to be.
+
+    Returns:
+        (n,) booleans; of a person with c pairs exactly min(c, most) are true, whatever the hash: ties go to the
+        smaller number of the cell.
+
+    Cost: one hash for each pair of a person with more than ``most``.
+    """
+    counts = np.bincount(pairs.persons)
+    many = counts[pairs.persons] > most if len(counts) else np.zeros(0, dtype=bool)
+    rows = np.flatnonzero(many)
+    persons, cells = pairs.persons[rows], pairs.cells[rows]
+    starts = np.flatnonzero(np.r_[True, persons[1:] != persons[:-1]]) if len(rows) else rows
+    sizes = np.diff(starts, append=len(rows))
+    marks = np.empty(len(rows), dtype=np.uint64)
+    for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
+        prefix = framed(purpose, key, names[int(persons[start])].encode("utf-8", "surrogatepass"))
+        marks[start : start + size] = [_mark(prefix, cell) for cell in cells[start : start + size].tolist()]
+        if progress is not None and (start + size) // _STEP > start // _STEP:
+            progress(start + size, len(rows))
+    order = np.lexsort((cells, marks, persons))
+    kept = ~many
+    kept[rows[order[np.arange(len(rows)) - np.repeat(starts, sizes) < most]]] = True
+    return kept
+
+
+def framed(*parts: bytes) -> bytes:
+    """The parts, each behind its length, so that no two lists of parts give the same bytes."""
+    return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+
+
+def _mark(prefix: bytes, cell: int) -> int:
+    """The first eight bytes of the hash: what a person's cells are ordered by."""
+    return int.from_bytes(sha256(prefix + cell.to_bytes(8, "big")).digest()[:8], "big")
+
+
+def totals(pairs: Pairs, size: int, bound: int) -> NDArray[Any]:
+    """The sum of each cell over all persons: int64, or Python integers where that could overflow.
+
+    Args:
+        pairs: with sums of at most ``bound`` in size.
+        size: how many cells there are.
+        bound: the largest size of a sum.
+    """
+    fits = bound * max(1, len(pairs.cells)) < _FITS
+    found: NDArray[Any] = np.zeros(size, dtype=np.int64 if fits else object)
+    np.add.at(found, pairs.cells, pairs.sums if fits else pairs.sums.astype(object))
+    return found

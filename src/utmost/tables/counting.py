@@ -1,0 +1,297 @@
+"""Counting people: from events of persons to the table of a declared domain, and the unit of privacy that is proved.
+
+Of each person at most so many atoms are kept, each changed by at most so much. What is kept is a function of the key
+and of that person's own rows, so that without the person all others stand as they stood: the proof is in
+docs/theory/counting.md.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from secrets import token_bytes, token_hex
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import NotDeclared, OutOfRange
+from utmost.exact import Number, checked, exact_integer, wrong_kind
+from utmost.privacy import Unit
+from utmost.release.counted import CountedTable
+from utmost.tables.bounding import Pairs, Progress, Tally, least_hashed, totals
+from utmost.tables.event_batches import Batch, Events, read_events
+from utmost.tables.event_codes import Persons, amounts_in, places_on
+from utmost.workloads import Axis, Domain
+from utmost.workloads.axes import Label
+
+KEY_BYTES = 32
+_LARGEST_DOMAIN = 1 << 62
+
+Bounds = Number | Sequence[Number]
+"""What one person may add to one atom: at most so much from 0 on, or between two ends."""
+
+
+@overload
+def count_table(
+    events: Any,
+    *,
+    person: str,
+    domain: Domain | Mapping[str, Any] | None = ...,
+    by: str | Sequence[str] | None = ...,
+    at_most: int,
+    per_atom: Bounds = ...,
+    values: str | None = ...,
+    part: None = ...,
+    key: bytes | None = ...,
+    neighbours: str = ...,
+    progress: Progress | None = ...,
+) -> CountedTable: ...
+
+
+@overload
+def count_table(
+    events: Any,
+    *,
+    person: str,
+    domain: Domain | Mapping[str, Any] | None = ...,
+    by: str | Sequence[str] | None = ...,
+    at_most: int,
+    per_atom: Bounds = ...,
+    values: str | None = ...,
+    part: str | Mapping[str, Sequence[Label]],
+    key: bytes | None = ...,
+    neighbours: str = ...,
+    progress: Progress | None = ...,
+) -> dict[Label, CountedTable]: ...
+
+
+@checked
+def count_table(
+    events: Any,
+    *,
+    person: str,
+    domain: Domain | Mapping[str, Any] | None = None,
+    by: str | Sequence[str] | None = None,
+    at_most: int,
+    per_atom: Any = 1,
+    values: str | None = None,
+    part: Any = None,
+    key: bytes | None = None,
+    neighbours: str = "add-remove",
+    progress: Progress | None = None,
+) -> CountedTable | dict[Label, CountedTable]:
+    """Count the events of persons over a declared domain, so that one person changes no more than is said.
+
+    Of each person and atom the events are counted, or their values summed, and the sum is moved into ``per_atom``; of a
+    person's atoms whose sum is not 0 the ``at_most`` with the least SHA-256(key, person, atom) are kept, exactly so
+    many where there are as many. Then the sums are added up over all persons; atoms with nobody in them hold 0.
+
+    Args:
+        events: one row an event: a dict of columns, a frame of any library that narwhals reads (pandas, Polars, Arrow;
+            lazy ones of Polars, DuckDB and Spark are grouped where they are), or the pathlib.Path of a CSV or Parquet
+            file, which is read batch by batch.
+        person: the column that says whose event it is: text or integers, in every row.
+        domain: the declared domain, or a mapping that `Domain.of_facts` reads. What lies outside it is left out, or put
+            to an axis's ``other``, and is never published.
+        by: which axes of the domain the table has, by the names of their columns, in this order; all when None.
+        at_most: how many atoms one person may change, >= 1.
+        per_atom: by how much one person may change one atom, an integer s for sums within [0, s], or the pair of the
+            lowest and the highest sum.
+        values: a column of integers to be summed; None, and events are counted.
+        part: an axis of the domain, or {column: list of labels}, that splits the table into parts each person is in
+            only one of: a person with events in several is kept in the one with the least hash.
+        key: of the hashes: with the same key and events the same atoms are kept. New random bytes when None. The proof
+            needs neither a secret key nor a good hash; who knows the key can choose names whose atoms are kept.
+        neighbours: "add-remove" or "change-one", see `Unit`.
+        progress: called as ``progress(done, rows)`` after every batch.
+
+    Returns:
+        The table with the unit that this counting proves: sensitivity max(|lowest|, |highest|), and ``at_most`` cells,
+        or as many as there are atoms. With ``part`` a dict of such tables by the label of the part, each over the other
+        axes, with ``CountedTable.part`` saying that they share nobody.
+
+    Raises:
+        NotDeclared: without a domain, or for a column that is no axis of it.
+        BadTable: for an event without a person, persons or values of axes that are neither text nor integers, amounts
+            that are no integers, and columns that are not there.
+        OutOfRange: for bounds that leave nothing.
+        Unsupported: where a frame needs a package that is missing.
+
+    Cost: seconds for a million events; memory goes with the distinct pairs of person and atom.
+
+    >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["A", "B", "A", "A"]}
+    >>> counted = count_table(events, person="user", domain=Domain(page=["A", "B", "C"]), at_most=2)
+    >>> counted.table("page")["count"].tolist(), counted.unit
+    ([2, 1, 0], Unit(sensitivity=Fraction(1, 1), cells=2, neighbours='add-remove'))
+    """
+    low, high = _bounds(per_atom)
+    bound = max(abs(low), abs(high))
+    if exact_integer(at_most, "at_most") < 1:
+        raise OutOfRange("at_most must be at least 1", came=at_most, remedy="Give how many atoms a person may change.")
+    plan = _Counting.of(_declared(domain, by), by, part, person, values)
+    unit = Unit(bound, min(at_most, plan.atoms), neighbours)
+    secret = token_bytes(KEY_BYTES) if key is None else bytes(key)
+    read = read_events(events, plan.columns, values)
+    persons = Persons(person)
+    pairs = plan.tallied(read, persons, progress).clipped(low, high)
+    if plan.part is not None:
+        pairs = _in_one_part(pairs, plan.atoms, persons.texts, secret)
+    inner = Pairs(pairs.persons, pairs.cells % plan.atoms, pairs.sums)
+    kept = pairs.where(least_hashed(inner, at_most, persons.texts, key=secret, purpose=b"atom"))
+    found = totals(kept, plan.parts * plan.atoms, bound).reshape(plan.parts, *plan.shape)
+    if plan.part is None:
+        return CountedTable(Domain(plan.named), found[0], unit, read.kind)
+    return _split(plan, plan.part, found, unit, read.kind)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Counting:
+    """Which columns are read, and into which cell an event falls: the part counts first, then the atom in it."""
+
+    person: str
+    values: str | None
+    axes: tuple[Axis, ...]
+    part: Axis | None
+
+    @classmethod
+    def of(cls, domain: Domain, by: Any, part: Any, person: str, values: str | None) -> "_Counting":
+        axis = None if part is None else _part_axis(domain, part)
+        axes = tuple(one for one in _chosen_axes(domain, by) if axis is None or one.levels[0] != axis.levels[0])
+        made = cls(person, values, axes, axis)
+        if len(set(made.columns)) < len(made.columns):
+            raise OutOfRange(
+                "persons, values and each axis must be columns of their own",
+                came="one column twice",
+                where=", ".join(made.columns),
+                remedy="The values of an axis are published, and persons are not.",
+            )
+        if made.parts * made.atoms >= _LARGEST_DOMAIN:
+            raise OutOfRange("the domain must have fewer than 2^62 atoms", came=made.atoms)
+        return made
+
+    @property
+    def named(self) -> dict[str, Axis]:
+        """The axes by the columns that hold their values."""
+        return {axis.levels[0]: axis for axis in self.axes}
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The values of each axis."""
+        return tuple(axis.size for axis in self.axes)
+
+    @property
+    def atoms(self) -> int:
+        """How many atoms one part has."""
+        return prod(self.shape)
+
+    @property
+    def parts(self) -> int:
+        """How many parts there are; 1 where the table is whole."""
+        return 1 if self.part is None else self.part.size
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read."""
+        split = [] if self.part is None else [self.part.levels[0]]
+        return [self.person, *split, *self.named, *([] if self.values is None else [self.values])]
+
+    def tallied(self, events: Events, persons: Persons, progress: Progress | None) -> Pairs:
+        """The sum of each person in each cell."""
+        axes = (*(() if self.part is None else (self.part,)), *self.axes)
+        readers = [(axis.levels[0], axis.size, places_on(axis, axis.levels[0])) for axis in axes]
+        tally, done = Tally(), 0
+        for batch in events.batches():
+            who = persons.codes(batch[self.person])
+            cells = np.zeros(len(who), dtype=np.int64)
+            inside = np.ones(len(who), dtype=bool)
+            for name, size, place in readers:
+                found = place(batch[name])
+                inside &= found >= 0
+                cells = cells * size + np.maximum(found, 0)
+            tally.add(who, np.where(inside, cells, -1), self._amounts(batch, events, done))
+            done += len(who)
+            if progress is not None:
+                progress(done, events.rows)
+        return tally.pairs()
+
+    def _amounts(self, batch: Batch, events: Events, before: int) -> NDArray[Any] | None:
+        name = self.values or events.weight
+        return None if name is None else amounts_in(batch[name], name, before)
+
+
+def _bounds(per_atom: Any) -> tuple[int, int]:
+    ends = tuple(per_atom) if isinstance(per_atom, tuple | list) else (0, per_atom)
+    if len(ends) != 2:
+        raise OutOfRange("per_atom must be one number, or a lowest and a highest", came=f"{len(ends)} numbers")
+    low, high = (exact_integer(end, "per_atom") for end in ends)
+    if low > high or low == high == 0:
+        raise OutOfRange(
+            "per_atom must leave one person something to change",
+            came=per_atom,
+            remedy="Give the most by which a person may change an atom, 1 or more, or the pair of both ends.",
+        )
+    return low, high
+
+
+def _declared(domain: Any, by: Any) -> Domain:
+    if domain is None:
+        raise NotDeclared(
+            "which values there are must be declared before anybody is counted",
+            came="no domain" if by is None else "columns without a domain",
+            remedy='Pass domain=ut.Domain(page=["A", "B"]), say: values found in the data would themselves tell of '
+            "people. Where nobody can list them, use ut.select_keys.",
+        )
+    return domain if isinstance(domain, Domain) else Domain.of_facts(domain)
+
+
+def _chosen_axes(domain: Domain, by: Any) -> list[Axis]:
+    if by is None:
+        return list(domain.axes)
+    known = dict(zip(domain.columns, domain.axes, strict=True))
+    names = (by,) if isinstance(by, str) else tuple(by)
+    if not names or len(set(names)) < len(names):
+        raise OutOfRange("by must name at least one axis, none twice", came=names)
+    for name in names:
+        if name not in known:
+            raise NotDeclared(
+                "every column that is counted by must be an axis of the domain",
+                came=repr(name),
+                remedy=f"The domain declares {', '.join(map(repr, known))}.",
+            )
+    return [known[name] for name in names]
+
+
+def _part_axis(domain: Domain, part: Any) -> Axis:
+    if isinstance(part, str):
+        if part not in domain.columns:
+            raise NotDeclared(
+                "the labels of the parts must be declared",
+                came=repr(part),
+                remedy=f'Make it an axis of the domain, or pass part={{"{part}": [its labels]}}.',
+            )
+        return domain.axes[domain.columns.index(part)]
+    if not isinstance(part, Mapping):
+        raise wrong_kind("part", "the name of an axis, or {column: list of labels}", part)
+    if len(part) != 1:
+        raise OutOfRange("part must name one column", came=f"{len(part)} columns")
+    return Domain(part).axes[0]
+
+
+def _in_one_part(pairs: Pairs, atoms: int, persons: Sequence[str], key: bytes) -> Pairs:
+    """The pairs of each person in the one of that person's parts that has the least hash."""
+    parts = pairs.cells // atoms
+    first = np.flatnonzero(np.r_[True, (parts[1:] != parts[:-1]) | (pairs.persons[1:] != pairs.persons[:-1])])
+    first = first[first < len(parts)]
+    runs = Pairs(pairs.persons[first], parts[first], pairs.sums[first])
+    kept = least_hashed(runs, 1, persons, key=key, purpose=b"part")
+    return pairs.where(np.repeat(kept, np.diff(first, append=len(parts))))
+
+
+def _split(plan: _Counting, part: Axis, found: NDArray[Any], unit: Unit, kind: str) -> dict[Label, CountedTable]:
+    """A table for each part; those of one call share an identity that no other call has."""
+    identity, name = token_hex(16), part.levels[0]
+    tables = {}
+    for label, atoms in zip(part.labels[0], found, strict=True):
+        domain = Domain(plan.named or {name: [label]})
+        tables[label] = CountedTable(domain, atoms.reshape(domain.shape), unit, kind, (identity, str(label)))
+    return tables

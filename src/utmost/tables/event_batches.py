@@ -1,0 +1,146 @@
+"""Events of any kind, batch by batch: dicts of columns, frames of any library through narwhals, CSV and Parquet files.
+
+Only the columns that are counted by are read. A lazy frame is grouped where it lives, and only the groups come here.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import BadTable
+from utmost.release.adapters import adapter_of, check_there
+from utmost.tables import csv_table, dataframes, files, parquet
+from utmost.tables.csv_table import CsvTable
+from utmost.tables.extra import extra
+
+Batch = Mapping[str, Any]
+"""Some of the events: by name a column of each, an Arrow array, a NumPy array or a list, all equally long."""
+
+_ROWS = 1 << 20
+_RECORDS = 1 << 16
+_LAZY_KINDS = {"polars": "dataframe:polars", "duckdb": "dataframe:pyarrow"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Events:
+    """A table of events, to be read once.
+
+    Attributes:
+        kind: of what kind tables made from it are, as an adapter names it.
+        rows: how many rows come.
+        batches: reads them.
+        weight: the column that says for how many events a row stands; None where each stands for one.
+    """
+
+    kind: str
+    rows: int
+    batches: Callable[[], Iterator[Batch]]
+    weight: str | None = None
+
+
+def read_events(events: Any, wanted: Sequence[str], values: str | None = None) -> Events:
+    """The columns wanted of a table of events.
+
+    Args:
+        events: a dict of columns, a frame of any library that narwhals reads, a CSV table, or the path of a file.
+        wanted: the names of the columns.
+        values: the one that holds amounts; where there is none, equal rows may come as one row with a weight.
+
+    Raises:
+        BadTable: for what is no table, and a column that is not there.
+        Unsupported: where a package is missing.
+    """
+    if isinstance(events, Path):
+        if events.suffix.lower() in files.PARQUET:
+            return _from_parquet(events, wanted)
+        events = files.read(events)
+    if isinstance(events, CsvTable):
+        return _from_csv(events, wanted, values)
+    if isinstance(events, Mapping):
+        return _from_columns(events, wanted)
+    return _from_frame(events, wanted, values is None)
+
+
+def _from_columns(events: Mapping[str, Any], wanted: Sequence[str]) -> Events:
+    check_there(wanted, adapter_of(events).names(events))
+    chosen = {name: _sliceable(events[name]) for name in wanted}
+    rows = len(chosen[wanted[0]])
+    for name, column in chosen.items():
+        if isinstance(column, np.ndarray) and column.ndim != 1:
+            raise BadTable("a column must be one-dimensional", came=f"shape {column.shape}", where=f"column {name!r}")
+    return Events("columns:", rows, lambda: _slices(chosen, rows))
+
+
+def _sliceable(column: Any) -> Any:
+    plain = isinstance(column, list | tuple | np.ndarray) or hasattr(column, "dictionary_encode")
+    return column if plain else np.asarray(column)
+
+
+def _slices(columns: Mapping[str, Any], rows: int) -> Iterator[Batch]:
+    for start in range(0, rows, _ROWS):
+        yield {name: column[start : start + _ROWS] for name, column in columns.items()}
+
+
+def _from_csv(events: CsvTable, wanted: Sequence[str], values: str | None) -> Events:
+    check_there(wanted, events.header)
+    places = {name: events.header.index(name) for name in wanted}
+    return Events("columns:", events.rows, lambda: _csv_batches(events.path, places, values))
+
+
+def _csv_batches(path: Path, places: Mapping[str, int], values: str | None) -> Iterator[Batch]:
+    records = csv_table.records(path)
+    next(records, None)
+    while batch := [record for _, record in islice(records, _RECORDS)]:
+        texts = {name: [record[place] for record in batch] for name, place in places.items()}
+        yield {name: csv_table.numbers_of(cells) if name == values else cells for name, cells in texts.items()}
+
+
+def _from_parquet(path: Path, wanted: Sequence[str]) -> Events:
+    file = parquet.opened(path)
+    check_there(wanted, file.schema_arrow.names)
+    return Events("dataframe:pyarrow", file.metadata.num_rows, lambda: _parquet_batches(file, path, wanted))
+
+
+def _parquet_batches(file: Any, path: Path, wanted: Sequence[str]) -> Iterator[Batch]:
+    with parquet.well_formed(path):
+        for batch in file.iter_batches(batch_size=_ROWS, columns=list(wanted)):
+            yield {name: batch.column(name) for name in wanted}
+
+
+def _from_frame(events: Any, wanted: Sequence[str], grouped: bool) -> Events:
+    nw = extra("narwhals", "tables")
+    frame = dataframes.through_narwhals(events, pass_through=True)
+    if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+        remedy = 'Pass {"user": [...]}, a pandas, Polars, Arrow or DuckDB table, or the pathlib.Path of a file.'
+        raise BadTable("events must be a dict of columns or a dataframe", came=type(events).__name__, remedy=remedy)
+    check_there(wanted, frame.collect_schema().names())
+    library, weight = frame.implementation.value, None
+    frame = frame.select(*wanted)
+    if isinstance(frame, nw.DataFrame):
+        kind = f"dataframe:{library}"
+    else:
+        kind = _LAZY_KINDS.get(library, "columns:")
+        if grouped:
+            weight = "_".join(("events", *wanted))
+            frame = frame.group_by(*wanted).agg(nw.len().alias(weight))
+        frame = frame.collect()
+    columns = {name: _arrow_or_list(frame.get_column(name), nw) for name in frame.columns}
+    rows = len(frame)
+    return Events(kind, rows, lambda: _slices(columns, rows), weight)
+
+
+def _arrow_or_list(series: Any, nw: Any) -> Any:
+    """The column as an Arrow array; as a list where it holds Python objects, or what Arrow cannot hold."""
+    arrow = extra("pyarrow", "tables")
+    if series.dtype != nw.Object:
+        try:
+            found = series.to_arrow()
+            return found if isinstance(found, arrow.ChunkedArray) else arrow.chunked_array([found])
+        except (arrow.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
+            pass
+    gone = series.is_null().to_list()
+    return [None if missing else cell for missing, cell in zip(gone, series.to_list(), strict=True)]

@@ -1,0 +1,107 @@
+"""Counting the persons of each key where nobody can list the keys beforehand, so that each person is in few of them.
+
+The keys are found in the data, so no cell has a number that others' events cannot change: a person's keys are chosen by
+the hash of their texts, which is a function of that person's own rows alone.
+"""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from secrets import token_bytes
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import BadTable, OutOfRange
+from utmost.exact import checked, exact_integer
+from utmost.tables.bounding import Pairs, Progress, Tally, framed
+from utmost.tables.counting import KEY_BYTES
+from utmost.tables.event_batches import read_events
+from utmost.tables.event_codes import Persons, distinct_cells, is_missing
+from utmost.workloads.axes import text_of
+
+
+@checked
+def count_keys(
+    events: Any,
+    *,
+    person: str,
+    column: str,
+    at_most: int,
+    key: bytes | None = None,
+    progress: Progress | None = None,
+) -> dict[str, int]:
+    """Of each key that events name, how many persons have it: for `select_keys`, and never to be published.
+
+    Of each person the ``at_most`` keys with the least SHA-256(key, person, key's text) are kept, exactly so many where
+    there are as many, and each is counted once. Without the person, what is kept of all others stays as it is.
+
+    Args:
+        events: one row an event, as for `count_table`.
+        person: the column that says whose event it is: text or integers, in every row.
+        column: the keys, text or integers; events without one are left out.
+        at_most: how many keys one person is counted in, >= 1: ``keys=`` of `select_keys`.
+        key: of the hashes; new random bytes when None.
+        progress: called as ``progress(done, rows)`` after every batch.
+
+    Raises:
+        BadTable: for an event without a person, persons or keys that are neither text nor integers, and columns that
+            are not there.
+        OutOfRange: for no keys a person, and one column for both.
+
+    >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["home", "shop", "home", "home"]}
+    >>> count_keys(events, person="user", column="page", at_most=2)
+    {'home': 2, 'shop': 1}
+    """
+    most = exact_integer(at_most, "at_most")
+    if most < 1:
+        raise OutOfRange("at_most must be at least 1", came=at_most, remedy="Give how many keys a person may have.")
+    if person == column:
+        raise OutOfRange("persons and keys must be columns of their own", came="one column twice", where=repr(column))
+    read, persons, texts, tally, done = (
+        read_events(events, [person, column]),
+        Persons(person),
+        dict[str, int](),
+        Tally(),
+        0,
+    )
+    for batch in read.batches():
+        who, codes = persons.codes(batch[person]), _codes(batch[column], column, texts)
+        tally.add(who, codes, None)
+        done += len(who)
+        if progress is not None:
+            progress(done, read.rows)
+    names = list(texts)
+    kept = _kept(tally.pairs(), most, persons.texts, names, token_bytes(KEY_BYTES) if key is None else bytes(key))
+    counts = np.bincount(kept, minlength=len(names))
+    return {name: int(count) for name, count in sorted(zip(names, counts, strict=True)) if count}
+
+
+def _codes(column: Any, name: str, texts: dict[str, int]) -> Any:
+    """The number of each event's key, -1 where there is none; new keys are added."""
+    codes, cells = distinct_cells(column, name)
+    numbers = []
+    for cell in cells:
+        if is_missing(cell):
+            numbers.append(-1)
+            continue
+        text = text_of(cell)
+        if text is None:
+            remedy = "Cast it to text or to integers first."
+            raise BadTable("keys must be text or integers", came="others", where=f"column {name!r}", remedy=remedy)
+        numbers.append(texts.setdefault(text, len(texts)))
+    return np.array([*numbers, -1], dtype=np.int64)[codes]
+
+
+def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str], secret: bytes) -> Any:
+    """The keys that are kept, one entry for each person that has them."""
+    sizes = np.bincount(pairs.persons) if len(pairs.persons) else np.zeros(0, dtype=np.int64)
+    many = sizes[pairs.persons] > most if len(sizes) else np.zeros(0, dtype=bool)
+    found = [pairs.cells[~many]]
+    ends = np.cumsum(sizes)
+    for who in np.flatnonzero(sizes > most).tolist():
+        mine = pairs.cells[ends[who] - sizes[who] : ends[who]].tolist()
+        prefix = framed(b"key", secret, persons[who].encode("utf-8", "surrogatepass"))
+        texts = {cell: names[cell].encode("utf-8", "surrogatepass") for cell in mine}
+        mine.sort(key=lambda cell: (sha256(prefix + texts[cell]).digest(), texts[cell]))
+        found.append(np.array(mine[:most], dtype=np.int64))
+    return np.concatenate(found)

@@ -1,0 +1,257 @@
+"""`utmost count`, and `utmost release` that counts first: the same table, its unit, files for their owner alone."""
+
+import csv
+import io
+import json
+import os
+import stat
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from utmost.documents.counted_files import COUNTED_FORM
+from utmost.errors import BadTable, UtmostError
+from utmost.privacy import Unit
+from utmost.tables import count_table
+from utmost.workloads import Domain
+
+FACTS = {"page": {"values": ["A", "B"], "other": "else"}, "age": {"bins": [0, 100], "width": 50}}
+ROWS = [("ann", "A", 3, 5), ("ann", "B", 60, 2), ("bob", "A", 99, 9), ("bob", "X", 7, 1), ("ann", "A", 3, 4)]
+SAY = ["--person", "user", "--at-most", 2]
+
+
+@pytest.fixture
+def files(tmp_path):
+    events, domain = tmp_path / "events.csv", tmp_path / "domain.json"
+    events.write_text("user,page,age,amount\n" + "".join(",".join(map(str, row)) + "\n" for row in ROWS))
+    domain.write_text(json.dumps(FACTS))
+    return events, domain
+
+
+def test_a_count_is_for_its_owner_alone_and_says_so(run, files, tmp_path):
+    events, domain = files
+    out = tmp_path / "counted.json"
+    code, shown, err = run("count", events, *SAY, "--domain", domain, "--out", out)
+    assert code == 0
+    assert "changes at most 2 of them, each by at most 1" in shown
+    assert "not to be published" in err
+    if os.name == "posix":
+        assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    counted = COUNTED_FORM.read(out)
+    same = count_table(events, person="user", at_most=2, domain=Domain.of_facts(FACTS))
+    assert counted.unit == same.unit == Unit(1, 2)
+    assert counted.domain.same_as(same.domain)
+    assert counted.atoms.tolist() == same.atoms.tolist() == [[1, 1], [0, 1], [1, 0]]
+
+
+def test_axes_values_and_bounds_are_options(run, files):
+    events, domain = files
+    code, shown, _ = run(
+        *("count", events, "--domain", domain, "--person", "user", "--at-most", 3),
+        *("--by", "age,page", "--values", "amount", "--per-atom", "-1,7"),
+    )
+    assert code == 0
+    rows = list(csv.DictReader(io.StringIO(shown)))
+    assert [(row["age"], row["page"], row["count"]) for row in rows] == [
+        *(("[0, 50)", page, count) for page, count in (("A", "7"), ("B", "0"), ("else", "1"))),
+        *(("[50, 100)", page, count) for page, count in (("A", "7"), ("B", "2"), ("else", "0"))),
+    ]
+
+
+def test_a_csv_of_counts_is_for_its_owner_too(run, files, tmp_path):
+    events, domain = files
+    out = tmp_path / "counted.csv"
+    code, shown, _ = run("count", events, *SAY, "--domain", domain, "--out", out)
+    assert code == 0
+    assert "--sensitivity 1 --cells 2" in shown
+    assert out.read_text().startswith("page,age,count\n")
+    if os.name == "posix":
+        assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    code, _, err = run("count", events, *SAY, "--domain", domain, "--out", out)
+    assert code == 2
+    assert "nothing is written over another file" in err
+
+
+def test_the_same_key_keeps_the_same(run, files, tmp_path):
+    events, domain = files
+    key = tmp_path / "key"
+    key.write_bytes(b"0" * 32)
+    say = ["count", events, "--person", "user", "--at-most", 1, "--domain", domain, "--count-key", key]
+    assert run(*say)[:2] == run(*say)[:2]
+
+
+def test_programs_are_told_the_unit(run, files, tmp_path):
+    events, domain = files
+    code, shown, _ = run("count", events, *SAY, "--domain", domain, "--dry-run", "--json")
+    assert (code, json.loads(shown)["unit"]["cells"]) == (0, 2)
+    code, shown, _ = run("count", events, *SAY, "--domain", domain, "--json")
+    assert sum(json.loads(shown)["atoms"]) == 4
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["domain.json", "events.csv"]
+
+
+def test_a_release_counts_first(run, files, tmp_path):
+    """In one line, or by way of a file: labels are public, and what one person changes is proved."""
+    events, domain = files
+    loud = ["--epsilon", 100, "--yes"]
+    code, shown, err = run("release", events, *SAY, "--domain", domain, *loud)
+    assert code == 0
+    assert [row["count"] for row in csv.DictReader(io.StringIO(shown))] == ["1", "1", "0", "1", "1", "0"]
+    assert "changes at most 2 released cells, each by at most 1" in " ".join(err.split())
+    run("count", events, *SAY, "--domain", domain, "--out", tmp_path / "counted.json")
+    assert run("release", tmp_path / "counted.json", *loud)[1] == shown
+    code, _, err = run("release", tmp_path / "counted.json", *loud, "--cells", 1)
+    assert code == 2
+    assert "must not be smaller than the one that was proved" in err
+
+
+def test_a_counted_file_is_released_as_parquet_too(run, files, tmp_path):
+    events, domain = files
+    run("count", events, *SAY, "--domain", domain, "--out", tmp_path / "counted.json")
+    out = tmp_path / "released.parquet"
+    assert run("release", tmp_path / "counted.json", "--epsilon", 1, "--out", out)[0] == 0
+    assert run("verify", out)[0] == 0
+    assert pq.read_table(out).column_names == ["page", "age", "count", "count_radius"]
+
+
+def test_nothing_is_counted_that_cannot_be_written(run, files, monkeypatch):
+    """What is wrong with the file or the level is said before a long count, and not after it."""
+    events, domain = files
+    monkeypatch.setattr("utmost.tables.count_table", None)
+    say = ["release", events, *SAY, "--domain", domain]
+    assert "nothing is written over another file" in run(*say, "--epsilon", 1, "--out", events)[2]
+    assert "--epsilon and --alpha" in run(*say)[2]
+
+
+def test_the_applicants_give_back_the_table_of_berkeley(run):
+    """4 526 people, a row each, counted again: the published table, each applicant in one cell."""
+    examples = Path(__file__).parents[2] / "examples"
+    say = ["--person", "applicant", "--at-most", 1, "--domain", examples / "applicants_domain.json"]
+    code, shown, _ = run("count", examples / "berkeley_applicants.csv", *say)
+    assert code == 0
+    counts = {tuple(row.values())[:3]: int(row["count"]) for row in csv.DictReader(io.StringIO(shown))}
+    with (examples / "berkeley_admissions.csv").open() as file:
+        for row in csv.DictReader(file):
+            admitted, rest = (counts[row["department"], row["sex"], said] for said in ("admitted", "rejected"))
+            assert (admitted, admitted + rest) == (int(row["admitted"]), int(row["applicants"]))
+    assert sum(counts.values()) == 4526
+
+
+def test_a_counted_release_is_kept_in_a_ledger_and_relaxed(run, files, tmp_path):
+    """From the file that was counted, or counted again with its key; without a key the choice would be another."""
+    events, domain = files
+    key, place = tmp_path / "key", ["--ledger", tmp_path / "ledger.db", "--name", "views"]
+    key.write_bytes(b"k" * 32)
+    say = ["release", events, *SAY, "--domain", domain, "--epsilon", 2, "--create", *place]
+    code, _, err = run(*say)
+    assert (code, "no --count-key" in err) == (2, True)
+    code, shown, err = run(*say, "--columns", "views", "--count-key", key)
+    assert code == 0, err
+    assert next(csv.DictReader(io.StringIO(shown))).keys() == {"page", "age", "views"}
+    assert run("view", *place, "--epsilon", 1)[0] == 0
+    counted = tmp_path / "counted.json"
+    run("count", events, *SAY, "--domain", domain, "--out", counted, "--count-key", key)
+    code, shown, err = run("relax", counted, *place, "--epsilon", 99, "--yes")
+    assert code == 0, err
+    assert [row["views"] for row in csv.DictReader(io.StringIO(shown))] == ["1", "1", "0", "1", "1", "0"]
+
+
+def test_parts_are_counted_into_files_that_share_nobody(run, files, tmp_path):
+    """Each person is in one part; the files of one count know that they are parts of one partition."""
+    events, domain = files
+    code, shown, err = run("count", events, *SAY, "--domain", domain, "--part", "page", "--out", tmp_path / "c.json")
+    assert code == 0, err
+    assert "each person is in one of them" in shown
+    parts = [COUNTED_FORM.read(tmp_path / f"c-{label}.json") for label in ("A", "B", "else")]
+    assert len({part.part[0] for part in parts}) == 1
+    assert [part.part[1] for part in parts] == ["A", "B", "else"]
+    assert sum(int(part.atoms.sum()) for part in parts) <= 4
+    say = ["count", events, *SAY, "--domain", domain, "--part", "page"]
+    assert "no --out" in run(*say)[2]
+    assert json.loads(run(*say, "--dry-run", "--json")[1])["labels"] == ["A", "B", "else"]
+    assert "must be declared" in run("count", events, *SAY, "--domain", domain, "--part", "country", "--dry-run")[2]
+
+
+def test_keys_that_nobody_listed_are_named_at_epsilon_and_delta(run, tmp_path):
+    """A frequent key is named, one of a single person is not; the domain is written, with what was promised beside."""
+    events, out = tmp_path / "e.csv", tmp_path / "keys.json"
+    events.write_text("user,word\n" + "".join(f"{n},common\n{n},usual\n" for n in range(400)) + "0,rare\n")
+    say = ["count", events, "--person", "user", "--unknown-keys", "word", "--at-most", 2, "--epsilon", 1]
+    code, shown, err = run(*say, "--delta", "1e-9", "--out", out)
+    assert code == 0, err
+    assert json.loads(out.read_text()) == {"word": ["common", "usual"]}
+    assert "(epsilon=1, delta=1/1000000000)" in " ".join(shown.split())
+    assert "cannot be relaxed" in shown
+    said = json.loads((tmp_path / "keys.json.json").read_text())
+    assert (said["delta"], said["relaxable"], said["keys"]) == ("1/1000000000", False, ["common", "usual"])
+    assert run("count", events, "--person", "user", "--at-most", 2, "--domain", out, "--dry-run")[0] == 0
+    code, shown, _ = run(*say, "--delta", "1e-9", "--dry-run", "--json")
+    assert (code, "keys" in json.loads(shown)) == (0, False)
+    assert "no --delta" in run(*say)[2]
+    assert "Counting spends nothing" in run("count", events, "--person", "user", "--epsilon", 1)[2]
+    more = tmp_path / "more.json"
+    (tmp_path / "d.json").write_text('{"sex": ["m", "w"]}')
+    run(*say, "--delta", "1e-9", "--domain", tmp_path / "d.json", "--out", more)
+    assert list(json.loads(more.read_text())) == ["sex", "word"]
+
+
+def test_no_domain_is_written_where_no_key_is_named(run, tmp_path):
+    events = tmp_path / "e.csv"
+    events.write_text("user,word\n1,rare\n")
+    say = ["count", events, "--person", "user", "--unknown-keys", "word", "--at-most", 1, "--epsilon", 1]
+    code, _, err = run(*say, "--delta", "1e-9", "--out", tmp_path / "k.json")
+    assert (code, "no key was named" in err, "rare" in err) == (2, True, False)
+
+
+def test_a_table_of_atoms_is_read_with_the_unit_that_is_said(run, tmp_path):
+    examples = Path(__file__).parents[2] / "examples"
+    say = ["count", examples / "berkeley_admissions.csv", "--domain", examples / "applicants_domain.json"]
+    code, shown, err = run(*say, "--nested", "outcome=admitted,applicants", "--at-most", 1, "--dry-run")
+    assert (code, "as you say" in shown) == (0, True), err
+    assert "no --at-most" in run(*say, "--nested", "outcome=admitted,applicants")[2]
+    assert "AXIS=NAMES" in run(*say, "--nested", "admitted", "--at-most", 1)[2]
+    said = run(*say, "--nested", "outcome=applicants,admitted", "--at-most", 1)[2]
+    assert "admitted must be at least applicants in every row" in said
+
+
+REFUSED = {
+    "no person": (["count", "EVENTS", "--domain", "DOMAIN"], "no --person"),
+    "no bound": (["count", "EVENTS", "--domain", "DOMAIN", "--person", "user"], "no --at-most"),
+    "a count without a domain": (["count", "EVENTS", *SAY], "declared domain"),
+    "no domain": (["release", "EVENTS", *SAY, "--epsilon", 1], "declared domain"),
+    "a bound without persons": (["release", "EVENTS", "--at-most", 3, "--epsilon", 1], "need --person"),
+    "no unit": (["release", "EVENTS", "--columns", "amount", "--epsilon", 1], "no --sensitivity and no --cells"),
+    "an axis that is none": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--by", "sex"], "must be an axis"),
+    "another ending": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--out", "x.parquet"], "as .json or .csv"),
+    "three ends": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--per-atom", "1,2,3"], "--per-atom must be"),
+}
+
+
+@pytest.mark.parametrize(("words", "said"), REFUSED.values(), ids=REFUSED)
+def test_wrong_questions_are_refused(run, files, words, said):
+    events, domain = files
+    code, shown, err = run(*[{"EVENTS": events, "DOMAIN": domain}.get(word, word) for word in words])
+    assert (code, shown) == (2, "")
+    assert said in err
+
+
+def test_no_message_quotes_an_event(run, files):
+    events, domain = files
+    for line in ("9876543,A\n", ",A,1,9876543\n", "ann,A,9876543,9876543x\n"):
+        events.write_text("user,page,age,amount\nann,A,1,1\n" + line)
+        code, _, err = run("count", events, *SAY, "--domain", domain, "--values", "amount")
+        assert code == 1
+        assert "9876543" not in err
+
+
+def test_a_file_of_counts_is_read_as_it_was_written(tmp_path):
+    counted = count_table({"user": ["a"], "page": ["A"]}, person="user", domain=Domain(page=["A"]), at_most=1)
+    good = COUNTED_FORM.document(counted)
+    changes = {"atoms": [1, 2]}, {"atoms": [1.5]}, {"atoms": [True]}, {"unit": {}}, {"part": 3}, {"domain": 1}
+    for change in (*changes, {"kind": "design"}, {"format": 2}, {"more": 1}):
+        (tmp_path / "bad.json").write_text(json.dumps(good | change))
+        with pytest.raises(UtmostError):
+            COUNTED_FORM.read(tmp_path / "bad.json")
+    (tmp_path / "bad.json").write_text("{")
+    with pytest.raises(BadTable):
+        COUNTED_FORM.read(tmp_path / "bad.json")

@@ -1,0 +1,79 @@
+"""`utmost release --planar`: points of a file, their statement verified, what does not go with it refused."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def places(tmp_path):
+    table = tmp_path / "places.csv"
+    table.write_text("name,x,y\nhome,651300.25,6861200.5\nwork,652900.1,6860100\n")
+    return table
+
+
+PROMISE = ["--columns", "x,y", "--planar", "--public", "name", "--epsilon", "1", "--per", "200"]
+
+
+def test_a_file_of_places_is_released_and_verified(run, places, tmp_path):
+    out = tmp_path / "out.csv"
+    code, shown, err = run("release", places, *PROMISE, "--out", out)
+    assert (code, err) == (0, "")
+    for words in ("200 away by Euclidean distance", "epsilon = 1 for each 200", "within 950.187 of each point"):
+        assert words in " ".join(shown.split())
+    assert out.read_text().startswith("name,x,y,x_y_radius\nhome,")
+    code, shown, _ = run("verify", out, "--json")
+    found = json.loads(shown)
+    assert (code, found["statement"], found["table"]) == (0, "consistent", "unchanged")
+    assert "EuclideanLaplace" in found["law"]
+    out.write_text(out.read_text().replace("home", "here"))
+    assert run("verify", out)[0] == 1
+    code, _, err = run(
+        "read", "--statement", f"{out}.json", "--response", "3", "--prior", "uniform", "--loss", "binary"
+    )
+    assert (code, "utmost table release" in err) == (1, True)
+
+
+def test_json_dry_runs_and_standard_output(run, places):
+    code, shown, _ = run("release", places, *PROMISE, "--json", "--grid", "10")
+    found = json.loads(shown)
+    assert (code, found["statement"]["grid"], found["statement"]["per"]) == (0, "10", "200")
+    assert all(x % 10 == 0 for x in found["table"]["x"])
+    code, shown, _ = run("release", places, *PROMISE, "--dry-run")
+    assert (code, "Nothing was drawn" in shown) == (0, True)
+    code, shown, err = run("release", places, *PROMISE)
+    assert (code, shown.splitlines()[0], "Released." in err) == (0, "name,x,y,x_y_radius", True)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--sensitivity", "1"], "--sensitivity does not go with --planar"),
+        (["--cells", "1"], "--cells does not go"),
+        (["--relaxable"], "--relaxable does not go"),
+        (["--ledger", "x.db"], "--ledger does not go"),
+        (["--domain", "reals"], "--domain does not go"),
+        (["--grid", "400"], "1.7"),
+        (["--per", "0"], "per must be positive"),
+    ],
+)
+def test_what_does_not_go_with_points(run, places, options, words):
+    code, shown, err = run("release", places, *PROMISE, *options)
+    assert (code, shown, words in " ".join(err.split())) == (2 if code == 2 else 1, "", True)
+
+
+def test_a_distance_needs_points(run, places):
+    code, _, err = run("release", places, "--columns", "x", "--epsilon", "1", "--per", "2", "--drop", "name,y")
+    assert (code != 0, "--per needs --planar" in err) == (True, True)
+
+
+def test_the_level_for_an_error_bar_of_points(run):
+    code, shown, _ = run("epsilon-for", "--radius", "1000", "--planar", "--per", "200", "--json")
+    found = json.loads(shown)
+    assert (code, found["epsilon"], found["per"], found["dimensions"]) == (0, "951/1000", "200", 2)
+    assert found["radius"] <= 1000
+    code, shown, _ = run("epsilon-for", "--radius", "1000", "--planar", "--per", "200")
+    assert (code, "0.951 for each 200 of Euclidean distance" in shown) == (0, True)
+    for options in (["--per", "200"], ["--planar", "--sensitivity", "1"], []):
+        code, shown, err = run("epsilon-for", "--radius", "10", *options)
+        assert (code != 0, shown, bool(err)) == (True, "", True)

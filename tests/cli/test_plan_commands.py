@@ -1,0 +1,302 @@
+"""`plan`, `release --plan`, `total`, `clean`, and `verify` and ledgers of such releases: from a count to an answer."""
+
+import csv
+import io
+import json
+import shutil
+import warnings
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+from utmost import release_workload
+from utmost.documents.counted_files import COUNTED_FORM, read_domain
+from utmost.documents.plan_files import PLAN_FORM
+from utmost.documents.workload_files import read_workload
+from utmost.errors import LittleProtection, UtmostError
+from utmost.exact import level
+from utmost.privacy import Unit
+from utmost.tables import count_table
+from utmost.workloads import Strategy, Workload
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+DOMAIN = EXAMPLES / "applicants_domain.json"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The applicants counted; a plan to measure the atoms; their release at 20, where noise is rarer than 1e-7."""
+    folder = tmp_path_factory.mktemp("made")
+    domain = read_domain(DOMAIN)
+    counted = count_table(EXAMPLES / "berkeley_applicants.csv", person="applicant", domain=domain, at_most=1)
+    wanted = Workload(domain, {"department sex outcome": 1, "sex": 2, "": 1})
+    plan = Strategy(domain, counted.unit, {"department sex outcome": 1}, wanted, level(1))
+    documents = {"counted": COUNTED_FORM.document(counted), "plan": PLAN_FORM.document(plan)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LittleProtection)
+        for name, epsilon in (("release", 20), ("noisy", 1)):
+            documents[name] = release_workload(counted, plan, epsilon=epsilon).facts()
+    for name, document in documents.items():
+        (folder / f"{name}.json").write_text(json.dumps(document))
+    return folder
+
+
+@pytest.fixture
+def counted(made):
+    return made / "counted.json"
+
+
+@pytest.fixture
+def release(made):
+    return made / "release.json"
+
+
+@pytest.fixture
+def plan(made, tmp_path):
+    return shutil.copy(made / "plan.json", tmp_path / "plan.json")
+
+
+def test_a_plan_says_the_choice_in_numbers(run, counted, tmp_path):
+    """Measured, wanted with error bars, other weightings, how far from the best, by class; the file is read back."""
+    out = tmp_path / "p.json"
+    say = ["plan", counted, "--want", "department sex", "--want", "sex=2", "--want", "total", "--epsilon", 1]
+    code, shown, err = run(*say, "--up-to", 3, "--out", out)
+    assert (code, err) == (0, "")
+    for words in ("share of the level", "error bar, 95 %", "every answer alike", "any mechanism with unbiased answers"):
+        assert words in shown
+    found = json.loads(run(*say, "--json")[1])
+    assert [(one["sums"], one["weight"], one["answers"]) for one in found["wanted"]] == [
+        *(("department sex", "1", 12), ("sex", "2", 2), ("", "1", 1)),
+    ]
+    assert set(found["within"]) == {"per answer", "any unbiased", "any integer strategy", "these families"}
+    assert all(one["times"] >= 1 for one in found["within"].values())
+    assert 1 <= found["certified"] <= 1.021
+    assert "one level for each (searched, with proof)" in shown
+    read = PLAN_FORM.read(out)
+    assert (read.unit, str(read.level), str(read.tuned_at)) == (Unit(1, 1), "epsilon=1", "epsilon=3")
+    assert read.workload is not None
+    assert [part.name for part in read.workload.parts] == ["department sex", "sex", ""]
+
+
+def test_berkeley_atoms_have_the_error_bars_of_the_note(run, counted):
+    """Sums of 1, 2, 4, 6, 12 and 24 atoms at epsilon 1, 95 %: 3, 4, 5, 7, 9, 13."""
+    wants = ["department sex outcome", "department sex", "department", "sex outcome", "sex", ""]
+    say = [word for want in wants for word in ("--want", want)]
+    code, shown, _ = run("plan", counted, *say, "--share", "department sex outcome=1", "--epsilon", 1, "--json")
+    bars = {one["sums"]: one["error_bar"] for one in json.loads(shown)["wanted"]}
+    assert code == 0
+    assert [bars[want] for want in wants] == [3, 4, 5, 7, 9, 13]
+
+
+def test_another_weighting_is_taken_by_its_name(run, counted, tmp_path):
+    out = tmp_path / "p.json"
+    say = ["plan", counted, "--want", "department sex", "--want", "", "--epsilon", 1]
+    assert run(*say, "--choose", "total above all", "--out", out)[0] == 0
+    assert "department sex" not in {one["sums"] for one in json.loads(out.read_text())["wanted"] if one["answers"] == 1}
+    first = run(*say, "--choose", "atoms alone", "--json")[1]
+    assert [one["family"] for one in json.loads(first)["measured"]] == ["department sex"]
+    code, _, err = run(*say, "--choose", "atoms")
+    assert (code, "one of those shown" in err) == (2, True)
+
+
+def test_a_domain_alone_is_planned_for(run):
+    code, shown, _ = run("plan", DOMAIN, "--want", "sex", "--epsilon", 1, "--at-most", 2, "--per-atom", 3, "--json")
+    assert code == 0
+    assert json.loads(shown)["unit"] == {"sensitivity": "3", "cells": 2, "neighbours": "add-remove"}
+
+
+@pytest.mark.parametrize("path", [("unit", "cells"), ("wanted", 0, "standard_deviation"), ("shares", 0, 1), ("level",)])
+def test_a_plan_that_was_changed_is_refused(plan, path):
+    said = json.loads(plan.read_text())
+    at = said
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = {"cells": 2, 1: "1/2", "level": "2"}.get(path[-1], 1.0)
+    plan.write_text(json.dumps(said))
+    with pytest.raises(UtmostError):
+        PLAN_FORM.read(plan)
+
+
+def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan, tmp_path):
+    out, tables = tmp_path / "release.json", tmp_path / "tables"
+    say = ["release", counted, "--plan", plan, "--epsilon", 20, "--yes", "--out", out, "--tables", tables]
+    code, shown, err = run(*say)
+    assert (code, err) == (0, "")
+    assert "men" in shown
+    assert "2691 ± 0" in shown
+    assert sorted(path.name for path in tables.iterdir()) == ["department-sex-outcome.csv", "sex.csv", "total.csv"]
+    assert (tables / "sex.csv").read_text() == "sex,estimate,radius\nmen,2691,0\nwomen,1835,0\n"
+    assert read_workload(out).total().value == 4526
+    assert "nothing is written over another file" in run(*say)[2]
+
+
+def test_a_dry_run_of_a_plan_draws_nothing(run, counted, plan, tmp_path, monkeypatch):
+    monkeypatch.setattr("utmost.release.workload_release.noised_by", lambda *_, **__: pytest.fail("drew"))
+    say = ["release", counted, "--plan", plan, "--epsilon", 1, "--dry-run", "--out", tmp_path / "r.json"]
+    code, shown, _ = run(*say)
+    assert (code, "Nothing was drawn" in shown) == (0, True)
+    assert json.loads(run(*say, "--json")[1])["error_bars"] == {"department sex outcome": 3, "sex": 9, "": 13}
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_events_and_tables_of_atoms_are_counted_by_the_plan(run, plan):
+    """Without --domain and --at-most those of the plan hold; nested columns are read, too."""
+    loud = ["--plan", plan, "--epsilon", 20, "--yes"]
+    _, people, _ = run("release", EXAMPLES / "berkeley_applicants.csv", "--person", "applicant", *loud)
+    code, nested, err = run(
+        *("release", EXAMPLES / "berkeley_admissions.csv", "--nested", "outcome=admitted,applicants", *loud)
+    )
+    assert code == 0, err
+    assert json.loads(people)["sums"] == json.loads(nested)["sums"]
+
+
+ASKED = {
+    "everything": ([], "total: 4526 ± 0"),
+    "one label": (["--where", "sex=men"], "sex=men: 2691 ± 0"),
+    "several labels": (["--where", "department=A,B", "--where", "sex=women"], "133 ± 0"),
+}
+
+
+@pytest.mark.parametrize(("words", "said"), ASKED.values(), ids=ASKED)
+def test_a_release_is_asked(run, release, words, said):
+    code, shown, err = run("total", release, *words)
+    assert (code, err) == (0, "")
+    assert said in shown
+
+
+def test_ratios_and_means_come_as_intervals(run, made):
+    ask = ["total", made / "noisy.json", "--json"]
+    low, high = json.loads(run(*ask, "--where", "sex=men", "--ratio")[1])["interval"]
+    assert 0.58 < low < high < 0.61
+    found = json.loads(run(*ask, "--mean", "department", "--values", "1,2,3,4,5,6")[1])
+    assert (found["determined"], 3.2 < found["value"] < 3.5) == (True, True)
+
+
+def test_bins_are_asked_by_ranges(run, tmp_path):
+    """From 20 up to 40, which is not in it; a mean by the middles of bins; sums by counts of another release."""
+    domain, events = tmp_path / "d.json", tmp_path / "e.csv"
+    domain.write_text(json.dumps({"age": {"bins": [0, 60], "width": 20}, "sex": ["men", "women"]}))
+    events.write_text("who,age,sex,spent\na,25,men,3\nb,33,women,8\nc,39,men,1\nd,40,men,9\n")
+    say = ["--person", "who", "--domain", domain, "--at-most", 1]
+    loud = ["--epsilon", 20, "--yes"]
+    plan, counts, sums = (tmp_path / name for name in ("plan.json", "counts.json", "sums.json"))
+    run("plan", domain, "--at-most", 1, "--want", "age sex", "--want", "ranges of age", "--epsilon", 1, "--out", plan,
+        "--share", "age sex=1")  # fmt: skip
+    assert run("release", events, *say, "--plan", plan, *loud, "--out", counts)[0] == 0
+    spent = [*say, "--values", "spent", "--per-atom", 1]
+    assert run("release", events, *spent, "--plan", plan, *loud, "--out", sums)[0] == 0
+    ask = ["total", counts, "--json", "--where", "age=20..40"]
+    assert json.loads(run(*ask)[1])["value"] == 3
+    assert json.loads(run(*ask, "--where", "sex=men")[1])["value"] == 2
+    assert json.loads(run(*ask, "--mean", "age")[1])["value"] == pytest.approx(30)
+    assert json.loads(run(*ask, "--sums", sums)[1])["value"] == pytest.approx(1)
+    empty = run("total", counts, "--where", "sex=men", "--over", "age=0..20")
+    assert (empty[0], "not determined" in empty[1]) == (0, True)
+    assert "edges of bins" in run("total", counts, "--where", "age=20..45")[2]
+
+
+def test_clean_tables_stand_beside_what_was_released(run, release, tmp_path):
+    out = tmp_path / "clean.csv"
+    code, shown, err = run("clean", release, "--family", "department sex", "--out", out)
+    assert (code, err) == (0, "")
+    assert "a true zero can only be raised" in " ".join(shown.split())
+    rows = list(csv.DictReader(io.StringIO(out.read_text())))
+    assert rows[0] == {"department": "A", "sex": "men", "estimate": "825", "radius": "0", "clean": "825"}
+    assert len(rows) == 12
+    said = json.loads((tmp_path / "clean.csv.json").read_text())
+    assert said["family"] == "department sex"
+    assert "biased" in said["words"]
+    assert len(json.loads(run("clean", release, "--json")[1])["table"]["clean"]) == 24
+    assert run("clean", release, "--family", "total")[1].splitlines() == ["estimate,radius,clean", "4526,0,4526"]
+    assert "nothing is written over another file" in run("clean", release, "--out", out)[2]
+
+
+def test_a_signed_release_by_a_plan_is_verified(run, counted, plan, tmp_path):
+    key = Ed25519PrivateKey.generate()
+    private, public, out = (tmp_path / name for name in ("k.pem", "k.pub", "r.json"))
+    private.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    private.chmod(0o600)
+    public.write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    assert run("release", counted, "--plan", plan, "--epsilon", 1, "--out", out, "--sign", private)[0] == 0
+    code, shown, _ = run("verify", out, "--public-key", public, "--json")
+    assert (code, json.loads(shown)["signature"]) == (0, "valid")
+    said = json.loads(out.read_text())
+    out.write_text(json.dumps(said))
+    assert "as the owner of the key signed it" in run("verify", out, "--public-key", public)[2]
+    assert run("verify", out)[0] == 0
+    said["sums"]["department sex outcome"][3] += 1
+    out.write_text(json.dumps(said))
+    code, _, err = run("verify", out)
+    assert (code, "measured" in err) == (1, True)
+
+
+def test_a_ledger_keeps_a_release_by_a_plan(run, counted, plan, tmp_path):
+    """Published, relaxed and viewed: each answer is the document at its level, and together they cost the loosest."""
+    place = ["--ledger", tmp_path / "l.db", "--name", "admissions"]
+    outs = [tmp_path / name for name in ("a.json", "b.json", "c.json")]
+    say = ["release", counted, "--plan", plan, *place]
+    assert "would be made" in run(*say, "--epsilon", "1/4", "--create", "--dry-run")[1]
+    assert run(*say, "--epsilon", "1/4", "--create", "--out", outs[0])[0] == 0
+    code, shown, err = run("relax", counted, *place, "--epsilon", 2, "--out", outs[1])
+    assert (code, "answered at" in shown) == (0, True), err
+    assert run("view", *place, "--epsilon", 1, "--confidence", "0.9", "--out", outs[2])[0] == 0
+    assert [str(read_workload(out).level) for out in outs] == ["epsilon=1/4", "epsilon=2", "epsilon=1"]
+    assert float(read_workload(outs[2]).confidence) == 0.9
+    assert all(run("verify", out)[0] == 0 for out in outs)
+    assert "written as .json" in run("view", *place, "--epsilon", 1, "--out", tmp_path / "d.csv")[2]
+    code, _, err = run("relax", EXAMPLES / "berkeley_admissions.csv", *place, "--epsilon", 3)
+    assert (code, "measures a counted table" in err) == (2, True)
+
+
+REFUSED = {
+    "a family misspelt": (["plan", "COUNTED", "--want", "departmant", "--epsilon", 1], "Did you mean 'department'?"),
+    "nothing wanted": (["plan", "COUNTED", "--epsilon", 1], "a plan must say which sums are wanted"),
+    "a share of none": (["plan", "COUNTED", "--want", "sex", "--share", "sez=1", "--epsilon", 1], "mean 'sex'"),
+    "shares of less": (["plan", "COUNTED", "--want", "sex", "--share", "sex=1/2", "--epsilon", 1], "add up to 1"),
+    "shares too coarse": (["plan", "COUNTED", "--want", "department", "--share", "sex=1", "--epsilon", 1], "determine"),
+    "a plan for a CSV": (["plan", "TABLE", "--want", "sex", "--epsilon", 1], "Count first"),
+    "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "no --at-most"),
+    "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "that was proved"),
+    "no level": (["plan", "COUNTED", "--want", "sex"], "--epsilon and --alpha"),
+    "up to less": (["plan", "COUNTED", "--want", "sex", "--epsilon", 2, "--up-to", 1], "--up-to must be at least"),
+    "no weight": (["plan", "COUNTED", "--want", "sex=-1", "--epsilon", 1], "must be positive"),
+    "a table that is none": (["release", "TABLE", "--plan", "PLAN", "--epsilon", 1], "carried out on a counted table"),
+    "columns of a plan": (["release", "COUNTED", "--plan", "PLAN", "--columns", "n", "--epsilon", 1], "with --plan"),
+    "a table beside no plan": (["release", "COUNTED", "--tables", "x", "--epsilon", 1], "--tables needs --plan"),
+    "another ending": (["release", "COUNTED", "--plan", "PLAN", "--epsilon", 1, "--out", "x.csv"], "written as .json"),
+    "admitted above applicants": (
+        ["release", "TABLE", "--plan", "PLAN", "--nested", "outcome=applicants,admitted", "--epsilon", 1],
+        "admitted must be at least applicants",
+    ),
+    "a plan that is none": (["release", "COUNTED", "--plan", "DOMAIN", "--epsilon", 1], "a plan must be of the kind"),
+    "a label misspelt": (["total", "RELEASE", "--where", "sex=man"], "Did you mean 'men'?"),
+    "a level alone": (["total", "RELEASE", "--where", "sex"], "a selection must be LEVEL=LABEL"),
+    "a level twice": (["total", "RELEASE", "--where", "sex=men", "--where", "sex=women"], "sex=men,women"),
+    "a range of labels": (["total", "RELEASE", "--where", "sex=a..b"], "only bins are taken by a range"),
+    "two questions": (["total", "RELEASE", "--ratio", "--mean", "sex"], "one question"),
+    "no release": (["total", "COUNTED"], "'utmost workload release'"),
+    "clean what is none": (["clean", "PLAN"], "'utmost workload release'"),
+    "clean a label": (["clean", "RELEASE", "--family", "sex=men"], "whole levels"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "said"), REFUSED.values(), ids=REFUSED)
+def test_wrong_questions_are_answered_with_what_to_do(run, counted, plan, release, words, said):
+    places = {"COUNTED": counted, "PLAN": plan, "RELEASE": release, "DOMAIN": DOMAIN}
+    places["TABLE"] = EXAMPLES / "berkeley_admissions.csv"
+    code, shown, err = run(*[places.get(word, word) for word in words])
+    assert code in (1, 2)
+    assert shown == ""
+    assert said in err
+
+
+def test_what_was_not_measured_is_not_determined(run, counted, tmp_path):
+    plan, out = tmp_path / "p.json", tmp_path / "r.json"
+    run("plan", counted, "--want", "sex", "--epsilon", 1, "--out", plan)
+    run("release", counted, "--plan", plan, "--epsilon", 1, "--out", out)
+    for say in (["total", out, "--where", "department=A"], ["clean", out]):
+        code, shown, err = run(*say)
+        assert (code, shown) == (2, "")
+        assert "must determine the answer" in err

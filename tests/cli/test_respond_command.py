@@ -1,0 +1,162 @@
+"""`utmost respond`: what is drawn from is checked first, and what leaves holds no secret."""
+
+import csv
+import io
+import json
+import re
+import sys
+
+import pytest
+
+NINE = ["--grid", "3x3", "--prior", "uniform", "--loss", "distance", "--epsilon", 1]
+PLACES = {f"({r}, {c})" for r in range(3) for c in range(3)}
+
+
+@pytest.fixture
+def design(run, tmp_path):
+    """A design on nine places."""
+    path = tmp_path / "design.json"
+    assert run("design", *NINE, "--out", path)[0] == 0
+    return path
+
+
+def test_an_answer_is_a_place_and_its_price_is_said(run, design):
+    """By number, by name, and by the name without brackets; each says that answers add up."""
+    for secret in (4, "(1, 1)", "1,1", " ( 1,1 ) "):
+        code, out, err = run("respond", design, "--secret", secret)
+        assert (code, err) == (0, "")
+        assert re.search(r"answer\s+\(\d, \d\)", out)
+        assert "epsilon = 1 for secrets at distance 1" in out
+        assert "k answers cost k times epsilon" in out
+    found = json.loads(run("respond", design, "--secret", 4, "--json")[1])
+    assert found["answer"] in PLACES
+    assert found["statement"]["epsilon"] == "1"
+    assert found["statement"]["space"] == {"kind": "grid", "sizes": [3, 3]}
+
+
+def test_counts_answer_with_counts(run, tmp_path):
+    path = tmp_path / "counts.json"
+    assert run("design", "--counts", 5, "--prior", "uniform", "--alpha", "1/2", "--out", path)[0] == 0
+    assert json.loads(run("respond", path, "--secret", 5, "--json")[1])["answer"] in set("012345")
+
+
+def test_the_secret_may_come_through_the_pipe(run, design, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1,2\n"))
+    assert run("respond", design, "--secret", "-")[0] == 0
+
+
+def test_a_design_that_proves_nothing_is_not_drawn_from(run, design):
+    """One probability moved from one answer to another: the privacy is checked before anything is drawn."""
+    found = json.loads(design.read_text())
+    found["channel"][0] = ["1"] + ["0"] * 8
+    design.write_text(json.dumps(found))
+    code, out, err = run("respond", design, "--secret", 4)
+    assert (code, out) == (1, "")
+    assert "must prove what it states" in err
+
+
+def test_refusals_do_not_repeat_the_secret(run, design, file):
+    for secret in ("Atlantis", "9876", "-1"):
+        code, out, err = run("respond", design, "--secret", secret)
+        assert (code, out) == (2, "")
+        assert secret not in err
+    table = file("place\n3\nAtlantis\n")
+    code, out, err = run("respond", design, "--file", table, "--column", "place")
+    assert (code, out) == (2, "")
+    assert "in row 2" in err
+    assert "Atlantis" not in err
+
+
+def test_a_table_leaves_with_answers_and_without_secrets(run, design, file, tmp_path):
+    """The answers stand in the place of the secrets; other columns are public or dropped, and the statement says so."""
+    table = file('name,place,age\nAda,"(0, 1)",36\nBea,4,007\n')
+    asked = ["respond", design, "--file", table, "--column", "place", "--public", "age", "--drop", "name"]
+    code, out, err = run(*asked)
+    assert code == 0
+    assert "k answers cost k times epsilon" in err
+    rows = list(csv.reader(out.splitlines()))
+    assert rows[0] == ["place_answer", "age"]
+    assert [row[1] for row in rows[1:]] == ["36", "007"]
+    assert {row[0] for row in rows[1:]} <= PLACES
+    written = tmp_path / "answers.csv"
+    assert run(*asked, "--out", written)[0] == 0
+    said = json.loads((tmp_path / "answers.csv.json").read_text())
+    assert (said["kind"], said["rows"], said["public"]) == ("utmost answers", 2, ["age"])
+    assert len(said["table"]["sha256"]) == 64
+    assert run(*asked, "--out", written)[0] == 2  # never written over
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--public", "age,place", "--drop", "name"], "cannot be public"),
+        (["--public", "age"], "got name"),
+        (["--public", "age", "--drop", "age,name"], "got age"),
+        (["--public", "age", "--drop", "nam"], "Did you mean 'name'"),
+    ],
+)
+def test_every_column_is_declared_and_the_secrets_never_public(run, design, file, options, says):
+    table = file("name,place,age\nAda,3,36\n")
+    code, out, err = run("respond", design, "--file", table, "--column", "place", *options)
+    assert (code in (1, 2), out) == (True, "")
+    assert says in err
+
+
+def test_an_answer_that_was_kept_is_repeated_whatever_the_secret_is_by_now(run, design, file, tmp_path):
+    """Only new persons are drawn for, and the kept file must be the one that was written."""
+    people = [f"p{k}" for k in range(60)]
+    first = file("id,place\n" + "".join(f"{name},0\n" for name in people), "first.csv")
+    more = ["--column", "place", "--public", "id", "--id", "id"]
+    kept = tmp_path / "kept.csv"
+    assert run("respond", design, "--file", first, *more, "--out", kept)[0] == 0
+    answers = dict(csv.reader(kept.read_text().splitlines()))
+    moved = file("id,place\nnew,4\n" + "".join(f"{name},8\n" for name in reversed(people)), "moved.csv")
+    found = json.loads(run("respond", design, "--file", moved, *more, "--kept", kept, "--json")[1])
+    again = dict(zip(found["table"]["id"], found["table"]["place_answer"], strict=True))
+    assert {name: again[name] for name in people} == {name: answers[name] for name in people}
+    assert found["statement"]["repeated"] == 60
+    assert again["new"] in PLACES
+    other = tmp_path / "other.json"
+    assert run("design", *NINE[:-1], 2, "--out", other)[0] == 0
+    assert "same mechanism" in run("respond", other, "--file", moved, *more, "--kept", kept)[2]
+    kept.write_text(kept.read_text().replace("p1,", "q1,"))
+    assert "must be those that were written" in run("respond", design, "--file", moved, *more, "--kept", kept)[2]
+
+
+def test_a_person_has_one_row_and_can_be_found_again(run, design, file):
+    twice = file("id,place\nAda,3\nAda,4\n")
+    asked = ["respond", design, "--file", twice, "--column", "place"]
+    code, out, err = run(*asked, "--public", "id", "--id", "id")
+    assert (code, out) == (1, "")
+    assert "distinct" in err
+    assert "Ada" not in err
+    assert "must be public" in run(*asked, "--drop", "id", "--id", "id")[2]
+    assert "tells persons apart" in run(*asked, "--public", "id", "--kept", twice)[2]
+
+
+def test_a_channel_needs_its_space_and_states_its_least_level(run, file):
+    """Rows are named in the file; the level is computed along the distances of the space."""
+    channel = file("secret,Y,N\nyes,2/3,1/3\nno,1/3,2/3\n", "coin.csv")
+    code, _, err = run("respond", channel, "--secret", "yes")
+    assert code == 2
+    assert "--space" in err
+    found = json.loads(run("respond", channel, "--space", "discrete:2", "--secret", "yes", "--json")[1])
+    assert found["answer"] in "YN"
+    assert found["statement"]["alpha"] == "1/2"
+    assert run("respond", channel, "--space", "discrete:3", "--secret", "yes")[0] == 2
+
+
+def test_channels_that_keep_no_level_exactly_are_refused(run, file):
+    rounded = file("0.3333333333,0.6666666666\n0.6666666666,0.3333333333\n", "rounded.csv")
+    code, out, err = run("respond", rounded, "--space", "discrete:2", "--secret", 0)
+    assert (code, out) == (2, "")
+    assert "repair" in err
+    telling = file("1,0\n1/2,1/2\n", "telling.csv")
+    assert run("respond", telling, "--space", "discrete:2", "--secret", 0)[:2] == (1, "")
+
+
+def test_misuse(run, design, file):
+    table = file("place\n3\n")
+    for wrong in ([], ["--secret", 1, "--file", table], ["--file", table], ["--secret", 1, "--column", "place"]):
+        assert run("respond", design, *wrong)[0] == 2
+    assert run("respond", design, "--secret", 1, "--space", "grid:3x3")[0] == 2

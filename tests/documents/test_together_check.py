@@ -1,0 +1,82 @@
+"""A statement on columns changed together follows from itself, and each change of it is found."""
+
+import pytest
+
+from utmost.documents.together_check import check_together
+from utmost.errors import BadTable, Unsupported
+from utmost.release import release_together
+
+TABLE = {"department": ["A", "B"], "a": [933, 585], "b": [601, 370], "c": [5, 6]}
+
+
+def made(noise=None, **how):
+    how = {"epsilon": "1/2", "sensitivity": 1, "noise": noise, "public": "department", "columns": ["a", "b", "c"]} | how
+    return release_together(TABLE, drop=[name for name in "abc" if name not in how["columns"]], **how)
+
+
+@pytest.mark.parametrize("noise", ["joint", "rotated", "independent", None])
+@pytest.mark.parametrize(
+    "how", [{}, {"halves": "keep"}, {"neighbours": "change-one"}, {"columns": ["b", "a"], "epsilon": 3}]
+)
+def test_a_statement_as_it_was_made_passes(noise, how):
+    """All kinds of noise, and what else can be chosen."""
+    release = made(noise, **how)
+    plan = check_together(release.sidecar, release.table)
+    assert plan.radii == release.plan.radii
+    assert plan.way == release.plan.way
+
+
+CHANGED = {
+    "guarantee": "no one is hurt",
+    "epsilon": "1/3",
+    "epsilon_rounded_up": 0.25,
+    "alpha": "1/2",
+    "neighbours": "change-one",
+    "sensitivity": "2",
+    "cells": 2,
+    "charged": 6,
+    "noise": "joint",
+    "drawn": "nothing",
+    "laws": [],
+    "groups": [["a", "b", "c"]],
+    "shares": ["1"],
+    "relaxable": True,
+    "halves": "keep",
+    "confidence_exactly": "9/10",
+    "radii": {"a": 1, "b": 1, "c": 1},
+    "released": ["b", "a", "c"],
+    "public": [],
+    "rows": 3,
+    "rows_from": "observed",
+    "table": {"of": "cells", "sha256": "0"},
+    "kind": "utmost table release",
+    "unknown": 1,
+}
+
+
+@pytest.mark.parametrize("field", CHANGED)
+def test_each_changed_field_is_found(field):
+    """Every field but the version."""
+    release = made("rotated")
+    assert field == "unknown" or release.sidecar[field] != CHANGED[field]
+    with pytest.raises(BadTable):
+        check_together(release.sidecar | {field: CHANGED[field]}, release.table)
+    if field != "unknown":
+        with pytest.raises(BadTable):
+            check_together({k: v for k, v in release.sidecar.items() if k != field}, release.table)
+
+
+def test_a_release_to_be_relaxed_passes():
+    """Halves kept."""
+    release = made(relaxable=True)
+    assert check_together(release.sidecar, release.table).is_relaxable
+
+
+def test_another_table_and_a_later_format_are_refused():
+    """Cells, radii, columns; and a format from the future."""
+    release = made("rotated")
+    for change in ({"a": [1, 2]}, {"a_radius": [1, 1]}, {"d": [1, 2]}):
+        with pytest.raises(BadTable):
+            check_together(release.sidecar, release.table | change)
+    with pytest.raises(Unsupported):
+        check_together(release.sidecar | {"format": 2}, release.table)

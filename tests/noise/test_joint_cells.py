@@ -1,0 +1,222 @@
+"""Noise of cells changed together: laws against brute force, privacy by enumeration, and what cannot be relaxed."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.errors import NotALevel, NotANumber, OutOfRange
+from utmost.noise import Geometric, JointCells, RotatedPair
+
+few = settings(deadline=None, max_examples=25)
+ratios = st.fractions(Fraction(1, 12), Fraction(4, 5), max_denominator=12)
+
+
+def shell(k, r):
+    """How many integer points of k dimensions have largest entry r."""
+    return (2 * r + 1) ** k - (2 * r - 1) ** k if r else 1
+
+
+def joint_by_sums(k, q, reach=400):
+    """The normaliser, and P(X_1 = a) by adding up the shells of one dimension less, in floats."""
+    total = math.fsum(shell(k, r) * q**r for r in range(reach))
+
+    def marginal(a):
+        return (
+            math.fsum((2 * a + 1) ** (k - 1) * q**a if r == a else shell(k - 1, r) * q**r for r in range(a, reach))
+            / total
+        )
+
+    return total, marginal
+
+
+@few
+@given(st.integers(2, 6), ratios)
+def test_the_joint_law_is_what_its_definition_adds_up_to(k, q):
+    """Masses, marginal, tail, mean size and variance."""
+    law = JointCells(alpha=q, cells=k)
+    total, marginal = joint_by_sums(k, float(q))
+    assert law.pmf([0] * k) == pytest.approx(1 / total)
+    assert law.pmf([3, -1, *[0] * (k - 2)]) / law.pmf([0] * k) == q**3
+    masses = [marginal(a) for a in range(150)]
+    assert [float(law.marginal_pmf(a)) for a in range(0, 40, 7)] == pytest.approx(masses[0:40:7])
+    assert float(law.tail(4)) == pytest.approx(2 * math.fsum(masses[5:]), rel=1e-6)
+    assert float(law.mean_size) == pytest.approx(2 * math.fsum(a * p for a, p in enumerate(masses)), rel=1e-6)
+    assert float(law.variance) == pytest.approx(2 * math.fsum(a * a * p for a, p in enumerate(masses)), rel=1e-6)
+
+
+@few
+@given(st.integers(1, 5), ratios, st.fractions(Fraction(1, 2), Fraction(999, 1000), max_denominator=1000))
+def test_the_radius_is_the_least_that_covers(k, q, confidence):
+    """In rationals, ties included."""
+    law = JointCells(alpha=q, cells=k)
+    t = law.radius(confidence)
+    assert law.tail(t) <= 1 - confidence
+    assert t == 0 or law.tail(t - 1) > 1 - confidence
+    exactly = JointCells(alpha=q, cells=k).radius(1 - law.tail(t))
+    assert exactly == t
+
+
+@few
+@given(ratios, st.integers(1, 4))
+def test_the_tail_is_the_sum_of_the_marginal(q, k):
+    """P(|X_1| > t) falls by 2 P(X_1 = t + 1), exactly."""
+    law = JointCells(alpha=q, cells=k)
+    for t in range(5):
+        assert law.tail(t) - law.tail(t + 1) == 2 * law.marginal_pmf(t + 1)
+    assert law.marginal_pmf(0) + law.tail(0) == 1
+
+
+def test_one_cell_is_the_geometric_law():
+    """k = 1."""
+    for epsilon in ("1/10", 1, 3):
+        joint, one = JointCells(epsilon, 1), Geometric(epsilon)
+        assert joint.mean_size == pytest.approx(one.moment(1), rel=1e-14)
+        assert joint.radius("0.95") == one.radius("0.95")
+    assert JointCells(alpha="1/3", cells=1).marginal_pmf(2) == Geometric(alpha="1/3").pmf(2)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "joint", "rotated", "independent"),
+    [
+        ("1/4", (5.984, 63.9), (5.992, 63.9), (7.979, 127.8)),
+        ("1/2", (2.968, 15.9), (2.984, 15.9), (3.959, 31.8)),
+        (1, (1.429, 3.90), (1.468, 3.92), (1.919, 7.84)),
+        (2, (0.583, 0.87), (0.684, 0.92), (0.851, 1.84)),
+        (3, (0.254, 0.30), (0.400, 0.37), (0.470, 0.74)),
+    ],
+)
+def test_mean_error_and_variance_of_two_cells(epsilon, joint, rotated, independent):
+    """The table of docs/theory/cells-together.md."""
+    alone = Geometric(Fraction(epsilon) / 2)
+    found = [
+        (JointCells(epsilon, 2).mean_size, JointCells(epsilon, 2).variance),
+        (RotatedPair(epsilon).mean_size, RotatedPair(epsilon).variance),
+        (alone.moment(1), alone.moment(2)),
+    ]
+    for (size, square), (known, known_square) in zip(found, (joint, rotated, independent), strict=True):
+        assert size == pytest.approx(known, abs=6e-4)
+        assert square == pytest.approx(known_square, rel=2e-2)
+
+
+@pytest.mark.parametrize(("epsilon", "mean"), [("1/2", 3.979), (1, 1.960), (2, 0.913)])
+def test_mean_error_of_three_cells(epsilon, mean):
+    """The same, k = 3."""
+    assert JointCells(epsilon, 3).mean_size == pytest.approx(mean, abs=6e-4)
+
+
+@pytest.mark.parametrize(("k", "s"), [(1, 1), (2, 1), (2, 2), (3, 1)])
+def test_the_joint_law_keeps_its_level_and_no_less(k, s):
+    """All responses in a box, all changes of at most s a cell, in rationals: the largest ratio is 1/alpha."""
+    alpha = Fraction(1, 2) ** s
+    law = JointCells(alpha=alpha, cells=k, sensitivity=s)
+    changes = list(product(range(-s, s + 1), repeat=k))
+    worst = max(
+        law.pmf(x) / law.pmf([a + d for a, d in zip(x, change, strict=True)])
+        for x in product(range(-2, 3), repeat=k)
+        for change in changes
+    )
+    assert worst == 1 / alpha
+
+
+@pytest.mark.parametrize("s", [1, 2])
+def test_the_rotated_pair_keeps_its_level_and_no_less(s):
+    """The same, over all halves; where only one cell changes, too."""
+    alpha = Fraction(1, 2) ** (2 * s)
+    law = RotatedPair(alpha=alpha, sensitivity=s)
+    halves = [(Fraction(a + b, 2), Fraction(a - b, 2)) for a, b in product(range(-5, 6), repeat=2)]
+    changes = list(product(range(-s, s + 1), repeat=2))
+    assert max(law.pmf(x) / law.pmf((x[0] + d, x[1] + e)) for x in halves for d, e in changes) == 1 / alpha
+    one_cell = max(law.pmf(x) / law.pmf((x[0] + d, x[1])) for x in halves for d in range(-s, s + 1))
+    assert one_cell == 1 / alpha
+
+
+@few
+@given(ratios)
+def test_the_rotated_pair_is_half_the_sum_of_two_geometric_laws(q):
+    """Marginal by convolution; mean size and variance by sums."""
+    law, one = RotatedPair(alpha=q * q), Geometric(alpha=q)
+    for n in range(6):
+        by_sum = float(np.sum(one.pmf(np.arange(-150, 151)) * one.pmf(n - np.arange(-150, 151))))
+        assert float(law.marginal_pmf(Fraction(n, 2))) == pytest.approx(by_sum)
+    masses = [float(law.marginal_pmf(Fraction(n, 2))) for n in range(200)]
+    assert 2 * math.fsum(masses) - masses[0] == pytest.approx(1)
+    assert float(law.mean_size) == pytest.approx(math.fsum(n * p for n, p in enumerate(masses)), rel=1e-6)
+    assert float(law.variance) == pytest.approx(math.fsum(n * n * p for n, p in enumerate(masses)) / 2, rel=1e-6)
+    assert law.marginal_pmf("1/3") == 0
+    assert law.pmf(["1/2", 0]) == 0
+
+
+def test_extreme_levels():
+    """From nearly no privacy left to give to nearly none given."""
+    strict, loose = JointCells("1/1000000", 4), JointCells(50, 4)
+    assert strict.mean_size == pytest.approx(2.5e6, rel=1e-9)  # (k+1)/(2 epsilon), the law on the reals
+    assert strict.variance == pytest.approx(1e13, rel=1e-9)  # (k+1)(k+2)/(3 epsilon^2)
+    assert loose.radius("0.95") == 0
+    assert loose.mean_size == pytest.approx(2 * 27 * math.exp(-50), rel=1e-12)
+    assert RotatedPair("1/1000000").mean_size == pytest.approx(1.5e6, rel=1e-9)
+    assert JointCells(1, 40).mean_size == pytest.approx(20.5, rel=0.01)
+
+
+def test_refusals():
+    """Cells and sensitivity below 1; no level or two; points of another length."""
+    for given_ in ({"cells": 0}, {"cells": 2, "sensitivity": 0}):
+        with pytest.raises(OutOfRange):
+            JointCells(1, **given_)
+    with pytest.raises(NotANumber):
+        JointCells(1, sensitivity="1/2")
+    with pytest.raises(NotALevel):
+        JointCells()
+    with pytest.raises(NotALevel):
+        RotatedPair(1, alpha="1/2")
+    with pytest.raises(OutOfRange):
+        JointCells(1, 2).pmf([1, 2, 3])
+
+
+def quotient(strict, loose, k, size):
+    """The only candidate for W between two joint laws of k cells, by discrete Fourier transforms on a torus."""
+    axis = np.abs(np.fft.fftfreq(size, 1 / size))
+    largest = np.max(np.meshgrid(*[axis] * k, indexing="ij"), axis=0)
+    one, two = (np.exp(-epsilon * largest) for epsilon in (strict, loose))
+    return np.fft.ifftn(np.fft.fftn(one / one.sum()) / np.fft.fftn(two / two.sum())).real
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1, 2, 3])
+def test_two_joint_cells_are_not_relaxed_by_small_steps(epsilon):
+    """W would need a negative mass at (2, 0), as the page proves; wide steps are lossless."""
+    assert quotient(epsilon, epsilon * 1.05, 2, 256)[2, 0] < -1e-8
+    assert quotient(epsilon, epsilon * 2.2, 2, 256).min() > -1e-15
+
+
+def test_three_joint_cells_are_not_relaxed_by_small_steps():
+    """The same in three dimensions."""
+    assert quotient(1, 1.05, 3, 64).min() < -1e-6
+    assert quotient(1, 2, 3, 64).min() < -1e-6
+
+
+@few
+@given(ratios, st.floats(0.1, 3), st.floats(0.1, 3))
+def test_the_characteristic_function_of_two_joint_cells(q, t1, t2):
+    """(1-q)^2 [(1+q)^2 + 2q (cos t1 + cos t2)] over both diagonals' (1 + q^2 - 2q cos(t1 +- t2)), not normalised."""
+    b, reach = float(q), 200
+    axis = np.arange(-reach, reach + 1)
+    largest = np.maximum(np.abs(axis)[:, None], np.abs(axis)[None, :])
+    summed = float(np.cos(t1 * axis) @ b**largest @ np.cos(t2 * axis))
+    top = (1 - b) ** 2 * ((1 + b) ** 2 + 2 * b * (math.cos(t1) + math.cos(t2)))
+    bottom = math.prod(1 + b * b - 2 * b * math.cos(t1 + sign * t2) for sign in (1, -1))
+    assert summed == pytest.approx(top / bottom, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 7])
+def test_one_coordinate_of_the_largest_norm_on_the_reals(k):
+    """Its characteristic function is sin(k theta)/(k t (1 + t^2)^(k/2)), theta = arctan t, by quadrature over cubes."""
+    n = np.linspace(1e-9, 120, 400_001)
+    weight = n**k * np.exp(-n) / math.factorial(k)
+    for t in (0.3, 1.0, 2.5):
+        theta = math.atan(t)
+        by_cubes = np.trapezoid(weight * np.sin(t * n) / (t * n), n)
+        assert by_cubes == pytest.approx(math.sin(k * theta) / (k * t * (1 + t * t) ** (k / 2)), abs=1e-8)

@@ -1,0 +1,145 @@
+"""Columns of coordinates as points: what is released, what is refused, whether the statement follows."""
+
+import json
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from utmost.documents import check_places
+from utmost.documents.places_check import stated_places
+from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported, UtmostError
+from utmost.exact import level
+from utmost.gradual import EuclideanLaplace
+from utmost.release import rehearse_places, release_places
+from utmost.testing import SeededRandomness
+
+TABLE = {"name": ["A", "B", "C"], "x": [1.5, Decimal("2.25"), 3], "y": [0, 1, Fraction(1, 3)], "size": [7, 8, 9]}
+PROMISE = {"columns": ["x", "y"], "public": "name", "drop": "size", "epsilon": 1}
+
+
+def test_points_are_released_with_one_radius_and_nothing_else_unasked():
+    made = release_places(TABLE, **PROMISE, per=200)
+    assert list(made.table) == ["name", "x", "y", "x_y_radius"]
+    assert made.table["name"] == ["A", "B", "C"]
+    assert set(made.table["x_y_radius"]) == {made.radius}
+    assert (made.spent, made.rows, made.public) == (level(1), 3, ("name",))
+    assert made.table["x"] != TABLE["x"]
+    assert TABLE["x"][0] == 1.5
+
+
+def test_the_noise_of_a_table_is_that_of_the_plane():
+    """Both coordinates share one noise: |V| has the law Gamma(2, e), which no two independent Laplace numbers have."""
+    zeros = np.zeros(20_000)
+    made = release_places({"x": zeros, "y": zeros}, columns=["x", "y"], epsilon="1/2", per=3)
+    off = np.hypot(made.table["x"], made.table["y"])
+    assert stats.kstest(off, EuclideanLaplace(level("1/6")).within).pvalue > 1e-5
+    assert (off <= made.radius).mean() == pytest.approx(0.95, abs=0.01)
+
+
+def test_one_and_three_columns():
+    for columns in (["x"], ["x", "y", "z"]):
+        table = {name: [1.0, 2.0] for name in columns}
+        made = release_places(table, columns=columns, epsilon=1)
+        assert made.law.dimensions == len(columns)
+        check_places(made.sidecar, made.table)
+
+
+def test_polars_frames_come_back_as_they_came():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"x": [1.0, 2.0], "y": [3, 4], "n": ["a", "b"]})
+    made = release_places(frame, columns=["x", "y"], public="n", alpha="1/2", grid="1/10")
+    assert made.table.columns == ["x", "y", "x_y_radius", "n"]
+    check_places(json.loads(json.dumps(made.sidecar)), made.table)
+
+
+@pytest.mark.parametrize(
+    ("table", "promise", "error"),
+    [
+        (TABLE, {"columns": ["x", "z"]}, BadTable),
+        (TABLE, {"columns": []}, OutOfRange),
+        (TABLE, {"drop": ()}, NotDeclared),
+        (TABLE, {"epsilon": 0}, NotALevel),
+        (TABLE, {"alpha": "1/2"}, NotALevel),
+        (TABLE, {"per": 0}, OutOfRange),
+        (TABLE, {"grid": 2}, OutOfRange),
+        (TABLE, {"confidence": 1}, OutOfRange),
+        (TABLE, {"rows": "x"}, OutOfRange),
+        (TABLE, {"randomness": SeededRandomness(1)}, PromiseBroken),
+        (TABLE | {"x": [1, None, 2]}, {}, BadTable),
+        (TABLE | {"x": [1, float("nan"), 2]}, {}, BadTable),
+        (TABLE | {"x": [1, "98765", 2]}, {}, BadTable),
+        (TABLE | {"name": [1.5, 2.25, 3]}, {}, BadTable),
+        (TABLE | {"name": ["A", "A", "B"]}, {"id_column": "name"}, BadTable),
+        (TABLE | {"x_y_radius": [1, 2, 3]}, {"public": ["name", "x_y_radius"]}, BadTable),
+        ({"x": [], "y": []}, {"public": (), "drop": ()}, BadTable),
+    ],
+)
+def test_what_cannot_be_released(table, promise, error):
+    for make in (release_places, rehearse_places):
+        if make is rehearse_places and "randomness" in promise:
+            continue
+        with pytest.raises(error) as refusal:
+            make(table, **PROMISE | promise)
+        assert "98765" not in str(refusal.value)
+
+
+@pytest.fixture
+def said():
+    return json.loads(json.dumps(release_places(TABLE, **PROMISE, per=200).sidecar))
+
+
+def test_a_rehearsal_says_the_same_and_draws_nothing(said):
+    made = rehearse_places(TABLE, **PROMISE, per=200)
+    assert made.table is None
+    assert made.sidecar | {"table": None} == said | {"table": None}
+
+
+def test_every_field_of_the_statement_is_checked(said):
+    """Change any field, and the statement is refused: it follows from the others, or the table shows another."""
+    table = {"name": [], "x": [], "y": [], "x_y_radius": []}
+    stated_places(said)
+    for name, value in said.items():
+        if name == "utmost":
+            continue
+        for other in (None, 7, "1/3", True, [], {"epsilon": 1}, -1.5):
+            if type(other) is type(value) and other == value:
+                continue
+            with pytest.raises(UtmostError):
+                check_places(said | {name: other}, table)
+        with pytest.raises(UtmostError):
+            stated_places({field: one for field, one in said.items() if field != name})
+    for name in said:
+        text = said[name]
+        if isinstance(text, str) and name not in (
+            "utmost",
+            "rows_from",
+            "epsilon",
+            "per",
+            "grid",
+            "confidence_exactly",
+        ):
+            with pytest.raises((BadTable, Unsupported)):
+                stated_places(said | {name: text + " and more"})
+    with pytest.raises(BadTable):
+        stated_places(said | {"another": 1})
+
+
+def test_a_changed_table_is_found_out():
+    made = release_places(TABLE, **PROMISE)
+    said = made.sidecar
+    for changed in ({"x": [0.0, 0.0, 0.0]}, {"x_y_radius": [1.0] * 3}, {"name": ["A", "B", "D"]}, {"more": [1, 2, 3]}):
+        with pytest.raises(BadTable):
+            check_places(said, made.table | changed)
+    with pytest.raises(BadTable):
+        check_places(said, {name: column[:2] for name, column in made.table.items()})
+
+
+def test_the_guarantee_names_the_unit_and_what_is_not_hidden(said):
+    """The promise is of distance: it says for how much of it, and that far points are told apart."""
+    text = said["guarantee"]
+    for words in ("2.72 times", "200 away by Euclidean distance", "(x, y)", "for each 200", "does not hide who is in"):
+        assert words in text
+    assert "additive noise" in said["theorem"]

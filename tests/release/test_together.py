@@ -1,0 +1,242 @@
+"""Columns that one individual changes together: what is drawn, promised and said; and answers at several levels."""
+
+import copy
+import json
+import threading
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goodness import LEVEL, chi_square
+from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported
+from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.noise import Combination, Geometric, JointCells
+from utmost.privacy import Unit
+from utmost.release import GradualTogether, plan_together, relax, release_together, turned, turned_back
+from utmost.testing.seeded import SeededRandomness
+
+TABLE = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}
+BOTH = ["applicants", "admitted"]
+integers = st.integers(-(2**70), 2**70)
+
+
+@given(st.lists(st.tuples(integers, integers), max_size=6))
+def test_turning_there_and_back_changes_nothing(pairs):
+    """Of any size; in whole numbers with either choice of halves, as sum and difference have one parity."""
+    first, second = [a for a, _ in pairs], [b for _, b in pairs]
+    total, apart = turned(first, second)
+    for halves in ("keep", "toss"):
+        one, two = turned_back(total, apart, halves=halves)
+        assert [Fraction(x) for x in one.tolist()] == first
+        assert [Fraction(x) for x in two.tolist()] == second
+
+
+def test_halves_are_kept_exactly_or_rounded_by_a_fair_coin():
+    """Floats where they hold them, else Fractions; and each of two cells by a coin of its own."""
+    assert turned_back([3], [0])[0].tolist() == [1.5]
+    wide = turned_back([2**60 + 1], [0])[0]
+    assert wide.tolist() == [Fraction(2**60 + 1, 2)]
+    ones, twos = turned_back(np.full(40_000, 3), np.zeros(40_000, int), halves="toss")
+    assert set(ones.tolist()) == {1, 2}
+    assert abs(ones.mean() - 1.5) < 0.015
+    assert abs(np.corrcoef(ones, twos)[0, 1]) < 0.03
+
+
+@pytest.mark.parametrize("alpha", ["1/9", "1/16"])
+def test_a_pair_of_responses_keeps_its_level_and_no_less(alpha):
+    """P(response | counts) over all counts an individual can make of others, in rationals, tossed coins included."""
+    plan = plan_together(["a", "b"], alpha=alpha, sensitivity=1, noise="rotated")
+    one = Geometric(plan.way.laws[0].ratio)
+    reach = range(-14, 15)
+
+    def chance(response, counts):
+        """By all sums and differences that the coins may have made the response of."""
+        found = Fraction(0)
+        for i, j in product((-1, 0, 1), repeat=2):
+            doubled = 2 * response[0] + i, 2 * response[1] + j
+            coins = (Fraction(1, 2) if i else 1) * (Fraction(1, 2) if j else 1)
+            if (doubled[0] + doubled[1]) % 2 == 0 and (abs(i) == abs(j)) and abs(i) == doubled[0] % 2:
+                total, apart = (doubled[0] + doubled[1]) // 2, (doubled[0] - doubled[1]) // 2
+                found += coins * one.pmf(total - sum(counts)) * one.pmf(apart - counts[0] + counts[1])
+        return found
+
+    near = [r for r in reach if abs(r) <= 3]
+    assert float(sum(chance((x, y), (0, 0)) for x in reach for y in reach)) == pytest.approx(1, abs=1e-2)
+    ratios = [
+        chance((x, y), (0, 0)) / chance((x, y), change)
+        for x in near
+        for y in near
+        for change in product((-1, 0, 1), repeat=2)
+    ]
+    assert max(ratios) <= 1 / Fraction(alpha)
+    assert max(ratios) > 1 / Fraction(alpha) * Fraction(9, 10)
+
+
+@pytest.mark.parametrize("noise", ["joint", "rotated", "independent"])
+@pytest.mark.parametrize("columns", [2, 3])
+def test_what_is_drawn_has_the_law_stated(noise, columns):
+    """20 000 rows of each column, against the law of its plan; the radius covers."""
+    names = [f"c{i}" for i in range(columns)]
+    rows = 20_000
+    table = {name: np.full(rows, 10 * i) for i, name in enumerate(names)}
+    release = release_together(table, columns=names, epsilon="3/2", sensitivity=1, noise=noise, halves="keep")
+    plan = release.plan
+    laws = [law for law, n in zip(plan.way.laws, plan.way.groups, strict=True) for _ in range(n)]
+    for i, (name, law, radius) in enumerate(zip(names, laws, plan.radii, strict=True)):
+        errors = release.table[name] - 10 * i
+        assert (np.abs(errors) <= radius).mean() > 0.95 - 0.01
+        assert (np.asarray(release.table[f"{name}_radius"]) == radius).all()
+        if isinstance(law, Geometric):
+            assert chi_square(errors, law.cdf) > LEVEL
+        else:
+            wanted = float(law.mean_size)
+            assert np.abs(errors).mean() == pytest.approx(wanted, abs=6 * float(law.variance) ** 0.5 / rows**0.5)
+
+
+def test_tossed_halves_are_integers_of_the_same_mean_error():
+    """E|x| stays; the radius is that of the halves rounded up."""
+    rows = 50_000
+    table = {"a": np.zeros(rows, int), "b": np.zeros(rows, int)}
+    release = release_together(table, columns=["a", "b"], epsilon=1, sensitivity=1, noise="rotated")
+    law, errors = release.plan.way.laws[0], release.table["a"]
+    assert errors.dtype == np.int64
+    assert np.abs(errors).mean() == pytest.approx(float(law.mean_size), abs=0.04)
+    assert release.plan.radii == (4, 4)
+    assert (np.abs(errors) <= 4).mean() >= 0.95
+    assert law.radius("0.95") == Combination(["1/2", "1/2"], law.ratio).radius("0.95")
+
+
+def test_the_choice_of_noise():
+    """The joint law once and for all; the rotated pair with its halves kept, where it is to be relaxed."""
+    for e, k in product(("1/10", "1/2", 1, 3), (2, 3, 4)):
+        names = [str(i) for i in range(k)]
+        assert plan_together(names, e, sensitivity=1).way.kind == "joint"
+        plan = plan_together(names, e, sensitivity=1, relaxable=True)
+        assert (plan.way.kind, plan.halves, plan.is_relaxable) == ("rotated", "keep", True)
+    assert not plan_together(BOTH, 1, sensitivity=1, noise="rotated").is_relaxable
+    with pytest.raises(OutOfRange, match="relaxable"):
+        plan_together(BOTH, 3, sensitivity=1, relaxable=True, noise="joint")
+    with pytest.raises(OutOfRange, match="halves must be kept"):
+        plan_together(BOTH, 3, sensitivity=1, relaxable=True, halves="toss")
+
+
+def test_kept_halves_can_be_relaxed_from_response_and_value():
+    """The noise of sum and difference is theirs minus the true ones; `relax` takes it to a larger level."""
+    table = {"a": np.full(20_000, 5), "b": np.full(20_000, 3)}
+    release = release_together(table, columns=["a", "b"], epsilon="1/2", sensitivity=1, relaxable=True)
+    one, two = release.table["a"], release.table["b"]
+    noise = np.rint(one + two).astype(int) - 8
+    later = relax(noise, level("1/2"), level(2), unit=Unit(1, 2))
+    assert chi_square(later, Geometric(1).cdf) > LEVEL
+
+
+def test_the_statement_says_whom_it_protects_and_what_was_drawn():
+    """It is JSON, holds no true value, and names what cannot be relaxed."""
+    joint = release_together(TABLE, columns=BOTH, public="department", epsilon=2, unit=Unit(1, 2, "change-one"))
+    said = joint.sidecar
+    assert json.loads(json.dumps(said)) == said
+    assert "only the 2 released cells of one row, each by at most 1" in said["guarantee"]
+    assert (said["noise"], said["relaxable"], said["charged"]) == ("joint", False, 4)
+    assert "cannot be relaxed" in said["drawn"]
+    assert JointCells(1, 2) == joint.plan.way.laws[0]
+    rotated = release_together(TABLE, columns=BOTH, public="department", alpha="1/2", sensitivity=1, relaxable=True)
+    assert "applicants with admitted" in rotated.sidecar["drawn"]
+    assert rotated.sidecar["relaxable"]
+    assert "933" not in json.dumps(rotated.sidecar["guarantee"])
+
+
+def test_three_columns_are_a_pair_and_one():
+    """The third by itself, and said so."""
+    plan = plan_together(["a", "b", "c"], "1/2", sensitivity=1, relaxable=True)
+    assert plan.way.groups == (2, 1)
+    assert "a with b" in plan.drawn
+    assert "c by itself" in plan.drawn
+    assert plan.radii[0] == plan.radii[1]
+
+
+def test_refusals():
+    """Cells that are not the columns, no level, a seeded source, undeclared columns, cells that are no integers."""
+    with pytest.raises(OutOfRange, match="as many as there are columns"):
+        plan_together(["a"], 1, sensitivity=1)
+    with pytest.raises(OutOfRange, match="as many as there are columns"):
+        plan_together(BOTH, 1, unit=Unit(1, 3))
+    with pytest.raises(NotALevel):
+        plan_together(BOTH, sensitivity=1)
+    with pytest.raises(OutOfRange, match="noise"):
+        plan_together(BOTH, 1, sensitivity=1, noise="gaussian")
+    with pytest.raises(NotDeclared):
+        release_together(TABLE, columns=BOTH, epsilon=1, sensitivity=1)
+    with pytest.raises(PromiseBroken):
+        release_together(
+            TABLE, columns=BOTH, public="department", epsilon=1, sensitivity=1, randomness=SeededRandomness(1)
+        )
+    with pytest.raises(BadTable):
+        release_together({"a": [1], "b": [0.5]}, columns=["a", "b"], epsilon=1, sensitivity=1)
+    with pytest.raises(OutOfRange, match="one length"):
+        turned([1, 2], [3])
+    with pytest.raises(OutOfRange, match="integers"):
+        turned([1.5], [3])
+
+
+def test_answers_at_several_levels():
+    """The same answer again; the largest level spent; sums and differences as of one release."""
+    answer = GradualTogether({"a": [5, 2**70], "b": [3, -1]}, sensitivity=2)
+    first = answer.at(epsilon="1/2")
+    loose, strict = answer.at(epsilon=40), answer.at(alpha="9/10")
+    assert (answer.at(epsilon="1/2")["a"] == first["a"]).all()
+    assert answer.spent == level(40)
+    assert answer.levels == (level(alpha="9/10"), level("1/2"), level(40))
+    assert abs(int(loose["a"][1]) - 2**70) <= 3
+    first["a"][0] = 10**9
+    assert answer.at(epsilon="1/2")["a"][0] != 10**9
+    assert strict["a"].shape == (2,)
+
+
+@pytest.mark.parametrize("order", [("1/2", "3/2"), ("3/2", "1/2")])
+def test_two_levels_have_the_joint_law_of_the_process(order):
+    """Sum and difference are geometric noise at half the level each, whatever the order of the questions."""
+    rows = 40_000
+    answer = GradualTogether({"a": np.zeros(rows, int), "b": np.zeros(rows, int)}, sensitivity=1, halves="keep")
+    found = {e: answer.at(epsilon=e) for e in order}
+    strict, loose = found["1/2"], found["3/2"]
+    for sign in (1, -1):
+        x, y = (pair["a"] + sign * pair["b"] for pair in (strict, loose))
+        for place in ((0, 0), (1, 0), (0, 1), (2, 2), (-3, -1)):
+            share = float(joint_pmf(place, [level("1/4"), level("3/4")]))
+            seen = ((x == place[0]) & (y == place[1])).mean()
+            assert abs(seen - share) < 5.5 * (share / rows) ** 0.5 + 1e-4
+
+
+def test_three_columns_and_change_one_in_several_levels():
+    """The levels of the series: 7/11 of half the level to the pair, divided in two, and 4/11 to the third."""
+    answer = GradualTogether({"a": [1], "b": [2], "c": [3]}, sensitivity=1, neighbours="change-one")
+    levels = answer._levels(level(22))
+    assert {key: of.epsilon for key, of in levels.items()} == {
+        ("a", "sum"): Fraction(7, 2),
+        ("a", "difference"): Fraction(7, 2),
+        ("c", "itself"): 4,
+    }
+    assert set(answer.at(epsilon=22)) == {"a", "b", "c"}
+
+
+def test_one_answer_for_many_threads_and_no_copies():
+    """Coins are tossed once for each level; a copy would draw noise of its own."""
+    answer = GradualTogether({"a": [1] * 200, "b": [2] * 200}, sensitivity=1)
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(answer.at(epsilon=1)["a"].tolist())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(one == found[0] for one in found)
+    with pytest.raises(Unsupported):
+        copy.deepcopy(answer)
+    with pytest.raises(BadTable, match="one length"):
+        GradualTogether({"a": [1, 2], "b": [3]}, sensitivity=1)
+    with pytest.raises(PromiseBroken):
+        GradualTogether({"a": [1], "b": [3]}, sensitivity=1, randomness=SeededRandomness(1))

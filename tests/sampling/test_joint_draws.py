@@ -1,0 +1,87 @@
+"""Draws of cells changed together: the mixture of cubes is the law, exactly, and the draws have it."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goodness import LEVEL, chi_square
+from utmost.errors import OutOfRange
+from utmost.noise import JointCells
+from utmost.sampling import joint_draws, sample_joint_cells
+from utmost.testing.seeded import SeededRandomness
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(1, 7), st.fractions(Fraction(1, 20), Fraction(9, 10), max_denominator=20))
+def test_a_part_and_geometric_variables_make_the_size_of_the_cube(k, q):
+    """P(J = j) ~ B_j q^j and k + 1 geometric ones add up to P(N = n) ~ (2n + 1)^k q^n; cubes make q^max."""
+    sizes = JointCells(alpha=q, cells=k).sizes()
+    top = 12
+    total = sum(b * q**j for j, b in enumerate(sizes))
+    law = [Fraction(sizes[n] if n < len(sizes) else 0) * q**n / total for n in range(top)]
+    for _ in range(k + 1):
+        law = [sum(law[n - i] * (1 - q) * q**i for i in range(n + 1)) for n in range(top)]
+    assert all(mass == (2 * n + 1) ** k * q**n * law[0] for n, mass in enumerate(law))
+
+
+@pytest.mark.parametrize("law", [JointCells(alpha="1/3", cells=3), JointCells(1, 5), JointCells("1/1000", 2)])
+def test_the_parts_are_cut_where_the_law_says(law):
+    """The thresholds of J enclose its distribution function."""
+    cuts = joint_draws._cuts(law, 128)
+    q = law.ratio.alpha_interval(200).middle
+    weights = [b * q**j for j, b in enumerate(law.sizes())]
+    for j, cut in enumerate(cuts):
+        share = sum(weights[: j + 1]) / sum(weights)
+        assert abs(cut.middle - share) < Fraction(1, 1 << 120)
+        assert cut.width < Fraction(1, 1 << 120)
+
+
+@pytest.mark.parametrize(
+    ("law", "method"),
+    [
+        (JointCells(1, 2), "constant"),
+        (JointCells(alpha="1/2", cells=3), "table"),
+        (JointCells("1/50", 2), "table"),
+        (JointCells(3, 6, 2), "constant"),
+        (JointCells(1, 1), None),
+    ],
+)
+def test_draws_have_the_law(law, method):
+    """Largest entries against the shells, each cell against its marginal; and the cells are in no order."""
+    draws = sample_joint_cells(law, 60_000, randomness=SeededRandomness(7), method=method)
+    assert draws.shape == (60_000, law.cells)
+    k, q = law.cells, float(law.ratio.alpha)
+    n = np.arange(0, 6000)
+    shells = np.where(n == 0, 1.0, (2.0 * n + 1) ** k - np.abs(2.0 * n - 1) ** k) * q**n
+    below = np.cumsum(shells) / shells.sum()
+    assert chi_square(np.abs(draws).max(axis=1), lambda r: below[r]) > LEVEL
+
+    def marginal(x):
+        return [float(1 - law.tail(int(t)) / 2) if t >= 0 else float(law.tail(int(-t - 1)) / 2) for t in x]
+
+    for cell in (0, k - 1):
+        assert chi_square(draws[:20_000, cell], marginal, least=200) > LEVEL
+
+
+def test_pairs_of_cells_have_the_joint_law():
+    """Four by four cells around zero."""
+    law = JointCells(alpha="1/2", cells=2)
+    draws = sample_joint_cells(law, 200_000, randomness=SeededRandomness(3))
+    for x in ((0, 0), (1, 0), (1, 1), (-1, 1), (2, -1), (0, -2)):
+        share = float(law.pmf(x))
+        seen = (draws == x).all(axis=1).mean()
+        assert abs(seen - share) < 5.5 * (share / 200_000) ** 0.5
+
+
+def test_wide_noise_and_no_rows():
+    """Beyond int64 as Python ints; none; and a million rows in parts."""
+    wide = sample_joint_cells(JointCells("1e-22", 2), 3, randomness=SeededRandomness(1))
+    assert wide.dtype == object
+    assert max(abs(int(x)) for x in wide.reshape(-1)) > 1 << 63
+    assert sample_joint_cells(JointCells(1, 2), 0).shape == (0, 2)
+    assert (sample_joint_cells(JointCells(60, 3), 100_000) == 0).all()
+    with pytest.raises(OutOfRange):
+        sample_joint_cells(JointCells(1, 2), -1)

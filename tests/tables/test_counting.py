@@ -1,0 +1,540 @@
+"""Counting people: one person changes no more than the unit says, whatever the events; every frame gives one table."""
+
+import hashlib
+from collections import defaultdict
+from decimal import Decimal
+from fractions import Fraction
+from importlib.util import find_spec
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from utmost.errors import BadTable, NotDeclared, OutOfRange, UtmostError, WrongKind
+from utmost.privacy import Unit
+from utmost.release import release_table
+from utmost.tables import atoms_table, bounding, count_table
+from utmost.tables.event_codes import places_on
+from utmost.workloads import Domain, bins, hierarchy, plain
+
+KEY = bytes(range(32))
+PAGES = Domain(page=[f"p{i}" for i in range(6)])
+NASTY = ["x", "x\x1fy", "x|p0", "", "ä", "a\u0308", "\ud800", "0", "00", "-0", "p0", "x,y", "\x00", "𝔘" * 300]
+
+
+def random_events(rng, persons=5, pages=8, events=25):
+    return {
+        "user": [f"u{i}" for i in rng.integers(0, persons, events)],
+        "page": [f"p{i}" for i in rng.integers(0, pages, events)],
+        "amount": rng.integers(-4, 9, events).tolist(),
+    }
+
+
+def without(events, person, column="user"):
+    kept = [row for row, user in enumerate(events[column]) if user != person]
+    return {name: [cells[row] for row in kept] for name, cells in events.items()}
+
+
+def by_hand(events, places, at_most, low, high, values=None, key=KEY):
+    """The definition, row by row: the second way to the same table."""
+    sums = defaultdict(lambda: defaultdict(int))
+    for row, person in enumerate(events["user"]):
+        atom = places.get(str(events["page"][row]))
+        if atom is not None:
+            sums[str(person)][atom] += 1 if values is None else events[values][row]
+    found = [0] * len(places)
+    for person, atoms in sums.items():
+        clipped = {atom: min(high, max(low, total)) for atom, total in atoms.items()}
+        framed = b"".join(len(part).to_bytes(8, "big") + part for part in (b"atom", key, person.encode()))
+        ranked = sorted(
+            (hashlib.sha256(framed + atom.to_bytes(8, "big")).digest()[:8], atom) for atom in clipped if clipped[atom]
+        )
+        for _, atom in ranked[:at_most]:
+            found[atom] += clipped[atom]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("sets", "largest_k", "largest_s"), [(150, 2, 2), pytest.param(1000, 4, 3, marks=pytest.mark.slow)]
+)
+def test_no_person_changes_more_than_the_unit_and_one_changes_as_much(sets, largest_k, largest_s):
+    """For sets of events and every person in them: |change| is at most s in at most k atoms, and both happen."""
+    rng = np.random.default_rng(12)
+    most = {}
+    for trial in range(sets):
+        k, s = int(rng.integers(1, largest_k + 1)), int(rng.integers(1, largest_s + 1))
+        values = "amount" if trial % 2 else None
+        per_atom = (-s, s - 1) if trial % 4 == 1 else s
+        events = random_events(rng)
+        say = {"person": "user", "domain": PAGES, "at_most": k, "per_atom": per_atom, "values": values, "key": KEY}
+        full = count_table(events, **say)
+        assert full.unit == Unit(s, k)
+        for person in sorted(set(events["user"])):
+            change = full.atoms - count_table(without(events, person), **say).atoms
+            reached = (int((change != 0).sum()), int(abs(change).max()))
+            assert reached[0] <= k
+            assert reached[1] <= s
+            seen = most.setdefault((k, s), [0, 0, 0])
+            most[k, s] = [*map(max, seen[:2], reached), max(seen[2], int(abs(change).sum()))]
+    for (k, s), reached in most.items():
+        assert reached == [k, s, k * s], (k, s)
+
+
+@pytest.mark.parametrize(("low", "high", "values"), [(0, 2, None), (0, 5, "amount"), (-3, 2, "amount"), (2, 4, None)])
+def test_it_is_what_the_definition_says(low, high, values):
+    rng = np.random.default_rng(3)
+    places = {f"p{i}": i for i in range(6)}
+    for k in (1, 2, 3, 99):
+        events = random_events(rng, events=120)
+        say = {"person": "user", "domain": PAGES, "values": values, "key": KEY}
+        found = count_table(events, at_most=k, per_atom=(low, high), **say)
+        assert found.atoms.tolist() == by_hand(events, places, k, low, high, values)
+        assert found.unit == Unit(max(abs(low), high), min(k, 6))
+
+
+def test_sums_are_clipped_after_they_are_summed():
+    events = {"user": ["a", "a", "b"], "page": ["p0", "p0", "p1"], "amount": [100, -97, -5]}
+    found = count_table(events, person="user", domain=PAGES, at_most=1, per_atom=5, values="amount")
+    assert found.atoms.tolist() == [3, 0, 0, 0, 0, 0]
+
+
+def test_what_adds_nothing_takes_no_place():
+    """An atom whose sum is 0 is not among those kept, so that it puts no other out."""
+    events = {"user": ["a"] * 7, "page": [f"p{i}" for i in range(6)] + ["p9"], "amount": [0, -1, 0, 4, 0, -7, 1]}
+    for key in (b"1", b"2", b"3"):
+        found = count_table(events, person="user", domain=PAGES, at_most=1, per_atom=5, values="amount", key=key)
+        assert found.atoms.tolist() == [0, 0, 0, 4, 0, 0]
+
+
+def test_a_constant_hash_keeps_exactly_k(monkeypatch):
+    """Ties are broken, never kept together: the unit holds for the worst hash there is."""
+    monkeypatch.setattr(bounding, "_mark", lambda prefix, cell: 7)
+    events = {"user": ["a"] * 6 + ["b"] * 2, "page": [f"p{i}" for i in range(6)] + ["p4", "p5"]}
+    found = count_table(events, person="user", domain=PAGES, at_most=3)
+    assert found.atoms.tolist() == [1, 1, 1, 0, 1, 1]
+
+
+def test_separators_in_names_make_no_ties():
+    """Names that a separator would confuse are hashed apart: (x, then y...) is not (x-separator-y, ...)."""
+    frames = {bounding.framed(b"atom", KEY, name.encode("utf-8", "surrogatepass")) for name in NASTY}
+    assert len(frames) == len(NASTY)
+    assert bounding.framed(b"a", b"bc") != bounding.framed(b"ab", b"c")
+
+
+def test_names_of_all_kinds_are_persons_of_their_own():
+    names = [name for name in NASTY if name]
+    events = {"user": names * 6, "page": [f"p{i}" for i in range(6) for _ in names]}
+    found = count_table(events, person="user", domain=PAGES, at_most=2, key=KEY)
+    assert found.atoms.sum() == 2 * len(names)
+
+
+def test_removing_a_person_moves_no_other():
+    """The trap of global ranks: what is kept of a person does not depend on who stands before."""
+    rng = np.random.default_rng(5)
+    events = random_events(rng, persons=9, pages=6, events=200)
+    domain = Domain(page=PAGES.axes[0], user=[f"u{i}" for i in range(9)])
+    with_user = {**events, "who": events["user"]}
+    say = {"person": "who", "domain": domain, "at_most": 2, "key": KEY}
+    full = count_table(with_user, **say).atoms
+    for place in range(9):
+        part = count_table(without(with_user, f"u{place}", "who"), **say).atoms
+        others = [other for other in range(9) if other != place]
+        assert (part[:, others] == full[:, others]).all()
+        assert not part[:, place].any()
+
+
+def test_the_same_key_keeps_the_same():
+    events = random_events(np.random.default_rng(7), events=400)
+    say = {"person": "user", "domain": PAGES, "at_most": 2}
+    first = count_table(events, key=KEY, **say).atoms.tolist()
+    backwards = {name: cells[::-1] for name, cells in events.items()}
+    assert count_table(backwards, key=KEY, **say).atoms.tolist() == first
+    assert any(count_table(events, **say).atoms.tolist() != first for _ in range(20))
+
+
+def test_each_atom_of_a_person_is_kept_equally_often():
+    """Over keys the choice is uniform: 2 of 6, each with frequency 1/3 (five standard deviations)."""
+    events = {"user": ["a"] * 6, "page": [f"p{i}" for i in range(6)]}
+    times = 3000
+    keys = (number.to_bytes(4, "big") for number in range(times))
+    total = sum(count_table(events, person="user", domain=PAGES, at_most=2, key=key).atoms for key in keys)
+    assert abs(total - times / 3).max() < 5 * (times * 2 / 9) ** 0.5
+
+
+def frames(events, tmp_path):
+    arrow = pa.table(events)
+    pq.write_table(arrow, tmp_path / "events.parquet", row_group_size=7)
+    pd.DataFrame(events).to_csv(tmp_path / "events.csv", index=False)
+    yield "dict", events
+    yield "arrays", {name: np.array(cells) for name, cells in events.items()}
+    yield "pandas", pd.DataFrame(events)
+    yield "pandas objects", pd.DataFrame(events).astype(object)
+    yield "pandas categories", pd.DataFrame(events).astype({"page": "category"})
+    yield "pandas with an index", pd.DataFrame(events, index=[f"row {i}" for i in range(len(events["user"]))])
+    yield "polars", pl.DataFrame(events)
+    yield "polars categories", pl.DataFrame(events).with_columns(pl.col("page").cast(pl.Categorical))
+    yield "polars, lazy", pl.LazyFrame(events)
+    yield "arrow", arrow
+    yield "arrow in chunks", pa.concat_tables([arrow.slice(0, 9), arrow.slice(9)])
+    yield "arrow dictionaries", arrow.set_column(1, "page", arrow["page"].dictionary_encode())
+    yield "parquet", tmp_path / "events.parquet"
+    yield "csv", tmp_path / "events.csv"
+    if find_spec("duckdb"):
+        import duckdb
+
+        yield "duckdb", duckdb.from_arrow(arrow)
+
+
+DOMAIN = Domain(age=bins(0, 40, width=10), page=plain([f"p{i}" for i in range(5)], other="elsewhere"))
+
+
+@pytest.mark.parametrize("values", [None, "amount"])
+@pytest.mark.parametrize("integers", [False, True])
+def test_all_frames_give_one_table(tmp_path, values, integers):
+    rng = np.random.default_rng(9)
+    events = random_events(rng, events=150) | {"age": rng.integers(-5, 50, 150).tolist()}
+    if integers:
+        events["user"] = [int(user[1:]) - 2 for user in events["user"]]
+    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_atom": 2, "values": values, "key": KEY}
+    tables = {name: count_table(frame, **say) for name, frame in frames(events, tmp_path)}
+    wanted = tables["dict"].atoms.tolist()
+    assert sum(map(sum, wanted))
+    for name, table in tables.items():
+        assert table.atoms.tolist() == wanted, name
+        assert table.unit == Unit(2, 3)
+
+
+def test_a_dict_is_counted_without_the_extras(monkeypatch):
+    """A core installation has neither narwhals nor pyarrow."""
+    monkeypatch.setattr("utmost.tables.event_batches.extra", None)
+    found = count_table({"user": ["a", "b"], "page": ["p0", "p0"]}, person="user", domain=PAGES, at_most=1)
+    assert found.table("page")["count"].tolist() == [2, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_the_table_is_of_the_kind_of_the_events(kind):
+    events = kind({"user": ["a"], "page": ["p3"]})
+    assert type(count_table(events, person="user", domain=PAGES, at_most=1).table("page")) is type(events)
+
+
+def test_integers_and_text_are_one_person_and_one_value():
+    events = {"user": [7, "7", np.int64(7), 8, "07"], "year": [2024, "2024", np.int32(2024), 2025, "2025"]}
+    domain = Domain(year=[2024, "2025"])
+    found = count_table(events, person="user", domain=domain, at_most=2, per_atom=1)
+    assert found.atoms.tolist() == [1, 2]
+
+
+def test_bins_read_every_number_as_it_prints():
+    """0.3 is in [0.3, 0.4), though the float lies below 3/10; integers, decimals and text go where they belong."""
+    domain = Domain(share=bins(0, 1, width="1/10", other="outside"))
+    cells = [0.3, Decimal("0.3"), "0.3", "3/10", 0.7, 0.1 + 0.2, 1, 1.0, float("nan"), None, -0.0, True, "x", 10**400]
+    places = [3, 3, 3, 3, 7, 3, 10, 10, 10, 10, 0, 10, 10, 10]
+    for row, place in enumerate(places):
+        one = count_table({"user": ["a"], "share": [cells[row]]}, person="user", domain=domain, at_most=1)
+        assert one.atoms.argmax() == place == domain.axes[0].place(cells[row]), cells[row]
+    floats = np.array([0.3, 0.7, 0.1 + 0.2, 1.0, np.nan, -0.0, np.inf, -np.inf, np.nextafter(0.3, 0)])
+    user = np.arange(len(floats))
+    found = count_table({"user": user, "share": floats}, person="user", domain=domain, at_most=1)
+    assert found.atoms.tolist() == [1, 0, 1, 2, 0, 0, 0, 1, 0, 0, 4]
+
+
+@pytest.mark.parametrize("width", ["1/3", "1/7", "1/10", "3", "1e-9"])
+def test_columns_of_floats_and_of_integers_go_where_single_numbers_go(width):
+    """Next to every edge, a float is read as the decimal it prints: comparing with float(edge) would be wrong."""
+    axis = bins(-2 * Fraction(width), 5 * Fraction(width), width=width, other="outside")
+    floats = [float(edge) for edge in axis.edges]
+    floats += [float(np.nextafter(edge, way)) for edge in floats for way in (-9, 9)]
+    whole = list(range(-8, 18))
+    for column in (
+        np.array(floats),
+        np.array(floats, dtype=object),
+        np.array(whole),
+        pa.array(floats),
+        pa.array(whole),
+    ):
+        cells = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
+        assert places_on(axis, "share")(column).tolist() == [axis.place(cell) for cell in cells]
+
+
+def test_a_tree_is_counted_by_its_finest_level():
+    place = hierarchy({"N": ["N1", "N2"], "S": ["S1"]}, names=["region", "district"], other="abroad")
+    domain = Domain(place=place, page=["p0", "p1"])
+    events = {"user": list("abcd"), "district": ["N2", "S1", "X", None], "page": ["p0"] * 4}
+    found = count_table(events, person="user", domain=domain, by=["page", "district"], at_most=1)
+    assert found.domain.columns == ("page", "district")
+    assert found.atoms.tolist() == [[0, 1, 1, 2], [0, 0, 0, 0]]
+    assert found.table("region")["count"].tolist() == [1, 1, 2]
+
+
+HUGE = 2**63 - 1
+
+
+def test_huge_amounts_are_summed_exactly():
+    events = {"user": ["a"] * 4 + ["b"], "page": ["p0"] * 4 + ["p1"], "amount": [HUGE, HUGE, HUGE, -HUGE, 10**40]}
+    for at in (1, HUGE, 10**30, 10**50):
+        found = count_table(events, person="user", domain=PAGES, at_most=1, per_atom=at, values="amount")
+        assert found.atoms.tolist() == [min(at, 2 * HUGE), min(at, 10**40), 0, 0, 0, 0]
+        assert found.unit.sensitivity == at
+    wide = {name: np.array(cells[:4]) for name, cells in events.items()}
+    for frame in (wide, pd.DataFrame(wide), pl.DataFrame(wide), pa.table(wide)):
+        found = count_table(frame, person="user", domain=PAGES, at_most=1, per_atom=(-1, 2**64), values="amount")
+        assert found.atoms[0] == 2 * HUGE
+
+
+def test_nobody_at_all():
+    for frame in (
+        {"user": [], "page": []},
+        pd.DataFrame({"user": [], "page": []}, dtype=str),
+        pl.LazyFrame({"user": [], "page": []}),
+    ):
+        found = count_table(frame, person="user", domain=PAGES, at_most=9)
+        assert found.atoms.tolist() == [0] * 6
+        assert found.unit == Unit(1, 6)
+
+
+def test_one_person_with_a_hundred_thousand_events_changes_k_atoms():
+    rng = np.random.default_rng(4)
+    domain = Domain(a=list(range(300)), b=list(range(300)))
+    a, b = rng.integers(0, 300, (2, 100_000))
+    found = count_table(
+        {"user": np.zeros(100_000, dtype=int), "a": a, "b": b}, person="user", domain=domain, at_most=10
+    )
+    assert sorted(found.atoms[found.atoms > 0].tolist()) == [1] * 10
+
+
+def test_batches_add_up(monkeypatch):
+    """However the events are cut into batches and however often sums are drawn together, the table is one."""
+    events = random_events(np.random.default_rng(8), events=3000, persons=50)
+    say = {"person": "user", "domain": PAGES, "at_most": 2, "per_atom": 9, "values": "amount", "key": KEY}
+    whole, steps = count_table(events, **say).atoms.tolist(), []
+    monkeypatch.setattr("utmost.tables.event_batches._ROWS", 100)
+    monkeypatch.setattr(bounding, "_COMPACT", 10)
+    tally = bounding.Tally(_limit=10)
+    monkeypatch.setattr("utmost.tables.counting.Tally", lambda: tally)
+    assert count_table(events, progress=lambda *step: steps.append(step), **say).atoms.tolist() == whole
+    assert steps == [(done, 3000) for done in range(100, 3001, 100)]
+
+
+def test_parts_share_nobody():
+    """Each person changes one part only, in at most k atoms of it; over 100 sets of events, every person."""
+    rng = np.random.default_rng(6)
+    say = {
+        "person": "user",
+        "domain": PAGES,
+        "at_most": 2,
+        "per_atom": 2,
+        "part": {"land": ["A", "B", "C"]},
+        "key": KEY,
+    }
+    for _ in range(100):
+        events = random_events(rng) | {"land": list(rng.choice(list("ABCD"), 25))}
+        full = count_table(events, **say)
+        assert list(full) == ["A", "B", "C"]
+        assert len({table.part[0] for table in full.values()}) == 1
+        assert [table.part[1] for table in full.values()] == ["A", "B", "C"]
+        for person in sorted(set(events["user"])):
+            rest = count_table(without(events, person), **say)
+            changes = [full[label].atoms - rest[label].atoms for label in full]
+            assert sum(change.any() for change in changes) <= 1
+            assert max((change != 0).sum() for change in changes) <= 2
+            assert max(abs(change).max() for change in changes) <= 2
+        assert full["A"].unit == Unit(2, 2)
+
+
+def test_a_part_is_an_axis_of_the_domain_or_listed():
+    events = {"user": list("aabb"), "page": ["p0"] * 4, "land": ["A", "B", "B", "B"]}
+    domain = Domain(page=PAGES.axes[0], land=["A", "B"])
+    by_axis = count_table(events, person="user", domain=domain, at_most=1, part="land", key=KEY)
+    listed = count_table(events, person="user", domain=PAGES, at_most=1, part={"land": ["A", "B"]}, key=KEY)
+    assert by_axis["A"].domain.columns == ("page",)
+    assert all((by_axis[label].atoms == listed[label].atoms).all() for label in "AB")
+    assert by_axis["A"].part[0] != listed["A"].part[0]
+    alone = count_table(events, person="user", domain=Domain(land=["A", "B"]), at_most=1, part="land", key=KEY)
+    assert sum(table.atoms[0] for table in alone.values()) == 2
+    assert alone["B"].domain.facts() == {"land": ["B"]}
+    with pytest.raises(NotDeclared, match="parts must be declared"):
+        count_table(events, person="user", domain=PAGES, at_most=1, part="land")
+
+
+SECRET = "9876543"
+BAD = {
+    "a person is missing": ({"user": [SECRET, None]}, "must name its person"),
+    "a person without a name": ({"user": [SECRET, ""]}, "must name its person"),
+    "a person that is not a number": ({"user": [1.5, float("nan")]}, "must name its person"),
+    "a float": ({"user": [9876543.0, 2.0]}, "text or integers; got a number with a point"),
+    "a truth value": ({"user": [True, False]}, "text or integers; got a truth value"),
+    "a date": ({"user": list(np.array(["2024-01-01", "2024-01-02"], dtype="M8[D]"))}, "text or integers"),
+    "an axis of floats": ({"page": [9876543.0, 1.0]}, "text or integers; got a number with a point"),
+    "an axis of truth values": ({"page": [True, False]}, "text or integers; got a truth value"),
+    "a list": ({"page": [[SECRET], ["p0"]]}, "text or integers"),
+    "an amount that is missing": ({"amount": [1, None]}, "row 2, column 'amount'"),
+    "an amount with a fraction": ({"amount": [9876543, 9876543.5]}, "row 2, column 'amount'"),
+    "an amount in words": ({"amount": [1, SECRET]}, "row 2, column 'amount'"),
+}
+
+
+@pytest.mark.parametrize(("change", "said"), BAD.values(), ids=BAD)
+def test_bad_events_are_refused_and_never_quoted(change, said):
+    events = {"user": [SECRET, "b"], "page": [SECRET, "p0"], "amount": [1, 2]} | change
+    with pytest.raises(BadTable, match=said) as caught:
+        count_table(events, person="user", domain=PAGES, at_most=1, values="amount")
+    assert SECRET not in str(caught.value)
+    assert caught.value.remedy
+
+
+def test_bad_frames_are_refused_alike():
+    for frame in (pd.DataFrame, pl.DataFrame, pa.table, pl.LazyFrame):
+        with pytest.raises(BadTable, match="must name its person"):
+            count_table(frame({"user": ["a", None], "page": ["p0", "p0"]}), person="user", domain=PAGES, at_most=1)
+        for cells in ([1.0, 2.0], [True, False], list(np.array([1, 2], dtype="M8[s]").tolist())):
+            with pytest.raises(BadTable, match="text or integers"):
+                count_table(frame({"user": cells, "page": ["p0", "p0"]}), person="user", domain=PAGES, at_most=1)
+        with pytest.raises(BadTable, match="no column 'pages'"):
+            count_table(frame({"user": ["a"], "page": ["p0"]}), person="user", domain=Domain(pages=["p0"]), at_most=1)
+
+
+def test_what_lies_outside_is_dropped_and_missing_values_too():
+    events = {"user": list("abcd"), "page": ["p0", "elsewhere", None, float("nan")]}
+    assert count_table(events, person="user", domain=PAGES, at_most=1).atoms.sum() == 1
+
+
+WRONG = {
+    "no domain": ({"domain": None}, NotDeclared, "select_keys"),
+    "columns without a domain": ({"domain": None, "by": ["page"]}, NotDeclared, "select_keys"),
+    "a column that is no axis": ({"by": ["amount"]}, NotDeclared, "The domain declares 'page'"),
+    "an axis twice": ({"by": ["page", "page"]}, OutOfRange, "none twice"),
+    "no axis": ({"by": []}, OutOfRange, "at least one axis"),
+    "nobody": ({"at_most": 0}, OutOfRange, "at_most must be at least 1"),
+    "nothing": ({"per_atom": 0}, OutOfRange, "something to change"),
+    "ends that cross": ({"per_atom": (3, 2)}, OutOfRange, "something to change"),
+    "three ends": ({"per_atom": (1, 2, 3)}, OutOfRange, "3 numbers"),
+    "half an event": ({"per_atom": 0.5}, UtmostError, "per_atom"),
+    "persons as an axis": ({"person": "page"}, OutOfRange, "columns of their own"),
+    "persons as values": ({"values": "user"}, OutOfRange, "columns of their own"),
+    "an unknown relation": ({"neighbours": "both"}, OutOfRange, "neighbours must be"),
+    "a number for a person": ({"person": 3}, WrongKind, "person"),
+    "text as a key": ({"key": "secret"}, WrongKind, "key"),
+    "no table": ({"events": 3}, BadTable, "a dict of columns or a dataframe"),
+    "too many atoms": ({"domain": Domain({f"page{i}": list(range(99)) for i in range(12)})}, OutOfRange, "2\\^62"),
+}
+
+
+@pytest.mark.parametrize(("change", "kind", "said"), WRONG.values(), ids=WRONG)
+def test_wrong_questions_are_refused(change, kind, said):
+    events = {"user": ["a"], "page": ["p0"], "amount": [1]}
+    with pytest.raises(kind, match=said):
+        count_table(**{"events": events, "person": "user", "domain": PAGES, "at_most": 1} | change)
+
+
+EVENTS = {"user": ["a", "a", "b"], "page": ["p0", "p1", "p0"]}
+
+
+def test_a_release_takes_the_unit_that_was_proved():
+    counted = count_table(EVENTS, person="user", domain=PAGES, at_most=2, per_atom=3)
+    release = release_table(counted, epsilon=1)
+    assert release.unit == counted.unit == Unit(3, 2)
+    assert (release.columns, release.public, release.rows_from) == (("count",), ("page",), "declared")
+    assert list(release.table) == ["page", "count", "count_radius"]
+    larger = release_table(counted, columns="views", epsilon=1, cells=4, neighbours="change-one")
+    assert larger.unit == Unit(3, 4, "change-one")
+    silent = release_table(counted, epsilon=400, unit=Unit(3, 6))
+    assert silent.table["count"].tolist() == [2, 1, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "smaller",
+    [{"unit": Unit(3, 1)}, {"unit": Unit(2, 6)}, {"cells": 1}, {"sensitivity": "2.9"}, {"neighbours": "add-remove"}],
+)
+def test_a_smaller_unit_is_refused(smaller):
+    counted = count_table(EVENTS, person="user", domain=PAGES, at_most=2, per_atom=3, neighbours="change-one")
+    with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
+        release_table(counted, epsilon=1, **smaller)
+
+
+def test_labels_that_happen_to_be_the_counts_are_labels():
+    """Declared labels are public whatever the counts are: a refusal would tell of people."""
+    counted = count_table({"user": ["a"], "n": [0]}, person="user", domain=Domain(n=[1, 0]), at_most=1)
+    assert counted.atoms.tolist() == [0, 1]
+    same = count_table({"user": ["a"], "n": [1]}, person="user", domain=Domain(n=[1, 0]), at_most=1)
+    assert release_table(same, epsilon=400).table["count"].tolist() == [1, 0]
+
+
+NESTED = Domain(ward=["A", "B"], outcome=["admitted", "rejected"])
+
+
+def test_nested_columns_are_an_axis():
+    table = {"ward": ["B", "A"], "applicants": [10, 7], "admitted": [4, 7]}
+    found = atoms_table(table, NESTED, nested={"outcome": ["admitted", "applicants"]}, unit=Unit(1, 1))
+    assert found.atoms.tolist() == [[7, 0], [4, 6]]
+    assert found.table("ward")["count"].tolist() == [7, 10]
+    swapped = Domain(outcome=["admitted", "rejected"], ward=["A", "B"])
+    again = atoms_table(pl.DataFrame(table), swapped, nested={"outcome": ["admitted", "applicants"]}, unit=Unit(1, 1))
+    assert again.atoms.T.tolist() == found.atoms.tolist()
+
+
+def test_a_table_of_atoms_is_read_and_its_gaps_are_zeros():
+    table = {"ward": ["B", "A"], "outcome": ["admitted", "rejected"], "n": [10**30, 7]}
+    assert atoms_table(table, NESTED, counts="n", unit=Unit(1, 1)).atoms.tolist() == [[0, 7], [10**30, 0]]
+
+
+BAD_ATOMS = {
+    "more admitted than applied": ({"admitted": [4, 9876543]}, "row 2.*admitted|applicants must be at least admitted"),
+    "fewer than none": ({"admitted": [4, -9876543]}, "admitted must be at least 0"),
+    "an atom twice": ({"ward": ["A", "A"]}, "two rows for one atom"),
+    "a ward that is not declared": ({"ward": ["A", "9876543"]}, "row 2.*every row must lie in the domain"),
+    "no integer": ({"applicants": [10, "9876543"]}, "row 2.*must be an integer"),
+}
+
+
+@pytest.mark.parametrize(("change", "said"), BAD_ATOMS.values(), ids=BAD_ATOMS)
+def test_bad_tables_of_atoms_are_refused(change, said):
+    table = {"ward": ["B", "A"], "applicants": [10, 7], "admitted": [4, 7]} | change
+    with pytest.raises(BadTable, match=said) as caught:
+        atoms_table(table, NESTED, nested={"outcome": ["admitted", "applicants"]}, unit=Unit(1, 1))
+    assert "9876543" not in str(caught.value)
+
+
+def test_which_columns_count_is_said_once_and_in_full():
+    table = {"ward": ["A"], "outcome": ["admitted"], "n": [1], "m": [2]}
+    for said in ({}, {"counts": "n", "nested": {"outcome": ["n", "m"]}}, {"nested": {"outcome": ["n"]}}):
+        with pytest.raises(OutOfRange):
+            atoms_table(table, NESTED, unit=Unit(1, 1), **said)
+    with pytest.raises(NotDeclared):
+        atoms_table(table, NESTED, unit=Unit(1, 1), nested={"sex": ["n", "m"]})
+    with pytest.raises(BadTable, match="no column"):
+        atoms_table(table, NESTED, unit=Unit(1, 1), counts="k")
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("values", [None, "amount"])
+def test_duckdb_gives_the_same_table(tmp_path, values):
+    """A relation over a file, with filters of its own, is grouped by DuckDB; nulls and floats come through it too."""
+    duckdb = pytest.importorskip("duckdb")
+    events = random_events(np.random.default_rng(9), events=150) | {"age": [None, 7, 12.5] * 50}
+    pq.write_table(pa.table(events), tmp_path / "events.parquet")
+    relation = duckdb.sql(f"select * from '{tmp_path}/events.parquet' where amount > -3")
+    kept = [row for row in range(150) if events["amount"][row] > -3]
+    same = {name: [cells[row] for row in kept] for name, cells in events.items()}
+    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_atom": 2, "values": values, "key": KEY}
+    found = count_table(relation, **say)
+    assert found.atoms.tolist() == count_table(same, **say).atoms.tolist()
+    assert found.atoms.any()
+    assert type(found.table("page")) is pa.Table
+
+
+@pytest.mark.oracle
+def test_spark_gives_the_same_table(monkeypatch):
+    pyspark = pytest.importorskip("pyspark.sql")
+    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    events = random_events(np.random.default_rng(9), events=150)
+    spark = pyspark.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    try:
+        frame = spark.createDataFrame(list(zip(*events.values(), strict=True)), list(events))
+        for values in (None, "amount"):
+            say = {"person": "user", "domain": PAGES, "at_most": 3, "per_atom": 2, "values": values, "key": KEY}
+            assert count_table(frame, **say).atoms.tolist() == count_table(events, **say).atoms.tolist()
+    finally:
+        spark.stop()

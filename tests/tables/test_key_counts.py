@@ -1,0 +1,57 @@
+"""Persons by key: exactly the number said of each person, chosen by that person's rows alone."""
+
+import random
+
+import pytest
+
+from utmost.errors import BadTable, OutOfRange
+from utmost.tables import count_keys
+
+KEY = b"k" * 32
+
+
+def counted(rows, most, key=KEY):
+    who, what = zip(*rows, strict=True) if rows else ((), ())
+    return count_keys({"who": list(who), "what": list(what)}, person="who", column="what", at_most=most, key=key)
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_without_a_person_so_many_keys_change_by_one(most):
+    """Brute force: every person of 60 random sets of events is left out; the keys of all others stay as they were.
+
+    Keys are found in the data, so without a person some are gone: a choice by their numbers would change others' keys.
+    """
+    draw, attained = random.Random(5), 0
+    for _ in range(60):
+        rows = [(draw.randrange(6), draw.choice("abcdefgh")) for _ in range(draw.randrange(1, 50))]
+        whole = counted(rows, most)
+        for who in {person for person, _ in rows}:
+            less = counted([row for row in rows if row[0] != who], most)
+            changes = [whole.get(key, 0) - less.get(key, 0) for key in {*whole, *less}]
+            mine = {key for person, key in rows if person == who}
+            assert set(changes) <= {0, 1}
+            assert sum(changes) == min(most, len(mine))
+            attained = max(attained, sum(changes))
+    assert attained == most
+
+
+def test_each_key_of_a_person_is_counted_once():
+    assert counted([("a", "x"), ("a", "x"), ("b", "x"), ("b", 7), ("c", "7"), ("c", None)], 3) == {"7": 2, "x": 2}
+    assert counted([], 1) == {}
+
+
+def test_the_same_key_keeps_the_same():
+    rows = [("a", key) for key in "abcdefgh"]
+    assert counted(rows, 3) == counted(rows[::-1], 3)
+    assert len({tuple(counted(rows, 1, key=bytes([n]))) for n in range(40)}) > 3
+
+
+@pytest.mark.parametrize(
+    ("rows", "most", "error"),
+    [([(None, "x")], 1, BadTable), ([("a", 1.5)], 1, BadTable), ([("a", "x")], 0, OutOfRange)],
+)
+def test_what_cannot_be_counted_is_refused(rows, most, error):
+    with pytest.raises(error):
+        counted(rows, most)
+    with pytest.raises(OutOfRange):
+        count_keys({"who": ["a"]}, person="who", column="who", at_most=1)

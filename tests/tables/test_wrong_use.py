@@ -1,0 +1,60 @@
+"""Mistakes that lose privacy or mislead, from counting to a published table: each is refused, and says what to do."""
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.errors import BadTable, NotDeclared, NotDetermined, OutOfRange
+
+DOMAIN = ut.Domain(ward=["A", "B"], outcome=["admitted", "rejected"])
+ONE = ut.Unit(1, 1)
+EVENTS = {"person": ["p", "q"], "ward": ["A", "B"], "outcome": ["admitted", "rejected"]}
+
+
+def more_admitted_than_applied():
+    table = {"ward": ["A", "B"], "applicants": [10, 7], "admitted": [4, 8]}
+    ut.atoms_table(table, DOMAIN, nested={"outcome": ["admitted", "applicants"]}, unit=ONE)
+
+
+def a_share_for_an_undeclared_family():
+    ut.Strategy(DOMAIN, ONE, {"ward outcome": "1/2", "warden": "1/2"})
+
+
+def a_plan_that_leaves_a_wanted_table_open():
+    ut.Strategy(DOMAIN, ONE, {"ward": 1}, ut.Workload(DOMAIN, {"outcome": 1}))
+
+
+def an_answer_that_was_not_measured():
+    released = ut.release_workload(np.ones((2, 2), dtype=int), ut.Strategy(DOMAIN, ONE, {"ward": 1}), epsilon=1)
+    released.ratio({"outcome": "admitted"}, {})
+
+
+def events_of_nobody():
+    ut.count_table({**EVENTS, "person": ["p", None]}, person="person", domain=DOMAIN, at_most=1)
+
+
+def a_domain_learned_from_the_events():
+    ut.count_table(EVENTS, person="person", by=["ward", "outcome"], at_most=1)
+
+
+def a_smaller_unit_than_was_counted():
+    counted = ut.count_table(EVENTS, person="person", domain=DOMAIN, at_most=2)
+    ut.release_workload(counted, ut.Strategy(DOMAIN, ONE, {"ward": 1}), epsilon=1)
+
+
+@pytest.mark.parametrize(
+    ("use", "kind", "remedy"),
+    [
+        (more_admitted_than_applied, BadTable, "admitted"),
+        (a_share_for_an_undeclared_family, OutOfRange, "Did you mean 'ward'"),
+        (a_plan_that_leaves_a_wanted_table_open, OutOfRange, "Measure the atoms, or drop the answer"),
+        (an_answer_that_was_not_measured, NotDetermined, "Give a share of the level to"),
+        (events_of_nobody, BadTable, "every event must name its person"),
+        (a_domain_learned_from_the_events, NotDeclared, "must be declared before anybody is counted"),
+        (a_smaller_unit_than_was_counted, OutOfRange, "unit"),
+    ],
+)
+def test_wrong_use_names_its_mend(use, kind, remedy):
+    with pytest.raises(kind, match=remedy) as caught:
+        use()
+    assert getattr(caught.value, "remedy", None), "every one of them says what to do"

@@ -1,0 +1,111 @@
+"""Trees of groups of several sizes beside other axes: wanted by any level, measured by the even ones."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost import Unit, release_workload
+from utmost.errors import OutOfRange, Unsupported
+from utmost.exact import level
+from utmost.workloads import Domain, Strategy, Workload, hierarchy, strategy
+from utmost.workloads.axis_sums import Runs
+from utmost.workloads.blocks import precision
+from utmost.workloads.even_levels import EvenLevels
+from utmost.workloads.spectra import row_spectrum, runs_spectrum
+
+FLIGHTS = Path(__file__).parents[2] / "examples" / "flights_domain.json"
+SIZES = st.lists(st.integers(1, 4), min_size=2, max_size=4).filter(lambda sizes: len(set(sizes)) > 1)
+
+
+def crossed(sizes, others):
+    """A tree with so many airports in each state, crossed with another axis."""
+    branches = {f"S{i}": [f"S{i}.{j}" for j in range(size)] for i, size in enumerate(sizes)}
+    return Domain(place=hierarchy(branches, names=["state", "airport"]), hour=range(others))
+
+
+def dense(domain, shares, part, epsilon):
+    """The mean variance of a part's answers by least squares with dense matrices."""
+    rows, weights = [], []
+    for family, share in shares.items():
+        groups = domain.spread(np.arange(np.prod(domain.group_shape(family))), family).ravel()
+        rows.append(np.arange(groups.max() + 1)[:, None] == groups[None, :])
+        weights += [precision(float(share) * epsilon)] * len(rows[-1])
+    A = np.vstack(rows).astype(float)
+    inverse = np.linalg.pinv(A.T @ (np.array(weights)[:, None] * A))
+    W = part.matrix(domain).astype(float)
+    return np.trace(W @ inverse @ W.T) / len(W)
+
+
+@settings(max_examples=25)
+@given(SIZES, st.integers(1, 3), st.integers(1, 3), st.floats(0.2, 3))
+def test_variances_are_those_of_dense_least_squares(sizes, others, parts, epsilon):
+    """Sums over states, which are not measured, have the variance that dense least squares gives them."""
+    domain = crossed(sizes, others)
+    total = parts + 3
+    shares = {"airport hour": Fraction(2, total), "hour": Fraction(parts, total), "airport": Fraction(1, total)}
+    wanted = Workload(domain, {"state hour": 1, "state": 2, "airport": 1, "state=S1": 1, "": 1})
+    chosen = Strategy(domain, Unit(1, 1), shares, wanted, level(epsilon))
+    for part in wanted.parts:
+        assert chosen.variances[part.name] == pytest.approx(dense(domain, chosen.shares, part, epsilon), rel=1e-9)
+
+
+@settings(max_examples=40)
+@given(st.sets(st.integers(1, 11)), st.sampled_from([(1, 12), (1, 2, 12), (1, 3, 6, 12)]))
+def test_the_spectrum_of_runs_is_the_sum_of_those_of_its_rows(cuts, chain):
+    starts = (0, *sorted(cuts))
+    axis = Domain(a=range(12)).axes[0]
+    rows = Runs(starts).matrix(axis)
+    spectra = [row_spectrum(chain, row) for row in rows]
+    assert runs_spectrum(chain, starts) == [sum(found) for found in zip(*spectra, strict=True)]
+    assert np.array_equal(Runs(starts).gram(axis), rows.T.astype(float) @ rows)
+    assert sorted(Runs(starts).lengths(axis).elements()) == sorted(rows.sum(axis=1))
+
+
+def test_flights_are_planned_and_released():
+    """105 airports in 46 states by 24 hours; the plan's deviations are those of the release's own errors."""
+    domain = Domain.of_facts(json.loads(FLIGHTS.read_text(encoding="utf-8")))
+    wanted = Workload(domain, {"airport": 1, "state": 1, "hour": 1, "": 1})
+    plan = strategy(wanted, Unit(1, 2), epsilon=1)
+    equal = Strategy(domain, Unit(1, 2), {"airport": "1/3", "hour": "1/3", "": "1/3"}, wanted, level(1))
+    assert all(level_ in (0, 2) for level_, _ in plan.shares), "states are not measured"
+    assert plan.value <= equal.value * (1 + 1e-12)
+    released = release_workload(np.zeros(domain.shape, dtype=int), plan, epsilon=1)
+    for family, states in (("airport", 105), ("state", 46)):
+        variances = [noise.variance for noise in released._noises(domain.family(family)).values()]
+        counts = np.unique(released.reconstruction.kinds(domain.family(family)), return_counts=True)[1]
+        assert sum(counts) == states
+        assert float(np.average([float(v) for v in variances], weights=counts)) == pytest.approx(
+            plan.variances[family], rel=1e-4
+        )
+    assert "standard deviations" in repr(plan.alternatives({"states": {"state": 1}}))
+
+
+def test_the_finest_alternative_measures_what_may_be_measured():
+    """Where only states are wanted, the atoms alone are the airports, not the states."""
+    domain = crossed([1, 3], 2)
+    chosen = strategy(Workload(domain, {"state": 1, "hour": 1}), Unit(1, 1), epsilon=1)
+    assert list(chosen.alternatives().strategies["atoms alone"].shares) == [domain.family("airport hour")]
+    assert all(times >= 1 for times in chosen.lower_bounds.within(chosen.value).values())
+
+
+def test_uneven_levels_are_measured_nowhere_beside_other_axes():
+    domain = crossed([1, 3], 2)
+    wanted = Workload(domain, {"state": 1})
+    with pytest.raises(Unsupported, match="Measure 'airport' instead"):
+        Strategy(domain, Unit(1, 1), {"state": 1}, wanted)
+    with pytest.raises(Unsupported, match="must be of one size"):
+        strategy(wanted, Unit(1, 1), epsilon=1, candidates=["state hour"])
+    with pytest.raises(OutOfRange, match="determine every wanted answer"):
+        Strategy(domain, Unit(1, 1), {"hour": 1}, wanted)
+
+
+def test_even_domains_are_left_as_they_are():
+    wanted = Workload(Domain(a=range(4), b=range(2)), {"a": 1})
+    even = EvenLevels.of(wanted)
+    assert even.workload is wanted
+    assert even.whole((0, 1)) == even.reduced((0, 1)) == (0, 1)

@@ -1,0 +1,137 @@
+"""Workloads: what is wanted, how it is named, and the spectrum that is all the planner needs of it."""
+
+import pickle
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from utmost.errors import NotANumber, OutOfRange, WrongKind
+from utmost.workloads import Blocks, Domain, Workload, bins
+from utmost.workloads.workload import narrowed
+from workload_cases import BERKELEY, GEOGRAPHY, berkeley, rows_of_family, workloads
+
+
+@settings(max_examples=25, deadline=None)
+@given(workloads())
+def test_matrix_gram_sizes_and_spectrum_agree(wanted):
+    """Of every part: rows W, their Gram matrix W'W/m, the rows' lengths, tr(Q_T W'W)/m by dense projections."""
+    structure = Blocks.of(wanted.domain)
+    for part in wanted.parts:
+        rows = part.matrix(wanted.domain)
+        assert rows.shape == (part.answers, wanted.domain.size)
+        assert part.gram(wanted.domain) == pytest.approx(rows.T @ rows / part.answers)
+        lengths, times = np.unique(rows.sum(axis=1), return_counts=True)
+        assert part.sizes(wanted.domain) == dict(zip(lengths, times, strict=True))
+        dense = [np.trace(Q @ rows.T @ rows) / part.answers for Q in projections(wanted.domain)]
+        assert part.spectrum(structure).astype(float) == pytest.approx(np.array(dense), abs=1e-8)
+    assert sum(wanted.spectrum(structure)) == sum(
+        part.weight * size * times / part.answers
+        for part in wanted.parts
+        for size, times in part.sizes(wanted.domain).items()
+    )
+
+
+@given(workloads())
+def test_a_workload_lies_in_its_eigenspaces(wanted):
+    """The spectrum is 0 in all others, and in none of these; the families named determine every answer."""
+    structure = Blocks.of(wanted.domain)
+    lies = {T for T, square in zip(structure.eigenspaces, wanted.spectrum(structure), strict=True) if square}
+    assert lies == set(wanted.eigenspaces)
+    for part in wanted.parts:
+        groups = rows_of_family(wanted.domain, part.family(wanted.domain))
+        rows = part.matrix(wanted.domain)
+        assert np.allclose(rows @ groups.T / groups.sum(axis=1) @ groups, rows)
+
+
+def projections(domain):
+    """Q_T for every T, as a product of differences of averaging matrices."""
+    found = []
+    for T in product(*(range(len(axis.levels) + 1) for axis in domain.axes)):
+        Q = np.ones((1, 1))
+        for axis, level in zip(domain.axes, T, strict=True):
+            Q = np.kron(Q, averaging(axis, level) - averaging(axis, level + 1))
+        found.append(Q)
+    return found
+
+
+def averaging(axis, level):
+    if level > len(axis.levels):
+        return np.zeros((axis.size, axis.size))
+    same = np.equal.outer(axis.group_of(level), axis.group_of(level)).astype(float)
+    return same / same.sum(axis=1)
+
+
+def test_wanted_families_are_named_as_people_write_them():
+    """One text, lists, pairs of a level and a label, families; labels with spaces as pairs."""
+    domain = Domain({"home town": ["New York", "Rome"], "age=x": [1, 2], "sex": ["m", "w"]})
+    assert narrowed(domain, "home town") == ((0, 1, 1), {})
+    assert narrowed(domain, "sex=w") == ((1, 1, 0), {2: 1})
+    assert narrowed(domain, ("sex", ("home town", "New York"))) == ((0, 1, 0), {0: 0})
+    assert narrowed(domain, ["home town", "age=x"]) == ((0, 0, 1), {})
+    assert narrowed(domain, "sex age=x=2") == ((1, 0, 0), {1: 1})
+    assert narrowed(domain, (1, 0, 1)) == ((1, 0, 1), {})
+    assert narrowed(domain, "") == ((1, 1, 1), {})
+    assert narrowed(GEOGRAPHY, "region=r3") == ((1,), {0: 3})
+
+
+def test_parts_and_weights_of_the_berkeley_workload():
+    """42 answers; weights of each answer, or of each family's mean."""
+    assert berkeley().answers == 42
+    assert berkeley().weight == 8
+    assert berkeley(per_answer=True).weight == 42
+    assert [part.sizes(BERKELEY) for part in berkeley().parts][4:] == [{2: 12}, {4: 6}, {12: 2}, {24: 1}]
+
+
+def test_joined_workloads_add_the_weights_of_what_both_want():
+    one = Workload(BERKELEY, {"sex": 1, "": 2})
+    both = one + Workload.sums(BERKELEY, [{}, {"sex": "men"}], ["1/2", 3])
+    assert [(part.name, part.weight) for part in both.parts] == [("sex", 1), ("", Fraction(5, 2)), ("sex=men", 3)]
+    assert both.reweighted({"sex=men": 7}).parts[0].weight == 7
+    with pytest.raises(OutOfRange, match="share their domain"):
+        one + Workload(GEOGRAPHY, {"": 1})
+
+
+def test_ranges_within_groups_and_sums_by_edges():
+    domain = Domain(age=bins(0, 60, width=5), sex=["m", "w"])
+    by_sex = Workload.ranges(domain, "age", 2, by="sex", per_answer=True)
+    assert by_sex.answers == 2 * 78
+    assert by_sex.weight == 2 * by_sex.answers
+    (part,) = Workload.sums(domain, [{"age": slice(10, 40), "sex": ["m"]}]).parts
+    assert (part.name, part.sizes(domain)) == ("age=10..40 sex=m", {6: 1})
+
+
+def test_a_workload_travels():
+    again = pickle.loads(pickle.dumps(berkeley()))
+    assert repr(again) == repr(berkeley())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "says"),
+    [
+        (lambda: Workload(BERKELEY, {}), OutOfRange, "must want something"),
+        (lambda: Workload(BERKELEY, {"gender": 1}), OutOfRange, "Its levels are|Did you mean"),
+        (lambda: Workload(BERKELEY, {"outcome=accepted": 1}), OutOfRange, "admitted"),
+        (lambda: Workload(BERKELEY, {"sex": 0}), OutOfRange, "positive"),
+        (lambda: Workload(BERKELEY, {"sex": -1}), OutOfRange, "positive"),
+        (lambda: Workload(BERKELEY, {"sex": float("nan")}), NotANumber, "weight"),
+        (lambda: Workload(BERKELEY, {"sex department": 1, "department sex": 1}), OutOfRange, "once"),
+        (lambda: Workload(BERKELEY, {"sex sex": 1}), OutOfRange, "one level of each axis"),
+        (lambda: Workload(BERKELEY, ["sex"]), WrongKind, "map families to weights"),
+        (lambda: Workload({"sex": ["m"]}, {"sex": 1}), WrongKind, "Domain"),
+        (lambda: Workload(BERKELEY, {(0, 0, 7): 1}), OutOfRange, "level of this name"),
+        (lambda: Workload(BERKELEY, {7: 1}), WrongKind, "names of levels"),
+        (lambda: Workload(BERKELEY, {None: 1}), WrongKind, "names of levels"),
+        (lambda: Workload.ranges(GEOGRAPHY, "region"), OutOfRange, "finest"),
+        (lambda: Workload.ranges(BERKELEY, "sex", by="sex"), OutOfRange, "other axes"),
+        (lambda: Workload.sums(BERKELEY, [{"sex": []}]), OutOfRange, "take an atom"),
+        (lambda: Workload.sums(BERKELEY, [{}], [1, 2]), OutOfRange, "one weight for each"),
+        (lambda: berkeley().reweighted({"age": 1}), OutOfRange, "this part"),
+        (lambda: Workload.ranges(Domain(t=bins(20_000)), "t").gram(), OutOfRange, "10\\^8"),
+    ],
+)
+def test_what_is_no_workload_is_refused(wrong, error, says):
+    with pytest.raises(error, match=says):
+        wrong()

@@ -1,0 +1,365 @@
+"""Lower bounds: the figures known, no strategy and no mechanism below them, and certificates that are checked."""
+
+import copy
+import math
+import pickle
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from utmost.errors import PromiseBroken
+from utmost.exact import level
+from utmost.noise import DiscreteStaircase, Geometric, Staircase, costs
+from utmost.privacy import Unit
+from utmost.workloads import Blocks, Domain, Workload, bins, hierarchy
+from utmost.workloads.blocks import precision
+from utmost.workloads.bound_inequalities import (
+    ChordShares,
+    Directions,
+    MatrixPart,
+    MatrixRoots,
+    answer_below,
+    directions_below,
+    matrix_below,
+    variance_below,
+)
+from utmost.workloads.strategy_search import WeighedError
+from utmost.workloads.workload_bounds import bounds_of
+from utmost.workloads.workload_evidence import check_lower_bounds, exact_spectrum, matrix_parts
+
+ONE = Unit(1, 1)
+DEPARTMENTS = Domain(department=list("ABCDEF"), sex=["men", "women"], outcome=["admitted", "rejected"])
+MARGINS = ["department sex", "department", "sex", ""]
+PLACES = Domain(
+    place=hierarchy({f"r{i}": [f"r{i}d{j}" for j in range(25)] for i in range(8)}, names=["region", "district"])
+)
+TABLE = Domain(a=range(20), b=range(50))
+
+
+def admitted_and_all(families, per_answer):
+    """Admitted and applicants, by each of these families."""
+    names = [name for family in families for name in (f"{family} outcome=admitted".strip(), family)]
+    return Workload(DEPARTMENTS, dict.fromkeys(names, 1), per_answer=per_answer)
+
+
+def constants(bounds):
+    """The bounds on strategies, in units of the variance of the whole level's noise."""
+    at = float(precision(1.0))
+    return {kind: bound.value * at for kind, bound in bounds.each().items()}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "gamma", "chord"),
+    [
+        (admitted_and_all(MARGINS[:1], True), 31.416, 31.416),
+        (admitted_and_all(MARGINS, True), 95.195, 95.195),
+        (admitted_and_all(MARGINS, False), 23.385, 23.385),
+        (Workload(PLACES, {"district": 1, "region": 1, "": 1}), 8.0855, 8.0855),
+        (Workload(TABLE, {"a b": 1, "a": 1, "b": 1}, per_answer=True), 1689.115, 1689.733),
+        (Workload(TABLE, {"a b": 1, "a": 1, "b": 1, "": 1}), 14.9294, 14.9294),
+    ],
+)
+def test_the_constants_of_known_workloads(wanted, gamma, chord):
+    """Gamma and K of Berkeley's margins, of a tree of 8 x 25, of a table of 20 x 50."""
+    bounds = bounds_of(wanted, ONE, 1)
+    check_lower_bounds(bounds)
+    found = constants(bounds)
+    assert found["any integer strategy"] == pytest.approx(gamma, rel=3e-5)
+    assert found["these families"] == pytest.approx(chord, rel=3e-5)
+    assert found["any unbiased"] == pytest.approx(gamma / 2, rel=3e-5)
+    assert found["per answer"] == pytest.approx(float(wanted.weight), rel=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "gamma", "chord"), [("ranges", 12.356, 18.049), ("prefixes", 8.735, 12.623)])
+def test_the_constants_of_ranges_and_prefixes_of_1024_bins(kind, gamma, chord):
+    wanted = getattr(Workload, kind)(Domain(age=bins(1024)), "age")
+    bounds = bounds_of(wanted, ONE, 1)
+    check_lower_bounds(bounds)
+    assert constants(bounds)["any integer strategy"] == pytest.approx(gamma, abs=1e-3)
+    assert constants(bounds)["these families"] == pytest.approx(chord, abs=1e-3)
+
+
+def gamma_below(matrix, y):
+    """The squared trace norm of sqrt(M) sqrt(diag y): each y of sum 1 bounds Gamma from below."""
+    root = np.sqrt(y)
+    values = np.linalg.eigvalsh(root[:, None] * matrix * root)
+    return np.sqrt(np.maximum(values, 0)).sum() ** 2
+
+
+def test_gamma_lies_between_any_weights_and_any_information():
+    """For ranges of 6 bins by sex and a total: no random y is above it, and some X_jj <= 1 is within 0.1 % of it."""
+    domain = Domain(age=bins(6), sex=["men", "women"])
+    wanted = Workload.ranges(domain, "age", by="sex") + Workload(domain, {"sex": 1, "": "1/2"})
+    found = constants(bounds_of(wanted, ONE, 1))["any integer strategy"]
+    matrix = wanted.gram()
+    random = np.random.default_rng(1)
+    assert max(gamma_below(matrix, y) for y in random.dirichlet(np.ones(12), 2000)) <= found
+    y = np.full(12, 1 / 12)
+    for _ in range(200):
+        root = np.sqrt(y)
+        values, vectors = np.linalg.eigh(root[:, None] * matrix * root)
+        near = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+        y = near.diagonal() / near.trace()
+    information = near / np.sqrt(np.outer(y, y)) + 1e-9 * np.eye(12)
+    above = np.trace(matrix @ np.linalg.inv(information / information.diagonal().max()))
+    assert found <= above <= found * 1.001
+
+
+def test_the_parts_of_a_matrix_are_the_matrix():
+    """M = sum of parts kron projections: the same trace norm for every weighting that is even over the other axes."""
+    domain = Domain(age=bins(4), sex=["men", "women"], kind=["x", "y", "z"])
+    wanted = Workload.ranges(domain, "age", by="sex") + Workload(domain, {"age kind": 2, "kind sex": 1, "age=1": 1})
+    parts = matrix_parts(wanted)
+    assert sum(part.times for part in parts) <= 6
+    y = np.random.default_rng(2).dirichlet(np.ones(4))
+    split = sum(
+        part.times * math.sqrt(gamma_below(part.matrix.astype(float) / part.denominator, y / 6)) for part in parts
+    )
+    assert split**2 == pytest.approx(gamma_below(wanted.gram(), np.repeat(y / 6, 6)), rel=1e-6)
+
+
+def random_workload(random):
+    """A workload of margins over a small domain, and its families."""
+    sizes = random.integers(1, 5, size=random.integers(1, 4))
+    domain = Domain({f"x{i}": range(size) for i, size in enumerate(sizes)})
+    families = list(domain.families())
+    picked = random.choice(len(families), size=random.integers(1, len(families) + 1), replace=False)
+    return Workload(domain, {families[i]: float(random.integers(1, 100)) for i in picked}), families
+
+
+def test_no_strategy_of_a_thousand_is_below_its_bounds():
+    """F >= v(E) max(K, Gamma), and above the bounds of all mechanisms, at levels from 1/1000 to 20."""
+    random = np.random.default_rng(3)
+    for _ in range(50):
+        wanted, families = random_workload(random)
+        whole = float(random.choice([0.001, 0.1, 1, 3, 20]))
+        blocks = Blocks.of(wanted.domain, families, wanted.eigenspaces)
+        error = WeighedError.of(blocks, [wanted.spectrum(blocks)], whole)
+        least = max(bound.value for bound in bounds_of(wanted, ONE, whole).each().values())
+        shares = random.dirichlet(np.full(len(families), 0.5), 20)
+        assert (error(shares) / float(precision(whole)) >= least * (1 - 1e-12)).all()
+
+
+def test_no_integer_rows_are_below_their_bound():
+    """Random integer rows with loads at most E, dense least squares: never below v(E) Gamma; ranges and margins."""
+    random = np.random.default_rng(4)
+    for wanted in (Workload.ranges(Domain(age=bins(5)), "age"), Workload(Domain(a=range(5)), {"a": 1, "": 3})):
+        least = bounds_of(wanted, ONE, 2).any_integer_strategy.value
+        for _ in range(300):
+            rows = np.vstack([random.integers(-3, 4, (7, 5)), np.eye(5)])
+            levels = random.gamma(0.3, size=12) + 1e-4
+            levels *= 2 / (levels @ abs(rows)).max()
+            information = rows.T @ (precision(levels)[:, None] * rows)
+            assert np.trace(wanted.gram() @ np.linalg.inv(information)) >= least
+
+
+@pytest.mark.parametrize(("up", "down"), [(1, 0), (2, 0), (3, 0), (1, 1), (2, 1), (2, 2)])
+def test_directions_bound_every_information_that_keeps_the_promise(up, down):
+    """tr(M X^-1) >= the bound for every X with d'Xd <= 1 for all such d, by brute force."""
+    domain = Domain(a=range(3), b=range(2))
+    wanted = Workload(domain, {"a b": 1, "a": 2, "": 3})
+    blocks = Blocks.of(domain)
+    bound = float(directions_below(blocks, exact_spectrum(wanted, blocks), Directions(up, down)))
+    directions = []
+    for ups in combinations(range(6), up):
+        for downs in combinations(sorted(set(range(6)) - set(ups)), down):
+            directions.append(np.array([(i in ups) - (i in downs) for i in range(6)]))
+    directions = np.array(directions)
+    random, matrix, seen = np.random.default_rng(5), wanted.gram(), []
+    projections = [np.ones((6, 6)) / 6, np.eye(6) - np.ones((6, 6)) / 6]
+    for trial in range(300):
+        root = random.normal(size=(6, 6))
+        information = (
+            root @ root.T
+            if trial % 2
+            else sum(w * p for w, p in zip(random.gamma(0.5, size=2), projections, strict=True))
+        )
+        information = information + 1e-6 * np.eye(6)
+        information /= np.einsum("ki,ij,kj->k", directions, information, directions).max()
+        seen.append(np.trace(matrix @ np.linalg.inv(information)))
+    assert min(seen) >= bound
+    if up != down:
+        assert min(seen) <= 2 * bound
+
+
+def test_the_chi_square_of_neighbours_is_at_most_twice_the_precision():
+    """E (L - 1)^2 <= e^eps + e^-eps - 2 for every likelihood ratio L in [e^-eps, e^eps] of mean 1."""
+    random = np.random.default_rng(6)
+    for epsilon in (0.1, 1.0, 4.0):
+        most = 2 * float(precision(epsilon))
+        for _ in range(200):
+            ratio = np.exp(random.uniform(-epsilon, epsilon, 5))
+            law = random.dirichlet(np.ones(5))
+            heavy, light = ratio.max(), ratio.min()
+            mean = law @ ratio
+            if not light < 1 < heavy:
+                continue
+            share = (1 - mean) / ((heavy if mean < 1 else light) - mean)
+            mixed = (1 - share) * law + share * np.eye(5)[ratio.argmax() if mean < 1 else ratio.argmin()]
+            assert mixed @ (ratio - 1) ** 2 <= most * (1 + 1e-12)
+        ends = np.exp([epsilon, -epsilon])
+        law = np.array([1 - ends[1], ends[0] - 1]) / (ends[0] - ends[1])
+        assert law @ (ends - 1) ** 2 == pytest.approx(most)
+
+
+@pytest.mark.parametrize("epsilon", ["1/1000", "1/10", 1, 3, 10])
+def test_an_answer_of_sensitivity_one_is_bounded_by_the_geometric_law(epsilon):
+    """Attained: geometric noise, in its exact variance; never above it."""
+    bound = answer_below(level(epsilon), Fraction(1), True)
+    assert float(bound) == pytest.approx(float(Geometric(epsilon).variance()), rel=1e-12)
+
+
+def half_staircase(epsilon, D, steps):
+    """The second moment of the staircase on the integers plus a half, with ``steps`` high points on either side."""
+    places = np.arange(int(60 * D / min(epsilon, 1)) + 2 * D)
+    weights = np.exp(-epsilon * np.floor((places - steps + D) / D))
+    return float((weights * (places + 0.5) ** 2).sum() / weights.sum())
+
+
+@pytest.mark.parametrize(("epsilon", "D"), [(0.1, 2), (1, 2), (1, 3), (0.5, 4), (2, 7), (5, 2), (8, 50)])
+def test_an_answer_of_larger_sensitivity_is_bounded_by_the_staircase_on_the_reals(epsilon, D):
+    """Below the best noise on Z and on Z + 1/2, and near the better one for little epsilon."""
+    bound = float(answer_below(level(epsilon), Fraction(D), True))
+    whole = float(DiscreteStaircase(epsilon, D, costs.squared).variance())
+    half = min(half_staircase(epsilon, D, steps) for steps in range(1, D + 1))
+    assert bound <= min(whole, half)
+    assert bound >= float(Staircase(epsilon, D, cost=costs.squared).variance()) - 1 / 12 - 1e-9
+    if epsilon <= 1:
+        assert bound >= min(whole, half) * 0.93
+
+
+def test_half_integers_can_be_better_than_the_best_integers():
+    """Why the discrete staircase is no bound: for D = 2 and little epsilon, noise on Z + 1/2 varies less."""
+    assert half_staircase(0.1, 2, 1) < float(DiscreteStaircase("1/10", 2, costs.squared).variance())
+
+
+@pytest.mark.parametrize(
+    "unit", [Unit(1, 3), Unit(2, 1), Unit(1, 1, "change-one"), Unit(3, 2, "change-one"), Unit("1/2", 2)]
+)
+def test_units_of_every_kind(unit):
+    """The bounds are proved, the strategy that measures all atoms is above them, and grows at least as they do."""
+    wanted = Workload(TABLE, {"a b": 1, "a": 1})
+    bounds = bounds_of(wanted, unit, 2)
+    check_lower_bounds(bounds)
+    atoms = float((1 + 50) / precision(2 / (unit.charged * float(unit.sensitivity))))
+    assert all(1 <= factor < 200 for factor in bounds.within(atoms).values())
+    assert bounds.any_unbiased.value >= bounds_of(wanted, Unit(unit.sensitivity, 1), 2).any_unbiased.value
+
+
+@pytest.mark.parametrize("epsilon", ["1e-6", 50, 5000, "1e-30"])
+@pytest.mark.parametrize("domain", [Domain(only=["one"]), Domain(age=bins(5)), Domain(a=range(3), b=["x"])])
+def test_extreme_levels_and_domains(epsilon, domain):
+    """One atom, axes of one value, levels that hide nothing or everything: proved, and never above the atoms' own."""
+    wanted = Workload(domain, {domain.finest: 1, domain.columns[0] + f"={domain.axes[0].labels[0][0]}": 1})
+    bounds = bounds_of(wanted, ONE, epsilon)
+    check_lower_bounds(bounds)
+    assert all(
+        0 <= bound.value <= 2 * float(variance_below(level(epsilon))) * (1 + 1e-12) for bound in bounds.each().values()
+    )
+
+
+def test_huge_numbers():
+    """Weights and sensitivities of thirty digits."""
+    wanted = Workload(Domain(age=bins(4)), {"age": 10**30, "age=1": "1e-30"})
+    bounds = bounds_of(wanted, Unit(10**30, 10**30), 1)
+    check_lower_bounds(bounds)
+    assert bounds.any_integer_strategy.value > 1e140
+
+
+def test_what_is_not_bounded_says_why():
+    """Trees of unequal groups have no closed form over families; long ordered axes no matrix."""
+    states = hierarchy({"A": ["a1"], "B": ["b1", "b2"]}, names=["state", "county"])
+    bounds = bounds_of(Workload(Domain(place=states), {"county": 1, "state": 1}), ONE, 1)
+    check_lower_bounds(bounds)
+    assert bounds.these_families is None
+    assert "groups of each level must have one size" in bounds.not_bounded["these families"]
+    assert bounds.any_unbiased.value > 0
+    long = bounds_of(Workload.prefixes(Domain(age=bins(4096)), "age"), ONE, 1)
+    assert long.any_unbiased is None
+    assert "at most 2000 values" in long.not_bounded["any unbiased"]
+    assert long.these_families.value > 0
+    short = bounds_of(Workload(TABLE, {"a b": 1}), ONE, 1, families=["a"])
+    assert short.not_bounded == {"these families": "the families do not determine every wanted answer"}
+
+
+WANTED = Workload.ranges(Domain(age=bins(8)), "age")
+PROVED = bounds_of(WANTED, ONE, 1)
+
+
+def test_values_survive_pickling_and_copying():
+    for twin in (pickle.loads(pickle.dumps(PROVED)), copy.deepcopy(PROVED)):
+        check_lower_bounds(twin)
+        assert twin.within(100.0) == PROVED.within(100.0)
+
+
+@pytest.mark.parametrize("kind", ["per_answer", "any_unbiased", "any_integer_strategy", "these_families"])
+def test_a_larger_value_is_refused(kind):
+    bound = getattr(PROVED, kind)
+    with pytest.raises(PromiseBroken, match="must prove the bound"):
+        check_lower_bounds(replace(PROVED, **{kind: replace(bound, value=math.nextafter(bound.value, math.inf))}))
+
+
+def tampered_roots():
+    roots = PROVED.any_unbiased.certificate
+    larger = roots.roots[0] * 101 // 100
+    crooked = roots.roots[0].copy()
+    crooked[0, 1] += 1
+    return [
+        replace(roots, roots=(larger,)),
+        replace(roots, roots=(crooked,)),
+        replace(roots, weights=(0, *roots.weights[1:])),
+        replace(roots, weights=roots.weights[1:]),
+        replace(roots, bits=(roots.bits[0] - 1,)),
+        Directions(1),
+        Directions(5),
+        None,
+    ]
+
+
+@pytest.mark.parametrize("certificate", tampered_roots())
+def test_tampered_roots_prove_nothing(certificate):
+    bad = replace(PROVED, any_unbiased=replace(PROVED.any_unbiased, certificate=certificate))
+    with pytest.raises(PromiseBroken):
+        check_lower_bounds(bad)
+
+
+def test_tampered_shares_and_directions_prove_nothing():
+    shares = PROVED.these_families.certificate.shares
+    for other in (
+        (Fraction(2),) * len(shares),
+        (Fraction(-1), *shares[1:]),
+        shares[1:],
+        (*shares[:-2], Fraction(0), Fraction(0)),
+    ):
+        bad = replace(PROVED, these_families=replace(PROVED.these_families, certificate=ChordShares(other)))
+        with pytest.raises(PromiseBroken):
+            check_lower_bounds(bad)
+    margins = bounds_of(Workload(TABLE, {"a b": 1}), Unit(1, 2), 1)
+    for other in (Directions(3), Directions(2, 1), Directions(0), Directions(10**6), Directions(-1, 2)):
+        bad = replace(margins, any_unbiased=replace(margins.any_unbiased, certificate=other))
+        with pytest.raises(PromiseBroken):
+            check_lower_bounds(bad)
+    two = replace(
+        margins.any_integer_strategy, certificate=Directions(2), value=margins.any_integer_strategy.value * 1.5
+    )
+    with pytest.raises(PromiseBroken, match="able to change"):
+        check_lower_bounds(replace(margins, any_integer_strategy=two))
+    with pytest.raises(PromiseBroken, match="per answer"):
+        check_lower_bounds(replace(margins, parts=(1e9,)))
+
+
+def test_the_matrix_inequality_holds_for_any_certificate():
+    """However wrong Z is, what is proved of M = 1 stays below Gamma = 5."""
+    random = np.random.default_rng(7)
+    part = MatrixPart(np.eye(5, dtype=int).astype(object), 1, 1)
+    for _ in range(200):
+        root = random.integers(-50, 300, (5, 5))
+        root = (root + root.T).astype(object)
+        proven = matrix_below(
+            [part], MatrixRoots(tuple(random.integers(1, 30, 5).tolist()), (root,), (int(random.integers(0, 10)),))
+        )
+        assert proven <= 5
