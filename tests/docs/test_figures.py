@@ -37,6 +37,13 @@ def test_hypers(name, tmp_path):
     check_same(drawn, drawn.name)
 
 
+def test_the_map_of_paris(tmp_path):
+    drawn = tmp_path / "paris.svg"
+    asked = ["--prior", "column:population", "--loss", "distance", "--epsilon-at", "2km=ln2", "--plot", drawn]
+    called("design", ROOT / "examples" / "paris.csv", *asked).check_returncode()
+    check_same(drawn, drawn.name)
+
+
 def aircraft():
     """The domain, the count and the plan of the tutorial from events to a table."""
     page = (ROOT / "docs" / "tutorial" / "from-events-to-a-table.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from utmost.capacities import TypeCapacity
 from utmost.capacities import capacity as capacity_of
-from utmost.cli import options
+from utmost.cli import options, secret_options
 from utmost.cli.screen import facts, number, screen
 from utmost.documents import capacities
 from utmost.documents.reports import exact_text
@@ -68,7 +68,7 @@ Out = Annotated[
 
 def capacity(
     *,
-    secrets: options.Secrets,
+    secrets: secret_options.Secrets,
     level: options.AskedLevel,
     multiplicative: Multiplicative = False,
     additive: Additive = False,

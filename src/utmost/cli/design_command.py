@@ -9,15 +9,22 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+<<<<<<< HEAD
 from utmost.cli import options
 from utmost.cli.screen import facts, grid, narrowed, number, screen
+=======
+from utmost.cli import options, secret_options
+from utmost.cli.labelled_screen import map_of_design, show_labelled_answers
+from utmost.cli.screen import facts, grid, number, screen
+>>>>>>> main
 from utmost.design import Certificate, Optimum, optimal_mechanism
 from utmost.documents import codec, designs
 from utmost.documents.consumer_files import consumer_of, is_file
+from utmost.documents.labelled_answers import labelled_answers
 from utmost.documents.reports import attack_facts, design_report
 from utmost.errors import NotMonotone, OutOfRange
 from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, EuclideanGridMetric, LineMetric, ManhattanGridMetric, check_monotone
+from utmost.spaces import Consumer, EuclideanGridMetric, LineMetric, ManhattanGridMetric, Places, check_monotone
 from utmost.tables import files
 from utmost.tables.atomic import Writer, write_together
 
@@ -34,7 +41,7 @@ def show_design(report: dict[str, Any], out: Path | None) -> None:
         "theorem": report["theorem"] or "none: the dual decides",
         **({"which needs": "; ".join(report["hypotheses"])} if report["hypotheses"] else {}),
         "secrets": report["space"],
-        "level": f"epsilon = {report['epsilon']}",
+        "level": f"epsilon = {report['epsilon']}" + (f" per {report['unit']}" if report.get("unit") else ""),
         "consumer": f"prior {report['prior']}, loss {report['loss']}",
         **({"at face value": _face(report)} if report["face_value_loss"] is not None else {}),
     }
@@ -152,7 +159,8 @@ Out = Annotated[
 
 def design(
     *,
-    secrets: options.Secrets,
+    table: secret_options.PlacesTable = None,
+    secrets: secret_options.Secrets,
     prior: Prior = None,
     loss: options.Loss = "absolute",
     level: options.AskedLevel,
@@ -171,7 +179,7 @@ def design(
     """
     if check is not None:
         return _check(check, options.Answer(out, as_json))
-    spelled, ptype = secrets.at(level)
+    spelled, ptype = secrets.from_table(table).at(level)
     if prior is None:
         raise OutOfRange("a design needs a consumer's prior", came="none", where="--prior")
     if theorem and program:
@@ -182,7 +190,14 @@ def design(
     path = options.file_of(out)
     _write(found, written, path, plot)
     report = design_report(found, spelled.replace(":", " ", 1), prior, loss)
-    options.Answer(None, as_json or out != path).give(written, lambda: show_design(report, path))
+    named = labelled_answers(found)
+    report |= named
+
+    def show() -> None:
+        show_design(report, path)
+        show_labelled_answers(named)
+
+    options.Answer(None, as_json or out != path).give(written, show)
 
 
 def _optimum(ptype: PrivacyType, consumer: Consumer, *, theorem: bool, program: bool) -> Optimum:
@@ -203,8 +218,11 @@ def _write(found: Optimum, written: dict[str, object], out: Path | None, plot: P
     elif out is not None:
         if out.suffix.lower() not in files.TEXT:
             raise OutOfRange("a design is written as .json, its mechanism as .csv", came=out.name, where="--out")
-        names = ["secret", *map(str, range(found.certificate.consumer.actions))]
-        rows = ([str(x), *map(str, row)] for x, row in enumerate(found.channel.matrix.tolist()))
+        channel = found.channel
+        answers = range(found.certificate.consumer.actions) if channel.outcomes is None else channel.outcomes
+        names = ["secret", *map(str, answers)]
+        secrets = range(channel.shape[0]) if channel.secrets is None else channel.secrets
+        rows = ([str(x), *map(str, row)] for x, row in zip(secrets, channel.matrix.tolist(), strict=True))
         writers[out] = lambda file: files.write_rows(names, rows, file, out)
     if plot is not None:
         writers[plot] = _places(found, plot)
@@ -217,17 +235,21 @@ def _places(found: Optimum, path: Path) -> Writer:
     from utmost.figures.canvas import check_format, places_figure
 
     certificate = found.certificate
-    metric, prior = certificate.ptype.space.metric, certificate.consumer.prior
-    if not isinstance(metric, EuclideanGridMetric | ManhattanGridMetric):
-        raise OutOfRange("a picture needs the places of a grid", came=repr(metric), where="--plot")
+    space, prior = certificate.ptype.space, certificate.consumer.prior
+    metric = space.metric
+    if not isinstance(metric, EuclideanGridMetric | ManhattanGridMetric) and not isinstance(space, Places):
+        raise OutOfRange("a picture needs a grid, or places with coordinates", came=repr(metric), where="--plot")
     check_format(path)
-    likeliest = int(prior.argmax())
-    maps = {"prior": prior, f"answers for place {likeliest}": found.channel.matrix[likeliest]}
-    told = attack_facts(found.attack(), certificate.ptype.space)
+    told = attack_facts(found.attack(), space)
     caption = (
         f"Guessed in one try: {_percent(told['guessed_before'], 3)} before an answer, "
         f"{_percent(told['guessed_after'], 3)} after; odds of a place rise up to {_odds(told)}"
     )
+    if isinstance(space, Places):
+        return map_of_design(found, space, path, caption)
+    assert isinstance(metric, EuclideanGridMetric | ManhattanGridMetric), "no place, so a grid"
+    likeliest = int(prior.argmax())
+    maps = {"prior": prior, f"answers for place {likeliest}": found.channel.matrix[likeliest]}
     return lambda file: places_figure(maps, (metric.rows, metric.cols), likeliest, file, path, caption)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import typer
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import options, secret_options
 from utmost.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search
 from utmost.cli.screen import busy, facts, grid, percent, screen, share_done, tallied
 from utmost.cli.vertices_command import draw_type
@@ -101,7 +101,7 @@ Resume = Annotated[
 
 def kernels(
     *,
-    secrets: options.Secrets,
+    secrets: secret_options.Secrets,
     level: options.AskedLevel,
     count: Count = False,
     by_size: BySize = False,

@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -17,9 +17,7 @@ from utmost.errors import LittleProtection, NotALevel, OutOfRange, RowsObserved
 
 if TYPE_CHECKING:
     from utmost.exact import Level
-    from utmost.privacy import PrivacyType
     from utmost.release.counted import CountedTable
-    from utmost.spaces import Space
     from utmost.workloads import Domain as DeclaredDomain
 
     File = Path
@@ -202,10 +200,23 @@ class AskedLevel:
         """
         from utmost.exact import level
 
+        return level(*self._one())
+
+    def per_unit(self, unit: str | None) -> "Level":
+        """The level of one unit of distance, where it may be stated for another distance: "1 per 200 m".
+
+        Raises:
+            NotALevel: as for `read`. OutOfRange: for a distance in other units.
+        """
+        from utmost.spaces import level_per
+
+        return level_per(*self._one(), unit=unit)
+
+    def _one(self) -> tuple[str | None, str | None]:
         if (self.epsilon is None) == (self.alpha is None):
             came = "both" if self.is_given else "neither"
             raise NotALevel("exactly one of --epsilon and --alpha must be given", came=came)
-        return level(self.epsilon, self.alpha)
+        return self.epsilon, self.alpha
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,49 +234,6 @@ class Plane:
         str | None,
         typer.Option(metavar="NUMBER", help="With --planar: the distance that the level is for; 1 if left out."),
     ] = None
-
-
-@dataclass(frozen=True, slots=True)
-class Secrets:
-    """The secrets of a privacy type: one of these options."""
-
-    space: SpaceSpec = None
-    line: Annotated[str | None, typer.Option(metavar="N", help="N secrets in a row, at distance 1.")] = None
-    counts: Annotated[str | None, typer.Option(metavar="N", help="The secrets are the counts 0..N.")] = None
-    discrete: Annotated[str | None, typer.Option(metavar="K", help="K secrets, all equally far apart.")] = None
-    hamming: Annotated[str | None, typer.Option(metavar="BITS", help="All strings of so many bits.")] = None
-    grid: Annotated[str | None, typer.Option(metavar="RxC", help="The points of a lattice, Euclidean.")] = None
-    manhattan: Annotated[str | None, typer.Option(metavar="RxC", help="The points of a lattice, Manhattan.")] = None
-    graph: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="The nodes of a graph: a CSV file of edges, with lengths or none."),
-    ] = None
-    distances: Annotated[str | None, typer.Option(metavar="FILE", help="Any metric: a CSV file of all distances.")] = (
-        None
-    )
-
-    def read(self) -> tuple[str, "Space"]:
-        """The space as text, and as a space.
-
-        Raises:
-            OutOfRange: for none of them, or several.
-        """
-        from utmost.documents.space_names import one_space
-
-        return one_space(asdict(self))
-
-    def at(self, level: AskedLevel, *, needed: bool = True) -> tuple[str, "PrivacyType"]:
-        """The space as text, and the privacy type on it.
-
-        Args:
-            level: the level for one unit of distance.
-            needed: whether the answer depends on it; where it does not, it may be left out.
-        """
-        from utmost.exact import level as level_of
-        from utmost.privacy import PrivacyType
-
-        spelled, secrets = self.read()
-        return spelled, PrivacyType(secrets, level.read() if needed or level.is_given else level_of(alpha="1/2"))
 
 
 @dataclass(frozen=True, slots=True)

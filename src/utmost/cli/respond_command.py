@@ -123,7 +123,9 @@ def _answers(saved: SavedMechanism, table: Path, asked: Asked, out: Path | None,
 
 def _say(saved: SavedMechanism, more: dict[str, Any], *, stderr: bool = False) -> None:
     """What the answers tell, and what more of them would."""
-    shown = {**more, "level": f"epsilon = {saved.facts['epsilon']} for secrets at distance 1", "checked": saved.checked}
+    apart = " ".join(["1", *([] if saved.space.unit is None else [saved.space.unit])])
+    level = f"epsilon = {saved.facts['epsilon']} for secrets at distance {apart}"
+    shown = {**more, "level": level, "checked": saved.checked}
     console = screen(stderr=stderr)
     console.print(facts(shown))
     console.print(Padding(Text(saved.guarantee()), (1, 0, 0, 0)))

@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 
 from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.cli import options
+from utmost.cli import options, secret_options
 from utmost.cli.screen import busy, facts, grid, screen
 from utmost.documents import channel_files, verdicts
 from utmost.documents.consumer_files import loss_of
@@ -104,7 +104,7 @@ Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the verdic
 
 def universal(
     *,
-    secrets: options.Secrets,
+    secrets: secret_options.Secrets,
     loss: options.Loss = "absolute",
     level: options.AskedLevel,
     mechanism: Judged = None,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import options, secret_options
 from utmost.cli.kernel_files import height_rows, posterior_rows
 from utmost.cli.screen import busy, facts, grid, number, screen, tallied
 from utmost.documents.codec import header, write_list
@@ -99,7 +99,7 @@ Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write all of the
 
 def vertices(
     *,
-    secrets: options.Secrets,
+    secrets: secret_options.Secrets,
     level: options.AskedLevel,
     count: Count = False,
     orbits: Orbits = False,

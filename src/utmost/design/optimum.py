@@ -81,13 +81,15 @@ class Optimum(Rebuilt):
 
     @property
     def channel(self) -> Channel:
-        """The optimal channel (secrets, actions), formed when asked for. Cost: O(n k)."""
+        """The optimal channel (secrets, actions), formed when asked for; named by the space's labels. Cost: O(n k)."""
         matrix, remap = self.certificate.matrix, self.remap
         if remap is not None:
             n = self.certificate.consumer.secrets - 1
             return Channel(GeometricMatrix(n + 1, self.certificate.ptype.level).matrix()) @ remap
         assert matrix is not None
-        return Channel(matrix if self.certificate.consumer.is_exact else matrix.astype(np.float64))
+        names = self.certificate.ptype.space.names
+        answers = names if names is not None and matrix.shape[1] == len(names) else None
+        return Channel(matrix if self.certificate.consumer.is_exact else matrix.astype(np.float64), names, answers)
 
     def attack(self, prior: object = None, loss: object = None) -> Attack:
         """What an attacker learns from one answer, beside what the usual mechanisms of the level would tell.

@@ -77,9 +77,10 @@ class SavedMechanism:
 
     def guarantee(self) -> str:
         """The promise of one answer, and what more of them cost."""
+        unit = "" if self.space.unit is None else f" in {self.space.unit}"
         return (
             f"Whatever anyone concludes from one answer, the chance of concluding it would have been at most "
-            f"e^(epsilon d) times larger or smaller if the secret had been any other at distance d "
+            f"e^(epsilon d) times larger or smaller if the secret had been any other at distance d{unit} "
             f"(epsilon = {self.facts['epsilon']}). {AGAIN}"
         )
 

@@ -1,6 +1,6 @@
 """Consumers from files and options, and a column of released counts read for one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -14,12 +14,14 @@ from utmost.errors import BadTable, NotALoss, NotAPrior, OutOfRange
 from utmost.exact import Array, Level, as_array, to_floats
 from utmost.release import adapters
 from utmost.release.columns import integer_column
-from utmost.spaces import Consumer, LineMetric, Loss, Space, losses, priors
+from utmost.spaces import Consumer, LineMetric, Loss, Places, Space, losses, priors
 from utmost.spaces.losses import loss_named
 from utmost.spaces.priors import prior_named
-from utmost.tables.number_files import number_rows
+from utmost.tables import csv_table
+from utmost.tables.number_files import is_number, number_in, number_rows
 
 WEIGHTS = "weights:"
+COLUMN = "column:"
 
 _ENDINGS = (".csv", ".tsv", ".txt")
 # Decimals in a file may have been rounded: a prior that misses 1 by no more is taken as float64.
@@ -48,18 +50,20 @@ def is_file(text: str) -> bool:
     return Path(text).suffix.lower() in _ENDINGS
 
 
-def prior_file(text: str, size: int | None = None) -> Array:
+def prior_file(text: str, size: int | None = None, labels: Sequence[Hashable] | None = None) -> Array:
     """The prior in a file, for so many secrets, or for as many as it names.
 
-    The file has one column of probabilities, or two: the number of the secret and its probability (or weight); secrets
-    that are not named have probability 0. With "weights:" before its name its numbers are divided by their sum.
+    The file has one column of probabilities, or two: the number of the secret, or its label where there are labels, and
+    its probability (or weight); secrets that are not named have probability 0. With "weights:" before its name its
+    numbers are divided by their sum.
 
     Raises:
         NotAPrior: for another number of secrets, negative numbers, and a sum other than 1.
         BadTable: for a file that is no table of numbers.
     """
     path = Path(text.removeprefix(WEIGHTS))
-    rows = number_rows(path)
+    named = None if labels is None else _by_label(path, labels)
+    rows = number_rows(path) if named is None else named
     try:
         weights = as_array(_by_secret(rows, size) if len(rows[0]) == 2 else _in_order(rows, size))
         return priors.from_counts(weights) if text.startswith(WEIGHTS) else _checked(weights)
@@ -80,8 +84,10 @@ def loss_of(text: str, space: Space) -> Loss | Array:
 
 
 def _prior(text: str, space: Space, level: Level) -> Array:
+    if text.startswith(COLUMN):
+        return _column_prior(text.removeprefix(COLUMN), space)
     if is_file(text):
-        return prior_file(text, space.size)
+        return prior_file(text, space.size, space.names)
     exactly = level.is_rational and space.size <= _MOST_EXACT
     if not isinstance(space.metric, LineMetric) and text.strip().lower() != "uniform":
         raise OutOfRange("a prior by name must be uniform on a space other than counts", came=text)
@@ -94,6 +100,33 @@ def _loss(text: str, space: Space) -> Loss | Array:
     if named and not isinstance(space.metric, LineMetric) and rule not in (losses.binary, losses.nib):
         raise OutOfRange("a loss by name must be binary, nib or distance on a space other than counts", came=text)
     return rule
+
+
+def _column_prior(name: str, space: Space) -> Array:
+    """The prior in proportion to a column of the file that places came in."""
+    if not isinstance(space, Places):
+        raise OutOfRange("a column of weights needs a file of places", came=name, where="--prior")
+    values = space.column(name)
+    return priors.from_counts(
+        [number_in(v, f"column {name!r}, place {space.labels[k]!r}") for k, v in enumerate(values)]
+    )
+
+
+def _by_label(path: Path, labels: Sequence[Hashable]) -> list[list[Fraction]] | None:
+    """The rows of a file that names secrets by their labels, with the labels' numbers; None for another file."""
+    number = {str(label): k for k, label in enumerate(labels)}
+    rows = list(csv_table.records(path))
+    if not rows or any(len(row) != 2 for _, row in rows) or rows[-1][1][0].strip() not in number:
+        return None
+    if rows[0][1][0].strip() not in number and not is_number(rows[0][1][1]):
+        rows = rows[1:]
+    for line, (label, _) in rows:
+        if label.strip() not in number:
+            raise NotAPrior("every row must begin with the label of a secret", came=label, where=f"{path}, line {line}")
+    return [
+        [Fraction(number[label.strip()]), number_in(weight, f"{path}, line {line}, column 2")]
+        for line, (label, weight) in rows
+    ]
 
 
 def _in_order(rows: list[list[Fraction]], size: int | None) -> list[Fraction]:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from itertools import groupby
@@ -107,11 +108,12 @@ def _attack_facts(found: Optimum) -> list[dict[str, Any]] | None:
     consumer = found.certificate.consumer
     if max(consumer.secrets, consumer.actions) > _LARGEST_MATRIX:
         return None
-    told = found.attack()
-    return [attack_facts(one, found.certificate.ptype.space) for one in (told, *told.others)]
+    told, space = found.attack(), found.certificate.ptype.space
+    answers = space.names if consumer.actions == space.size else None
+    return [attack_facts(told, space, answers), *(attack_facts(one, space) for one in told.others)]
 
 
-def attack_facts(told: Attack, space: Space) -> dict[str, Any]:
+def attack_facts(told: Attack, space: Space, answers: Sequence[Hashable] | None = None) -> dict[str, Any]:
     """An attack as a screen shows it: numbers as they are, Fractions or floats that err on the safe side."""
     odds = told.odds
     return {
@@ -125,7 +127,7 @@ def attack_facts(told: Attack, space: Space) -> dict[str, Any]:
         if odds is None
         else {
             "secret": str(space.labels[odds.secret]),
-            "outcome": odds.outcome,
+            "outcome": odds.outcome if answers is None else str(answers[odds.outcome]),
             "before": odds.before,
             "after": odds.after,
             "factor": odds.factor,

@@ -8,8 +8,10 @@
 ``hamming:4``             all strings of 4 bits
 ``grid:4x4``              the points of a lattice, Euclidean
 ``manhattan:4x4``         the same points, Manhattan
+``places:towns.csv``      labelled places: columns name, latitude, longitude; others as ``places:towns.csv:town,y,x``
 ``graph:roads.csv``       the nodes of a graph: a row for each edge, two ends and, if wanted, its length
 ``distances:table.csv``   any metric: a row and a column of distances for each secret
+``graph:roads.csv:min``   either of them with the unit of its distances
 ========================  =============================================================================
 """
 
@@ -25,9 +27,11 @@ from utmost.exact import Surd, exact, natural
 from utmost.spaces import (
     DiscreteMetric,
     EuclideanGridMetric,
+    Geography,
     HammingMetric,
     LineMetric,
     ManhattanGridMetric,
+    Places,
     Space,
     TableMetric,
     counts,
@@ -36,6 +40,9 @@ from utmost.spaces import (
     graph,
     grid,
     hamming,
+    is_unit,
+    places,
+    unit_named,
 )
 from utmost.tables import csv_table
 from utmost.tables.number_files import number_rows
@@ -117,7 +124,26 @@ def space_facts(space: Space) -> dict[str, Any]:
             return {"kind": "manhattan", "sizes": [rows, cols]}
     distances = [[_plain(d) for d in row] for row in _table(space).tolist()]
     labels = [label if isinstance(label, int | str) else str(label) for label in space.labels]
+    if isinstance(space, Places):
+        return {"kind": "places", **_geography_facts(space.geography), "distances": distances, "labels": labels}
     return {"kind": "distances", "distances": distances, "labels": labels}
+
+
+def _geography_facts(where: Geography) -> dict[str, Any]:
+    """Where places are, but for their table; the reference system by its name."""
+    positions = None if where.positions is None else [[str(north), str(east)] for north, east in where.positions]
+    crs = None if where.crs is None else str(where.crs)
+    return {"unit": where.unit, "metric": where.way, "in_degrees": where.in_degrees, "crs": crs, "positions": positions}
+
+
+def _stated_places(facts: Mapping[str, Any], found: Space) -> Places:
+    assert isinstance(found.metric, TableMetric), "distances make a table"
+    positions = facts["positions"]
+    if positions is not None and [len(pair) for pair in positions] != [2] * found.size:
+        raise BadTable("every place must have a position", came=f"{len(positions)}", where="space")
+    exactly = None if positions is None else tuple((exact(north), exact(east)) for north, east in positions)
+    where = Geography(facts["unit"], facts["metric"], exactly, facts["in_degrees"], None, facts["crs"])
+    return Places(found.metric, tuple(found.labels), where)
 
 
 def stated_space(facts: Mapping[str, Any]) -> Space:
@@ -131,8 +157,9 @@ def stated_space(facts: Mapping[str, Any]) -> Space:
     4
     """
     try:
-        if facts["kind"] == "distances":
-            return Space([[_read(d) for d in row] for row in facts["distances"]], facts["labels"])
+        if facts["kind"] in ("distances", "places"):
+            found = Space([[_read(d) for d in row] for row in facts["distances"]], facts["labels"])
+            return found if facts["kind"] == "distances" else _stated_places(facts, found)
         return SIZED[facts["kind"]](*facts["sizes"])
     except (KeyError, TypeError, NotANumber) as error:
         raise BadTable("a space must have a kind and sizes, or distances", came=repr(error), where="space") from None
@@ -175,6 +202,27 @@ def _distances_file(path: Path) -> Space:
         raise NotAMetric(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
 
 
+def _with_unit(text: str, read: Callable[[Path], Space]) -> Space:
+    """The space in a file, its distances in the unit behind the last colon, if there is one."""
+    path, separator, unit = text.rpartition(":")
+    if not separator or not is_unit(unit):
+        return read(Path(text))
+    space = read(Path(path))
+    table = TableMetric.trusted(_table(space))
+    return Places(table, tuple(space.labels), Geography(unit_named(unit), "roads", None))
+
+
+def _places_file(text: str) -> Space:
+    """Places in a file; after a colon the names of its three columns, if they are others than usual."""
+    path, separator, columns = text.rpartition(":")
+    if not separator or "," not in columns:
+        return places(text)
+    names = [name.strip() for name in columns.split(",")]
+    if len(names) != 3 or not all(names):
+        raise OutOfRange("places have a column of names, of latitudes and of longitudes", came=columns, where="places")
+    return places(path, name=names[0], latitude=names[1], longitude=names[2])
+
+
 def _lattice(metric: Any) -> Callable[[str], Space]:
     def read(text: str) -> Space:
         parts = text.lower().split("x")
@@ -203,8 +251,9 @@ READERS: dict[str, Callable[[str], Space]] = {
     "hamming": lambda text: hamming(natural(text, "the number of bits", least=1)),
     "grid": _lattice("euclidean"),
     "manhattan": _lattice("manhattan"),
-    "graph": lambda text: graph_file(Path(text)),
-    "distances": lambda text: _distances_file(Path(text)),
+    "places": _places_file,
+    "graph": lambda text: _with_unit(text, graph_file),
+    "distances": lambda text: _with_unit(text, _distances_file),
 }
 """How the text after each kind is read."""
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NotALoss, OutOfRange
-from utmost.exact import Interval, Level, Number, checked, exact, nearest
+from utmost.exact import Interval, Level, Number, checked, exact, nearest, precision
 from utmost.exact.levels import integer_root
 from utmost.noise import polynomials
 from utmost.noise.costs import Cost, Moment, absolute, read_cost, squared
@@ -288,6 +288,7 @@ class Staircase(RealLaw):
         >>> Staircase(1, cost=squared).gamma_interval(30).contains(Fraction("0.41673743493"))
         True
         """
+        bits = precision(bits)
         if self.exact_gamma is not None:
             return Interval.of(self.exact_gamma, bits)
         inner = bits + 64 + 2 * cleared_bits(self.level)

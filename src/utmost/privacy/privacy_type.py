@@ -21,11 +21,10 @@ from utmost.exact import (
     checked,
     exp_interval,
     is_exact,
-    level,
     log_interval,
 )
 from utmost.exact.arrays import Rebuilt
-from utmost.spaces import DiscreteMetric, Space, counts, discrete
+from utmost.spaces import DiscreteMetric, Space, counts, discrete, level_per
 
 Length = Fraction | Surd
 """A distance, exactly."""
@@ -190,7 +189,8 @@ class PrivacyType(Rebuilt):
 
     Args:
         space: the secrets and their metric.
-        epsilon, alpha: the level of one unit of distance, one of them.
+        epsilon, alpha: the level of one unit of distance, one of them; or of the distance ``per``, in plain numbers or
+            with a unit that the space's distances have: ``epsilon=1, per="200 m"``, ``epsilon="ln 2 per 50 km"``.
 
     Source: [fernandes2022], section III; for counts, [ghosh2009], section 2.1.
 
@@ -203,11 +203,18 @@ class PrivacyType(Rebuilt):
     space: Space
     level: Level
 
-    def __init__(self, space: Space, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> None:
+    def __init__(
+        self,
+        space: Space,
+        epsilon: Number | Level | None = None,
+        *,
+        alpha: Number | None = None,
+        per: Number | None = None,
+    ) -> None:
         if not isinstance(space, Space):
             raise OutOfRange("a privacy type needs a space", came=repr(space), remedy="Write counts(n), say.")
         object.__setattr__(self, "space", space)
-        object.__setattr__(self, "level", level(epsilon, alpha))
+        object.__setattr__(self, "level", level_per(epsilon, alpha, per=per, unit=space.unit))
 
     @classmethod
     @checked

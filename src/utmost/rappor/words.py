@@ -120,7 +120,7 @@ class Bloom:
         Raises:
             OutOfRange: where one is missing or outside 0..cohorts-1.
         """
-        groups = plain_array(cohorts, "list of cohorts")
+        groups, count = plain_array(cohorts, "list of cohorts"), natural(count, "count")
         whole = groups.shape == (count,) and (groups.dtype.kind in "iu" or count == 0)
         if not whole or (count and not 0 <= groups.min() <= groups.max() < self.cohorts):
             raise OutOfRange(

@@ -64,8 +64,8 @@ def whole_numbers(values: Any, name: str) -> Integers:
     """
     array = np.asarray(values)
     if array.ndim != 1 or (array.dtype != object and array.dtype.kind not in "iu") or array.dtype == np.uint64:
-        array = objects(list(values))
-    if array.dtype == object and not all(isinstance(x, int | np.integer) for x in array):
+        array = objects(list(values)) if np.iterable(values) else array
+    if array.ndim != 1 or (array.dtype == object and not all(isinstance(x, int | np.integer) for x in array)):
         raise OutOfRange(f"{name} must be a list of integers", came="another number")
     return array if array.dtype == object else array.astype(np.int64)
 

@@ -2,6 +2,7 @@
 
 from utmost.spaces import losses, priors
 from utmost.spaces.consumer import Consumer
+from utmost.spaces.distance_units import distance_in, is_unit, level_at, level_per, unit_named
 from utmost.spaces.families import (
     CycleMetric,
     DiscreteMetric,
@@ -15,6 +16,7 @@ from utmost.spaces.families import (
     grid,
     hamming,
 )
+from utmost.spaces.geography import Geography, Places, places
 from utmost.spaces.graphs import balanced_tree, graph, tree
 from utmost.spaces.loss_algebra import (
     Breach,
@@ -36,11 +38,13 @@ __all__ = [
     "CycleMetric",
     "DiscreteMetric",
     "EuclideanGridMetric",
+    "Geography",
     "HammingMetric",
     "LineMetric",
     "Loss",
     "ManhattanGridMetric",
     "Metric",
+    "Places",
     "Space",
     "SumMetric",
     "TableMetric",
@@ -49,18 +53,24 @@ __all__ = [
     "counts",
     "cycle",
     "discrete",
+    "distance_in",
     "first_breach",
     "graph",
     "grid",
     "hamming",
     "is_monotone",
+    "is_unit",
     "joint_loss",
+    "level_at",
+    "level_per",
     "lifted_loss",
     "losses",
+    "places",
     "points",
     "priors",
     "product",
     "restricted_loss",
     "scaled_loss",
     "tree",
+    "unit_named",
 ]

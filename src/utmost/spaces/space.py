@@ -312,6 +312,11 @@ class Space(Rebuilt):
         return self.metric.size
 
     @property
+    def unit(self) -> str | None:
+        """What distances are counted in, such as "m"; None where they are plain numbers."""
+        return None
+
+    @property
     def labels(self) -> Sequence[Hashable]:
         """The names of the secrets, in order."""
         return self.metric.labels() if self.names is None else self.names
@@ -354,7 +359,9 @@ class Space(Rebuilt):
 
     @checked
     def same_as(self, other: "Space") -> bool:
-        """Whether both have the same labels and the same distances."""
+        """Whether both have the same labels and the same distances, and no two units."""
+        if None not in (self.unit, other.unit) and self.unit != other.unit:
+            return False
         if self.size != other.size or tuple(self.labels) != tuple(other.labels):
             return False
         return self.metric == other.metric or bool((self.distances == other.distances).all())

@@ -1,0 +1,117 @@
+"""What `utmost release` shows and writes of a table: the promise in words, and cells with their error bars."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Group
+from rich.markup import escape
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from utmost.cli.screen import facts, number, percent, screen, watched
+from utmost.documents.reports import print_json
+from utmost.documents.statement_files import Signer, publish, sidecar_path
+from utmost.release import TableRelease
+from utmost.tables import files
+
+_SHOWN = 12
+_BAR = 24
+
+
+def show_release(release: TableRelease, out: Path | None) -> None:
+    """Print the statement, and the table: as a picture where it went to a file, as CSV on standard output otherwise."""
+    if release.table is None:
+        screen().print(_statement(release, "Nothing was drawn. This is what a release would promise.", None))
+    elif out is None:
+        files.write_text(release.table, sys.stdout.buffer)
+        sys.stdout.flush()
+        screen(stderr=True).print(Text(), _statement(release, "Released.", None), sep="\n")
+    else:
+        screen().print(_picture(release), _statement(release, "Released.", out))
+
+
+def _statement(release: TableRelease, headline: str, out: Path | None) -> Group:
+    said = release.said(None)
+    sure = percent(release.plan.confidence)
+    rows = {
+        "released": f"{', '.join(release.columns)} ({release.rows} rows)",
+        "public": ", ".join(release.public) or "no other column",
+        "rows": {"declared": "listed beforehand", "observed": "found in the data, and reported"}[release.rows_from],
+        "level": f"epsilon = {said['epsilon']} in all, epsilon = {said['per_cell']['epsilon']} for each cell",
+        "neighbours": said["neighbours"],
+        "noise": _noise(release),
+        "why this noise": release.plan.theorem,
+        "error bar": f"± {number(release.radius)} around each released cell, at {sure} confidence",
+    }
+    if out is not None:
+        rows["written"] = f"{out} and {sidecar_path(out)}"
+    return Group(Text(headline, style="bold"), Padding(Text(said["guarantee"]), (0, 0, 1, 0)), facts(rows))
+
+
+def _noise(release: TableRelease) -> str:
+    snapped = "" if release.plan.grid is None else f", in steps of {release.plan.grid}"
+    return f"{release.plan.drawn!r}{snapped}"
+
+
+def _picture(release: TableRelease) -> Table:
+    """The first rows, each released number with its error bar."""
+    names, rows = files.head(release.table, _SHOWN)
+    radii = {f"{name}_radius" for name in release.columns}
+    picture = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    cells: list[list[Any]] = []
+    for at, name in enumerate(names):
+        column = [row[at] for row in rows]
+        if name in release.columns:
+            picture.add_column(escape(name), justify="right", no_wrap=True)
+            picture.add_column("", no_wrap=True, min_width=_BAR // len(release.columns) + 1)
+            width = _BAR // len(release.columns)
+            cells += [[f"{cell} ± {number(release.radius)}" for cell in column], _bars(column, release.radius, width)]
+        elif name not in radii:
+            picture.add_column(escape(name), justify="right" if all(map(_is_number, column)) else "left")
+            cells.append([escape(cell) for cell in column])
+    for row in zip(*cells, strict=True):
+        picture.add_row(*row)
+    if release.rows > len(rows):
+        picture.caption = f"and {release.rows - len(rows)} more rows"
+    return picture
+
+
+def _bars(column: Sequence[str], radius: int | float, width: int) -> list[Text]:
+    """Each number as a bar from zero, its end between the two ends of its error bar."""
+    values = [float(cell) for cell in column]
+    top = max((abs(value) for value in values), default=0.0) + float(radius)
+    scale = width / top if top else 0.0
+    return [_bar(abs(value) * scale, float(radius) * scale, width) for value in values]
+
+
+def _bar(end: float, radius: float, width: int) -> Text:
+    low, at, high = (min(width, max(0, round(x))) for x in (end - radius, end, end + radius))
+    line = Text("━" * low, style="cyan")
+    line.append("─" * (at - low), style="dim")
+    line.append("●", style="bold cyan")
+    return line.append("─" * (high - at), style="dim")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def give(made: TableRelease, out: Path | None, signer: Signer | None, *, as_json: bool) -> None:
+    """Write the files, then print: JSON for programs, a screen for people."""
+    said = None
+    if made.table is not None and out is not None:
+        said = publish(made.table, made.said, out, watched, signer)
+    if not as_json:
+        show_release(made, out)
+    elif made.table is None or out is not None:
+        print_json(said or made.sidecar)
+    else:
+        print_json({"statement": made.sidecar, "table": files.columns(made.table)})

@@ -1,0 +1,153 @@
+"""`utmost design` of labelled places: read from a file, at a level for a distance, answered and drawn by label."""
+
+import csv
+import json
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import utmost as ut
+from utmost.documents import designs
+from utmost.documents.space_names import space_facts, space_named, stated_space
+from utmost.errors import UtmostError
+
+PARIS = Path(__file__).parents[2] / "examples" / "paris.csv"
+TOWNS = "town,lat,lon,people\nOslo,59.91,10.75,700\nBergen,60.39,5.32,290\nHamar,60.79,11.07,32\n"
+OWN = ["--places", "town,lat,lon", "--prior", "column:people", "--loss", "distance"]
+
+
+def test_a_design_of_a_file_speaks_in_labels(run, file, tmp_path):
+    """Both spellings of one level give one design; names stand on the screen, in JSON, CSV and the document."""
+    towns, saved = file(TOWNS, "towns.csv"), tmp_path / "design.json"
+    code, out, err = run("design", towns, *OWN, "--epsilon-at", "50km=ln2", "--out", saved)
+    assert (code, err) == (0, "")
+    assert re.search(r"checked\s+yes", out)
+    assert "per m" in out
+    assert re.search(r"likeliest answers for Oslo(.|\n)*Oslo\s+\d", out)
+    spelled = json.loads(run("design", towns, *OWN, "--epsilon", "ln 2 per 50 km", "--json")[1])
+    assert spelled == json.loads(saved.read_text(encoding="utf-8"))
+    assert spelled["space"]["unit"] == "m"
+    assert spelled["space"]["labels"] == ["Oslo", "Bergen", "Hamar"]
+    assert run("design", towns, *OWN, "--alpha", "1/2 per 50 km")[0] != 0
+    ptype = designs.read(saved).ptype
+    assert ptype.level.scaled(50_000).alpha_fraction() == Fraction(1, 2)
+    assert ptype.space.labels == ("Oslo", "Bergen", "Hamar")
+    assert ptype.space.nearest(60.8, 11) == "Hamar"
+    assert run("design", "--check", saved)[0] == 0
+    table = tmp_path / "design.csv"
+    assert run("design", towns, *OWN, "--epsilon-at", "50km=ln2", "--out", table)[0] == 0
+    rows = list(csv.reader(table.read_text(encoding="utf-8").splitlines()))
+    assert rows[0] == ["secret", "Oslo", "Bergen", "Hamar"]
+    assert [row[0] for row in rows[1:]] == ["Oslo", "Bergen", "Hamar"]
+
+
+def test_the_map_has_the_labels(run, file, tmp_path):
+    picture = tmp_path / "map.svg"
+    code, _, err = run("design", file(TOWNS, "towns.csv"), *OWN, "--epsilon", "1 per 20 km", "--plot", picture)
+    assert (code, err) == (0, "")
+    again = tmp_path / "again.svg"
+    run("design", file(TOWNS, "towns.csv"), *OWN, "--epsilon", "1 per 20 km", "--plot", again)
+    assert picture.read_bytes() == again.read_bytes()
+    assert "answers for Oslo" in picture.read_text(encoding="utf-8") or picture.stat().st_size > 10_000
+
+
+def test_paris_is_read_with_the_usual_columns(run):
+    asked = [
+        "design",
+        "--places",
+        PARIS,
+        "--prior",
+        "column:population",
+        "--loss",
+        "distance",
+        "--epsilon-at",
+        "2km=ln2",
+    ]
+    code, out, err = run(*asked)
+    assert (code, err) == (0, "")
+    assert "likeliest answers for Vaugirard" in out
+
+
+def test_priors_by_label(run, file):
+    """A file of weights may name secrets by label; another label is refused, and a label that is left out weighs 0."""
+    towns = file(TOWNS, "towns.csv")
+    asked = ["design", towns, "--places", "town,lat,lon", "--loss", "distance", "--epsilon", "1 per 9 km", "--json"]
+    by_label = json.loads(run(*asked, "--prior", "weights:" + str(file("town,w\nHamar,3\nOslo,1\n", "w.csv")))[1])
+    by_number = json.loads(run(*asked, "--prior", "weights:" + str(file("2,3\n0,1\n", "v.csv")))[1])
+    assert by_label["expected_loss"] == by_number["expected_loss"]
+    assert by_label["prior"] == by_number["prior"] == ["1/4", "0", "3/4"]
+    code, _, err = run(*asked, "--prior", "weights:" + str(file("Oslo,1\nRome,2\nOslo,1\n", "x.csv")))
+    assert code != 0
+    assert "label" in err
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--epsilon-at", "50km=ln2", "--epsilon", "1"],
+        ["--epsilon-at", "50min=1"],
+        ["--epsilon-at", "50km"],
+        ["--epsilon", "1 per 2 h"],
+        [],
+    ],
+)
+def test_levels_that_do_not_go_with_the_places_are_refused(run, file, wrong):
+    code, _, err = run("design", file(TOWNS, "towns.csv"), *OWN, *wrong)
+    assert code != 0
+    assert err
+
+
+@pytest.mark.parametrize("text", ["name,lat\na,1\n", "", "name,latitude,longitude\n", "name,latitude,longitude\na,b\n"])
+def test_files_without_places_are_refused(run, file, text):
+    code, out, err = run("design", file(text, "bad.csv"), "--prior", "uniform", "--loss", "distance", "--epsilon", "1")
+    assert code != 0
+    assert err
+    assert not out
+
+
+def test_a_column_needs_places(run):
+    assert run("design", "--counts", 3, "--prior", "column:people", "--epsilon", "1")[0] != 0
+
+
+def test_places_are_written_and_read_again_whole():
+    """Labels, distances, positions, unit and way; not the table."""
+    space = space_named(f"places:{PARIS}:name,latitude,longitude").restrict([3, 14, 2])
+    back = stated_space(json.loads(json.dumps(space_facts(space))))
+    assert back.same_as(space)
+    assert (back.unit, back.geography.way, back.geography.in_degrees) == ("m", "great-circle", True)
+    assert back.geography.positions == space.geography.positions
+    kilometres = ut.spaces.places(PARIS, unit="km")
+    assert stated_space(json.loads(json.dumps(space_facts(kilometres)))).same_as(kilometres)
+
+
+@pytest.mark.parametrize("change", [{"positions": [["1", "2"]]}, {"unit": None}, {"distances": [[0, 1], [2, 0]]}])
+def test_damaged_places_are_refused(change):
+    facts = space_facts(ut.spaces.places({"a": (1, 2), "b": (3, 4)})) | change
+    if change.get("unit", 1) is None:
+        facts.pop("unit")
+    with pytest.raises(UtmostError):
+        stated_space(facts)
+
+
+def test_answers_are_drawn_by_label(run, file, tmp_path):
+    """What is saved is drawn from, for a label, and the promise names the unit of its distances."""
+    saved = tmp_path / "design.json"
+    assert run("design", file(TOWNS, "towns.csv"), *OWN, "--epsilon-at", "50km=ln2", "--out", saved)[0] == 0
+    code, out, err = run("respond", saved, "--secret", "Hamar")
+    assert (code, err) == (0, "")
+    assert re.search(r"answer\s+(Oslo|Bergen|Hamar)\s", out)
+    assert "distance d in m" in " ".join(out.split())
+
+
+def test_roads_in_minutes_take_levels_for_minutes(run, file):
+    """A graph or a table of distances says its unit behind a colon; without it a level for minutes is refused."""
+    roads = str(file("from,to,minutes\nhome,work,12.5\nwork,gym,7\n", "roads.csv"))
+    asked = ["--prior", "uniform", "--loss", "distance", "--epsilon-at", "10min=1", "--json"]
+    found = json.loads(run("design", "--graph", roads + ":minutes", *asked)[1])
+    assert found["epsilon"] == "1/10"
+    assert found["space"]["unit"] == "min"
+    assert run("design", "--graph", roads, *asked)[0] != 0
+    table = str(file("0,2\n2,0\n", "table.csv"))
+    assert json.loads(run("design", "--distances", table + ":h", *asked)[1])["epsilon"] == "6"

@@ -1,0 +1,278 @@
+"""Places with labels: their distances are metrics exactly, and never above the distances that they stand for."""
+
+import math
+import pickle
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import utmost as ut
+from utmost.errors import BadTable, NotAMetric, OutOfRange, UtmostError
+from utmost.spaces import TableMetric, places
+from utmost.spaces.surveyed_distances import SMALLEST_RADIUS, closure, great_circle_steps
+
+NORDIC = {"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32), "Hamar": (60.79, 11.07), "Tromsø": (69.65, 18.96)}
+
+coordinates = st.tuples(
+    st.integers(-9000, 9000).map(lambda c: Fraction(c, 100)), st.integers(-18000, 18000).map(lambda c: Fraction(c, 100))
+)
+
+
+def spot(point):
+    """One point of the earth by one spelling."""
+    latitude, longitude = point
+    return latitude, 0 if abs(latitude) == 90 else longitude % 360
+
+
+def haversine(p, q, radius=float(SMALLEST_RADIUS)):
+    """The textbook's formula in floats."""
+    (a, b), (c, d) = (tuple(map(math.radians, map(float, point))) for point in (p, q))
+    h = math.sin((a - c) / 2) ** 2 + math.cos(a) * math.cos(c) * math.sin((b - d) / 2) ** 2
+    return 2 * radius * math.asin(min(1.0, math.sqrt(h)))
+
+
+@settings(max_examples=60)
+@given(st.lists(coordinates, min_size=1, max_size=7, unique_by=spot))
+def test_distances_on_the_earth_are_a_metric_exactly_and_not_above_the_arcs(points):
+    """d is symmetric, positive, keeps every triangle as integers, and D - n - 1 < d <= D for the great circles D."""
+    space = places({f"p{k}": point for k, point in enumerate(points)})
+    table = space.distances
+    TableMetric(table)  # checks the axioms on integers
+    assert table.dtype == np.int64
+    for x, p in enumerate(points):
+        for y, q in enumerate(points):
+            arc = haversine(p, q)
+            assert table[x, y] <= arc + 0.2  # near the antipode the textbook's formula is off by that much
+            assert table[x, y] > arc - len(points) - 0.2 or x == y
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.integers(-500, 500), st.integers(-500, 500)), min_size=1, max_size=7, unique=True),
+    st.sampled_from(["1 m", "1/10 m", "7 cm"]),
+)
+def test_distances_in_the_plane_are_a_metric_and_not_above_the_roots(points, rounded):
+    """For d in steps s: (d)^2 <= D^2 exactly, as rationals, and every triangle holds."""
+    table = {"name": [str(k) for k in range(len(points))], "y": [p[0] for p in points], "x": [p[1] for p in points]}
+    space = places(table, latitude="y", longitude="x", metric="metres", rounded=rounded)
+    TableMetric(space.distances)
+    step = ut.spaces.distance_in(rounded, "m")
+    for x, (a, b) in enumerate(points):
+        for y, (c, d) in enumerate(points):
+            length, square = space.length(x, y), (a - c) ** 2 + (b - d) ** 2
+            assert length**2 <= square
+            assert (length + len(points) * step) ** 2 > square
+            assert (length / step).denominator == 1
+
+
+def test_rounding_alone_would_break_triangles_and_the_closure_keeps_them():
+    """Three points in a row at 1.5 m: floors are 1, 1 and 3, which is no metric; the closure is 1, 1 and 2."""
+    space = places(
+        {"name": list("abc"), "y": ["0", "1.5", "3"], "x": [0, 0, 0]}, latitude="y", longitude="x", metric="metres"
+    )
+    assert space.distances.tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    with pytest.raises(NotAMetric):
+        TableMetric([[0, 1, 3], [1, 0, 1], [3, 1, 0]])
+
+
+@given(st.integers(2, 6).flatmap(lambda n: st.lists(st.integers(1, 9), min_size=n * n, max_size=n * n)))
+def test_the_closure_is_the_largest_metric_below(cells):
+    """It keeps every triangle, is below, and no metric below the table is above it: shortest paths by brute force."""
+    n = math.isqrt(len(cells))
+    table = np.array(cells).reshape(n, n)
+    table = np.minimum(table, table.T)
+    np.fill_diagonal(table, 0)
+    least, power = closure(table), table
+    for _ in range(n):
+        power = (power[:, :, None] + table[None, :, :]).min(axis=1)
+    assert (least == power).all()
+
+
+def test_the_antimeridian_and_the_poles_are_no_edges_of_the_earth():
+    """179.9 E and 179.9 W are neighbours; at a pole longitudes mean nothing; 190 E is 170 W."""
+    space = places({"Fiji": (-17, "179.9"), "east": (-17, "-179.9"), "pole": (90, 77), "near": ("89.999", -103)})
+    assert space.distances[0, 1] == pytest.approx(haversine((-17, 179.9), (-17, -179.9)), abs=1.1)
+    assert space.distances[0, 1] < 22_000
+    assert space.distances[2, 3] == 110
+    one, other = (places({"a": (10, 20), "b": (-10, east)}).distances for east in (190, -170))
+    assert (one == other).all()
+    assert places({"n": (90, 0), "s": (-90, 123)}).distances[0, 1] == math.floor(math.pi * SMALLEST_RADIUS)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"a": (10, 20), "b": (10, 20)},
+        {"a": (90, 0), "b": (90, 50)},
+        {"a": (0, 180), "b": (0, -180)},
+        {"a": (10, 20), "b": (10, "20.000001")},
+    ],
+)
+def test_places_that_are_one_point_are_named_and_refused(given):
+    with pytest.raises(NotAMetric, match="'a' and 'b'"):
+        places(given)
+
+
+def test_one_place_is_a_space():
+    alone = places({"here": (1, 2)})
+    assert alone.distances.tolist() == [[0]]
+    assert alone.nearest(50, 50) == "here"
+
+
+@pytest.mark.parametrize(
+    ("table", "error"),
+    [
+        ({"name": ["a", "b"], "latitude": [1, None], "longitude": [2, 3]}, BadTable),
+        ({"name": ["a", "b"], "latitude": [1, math.nan], "longitude": [2, 3]}, BadTable),
+        ({"name": ["a"], "latitude": [1], "longitude": ["west"]}, BadTable),
+        ({"name": ["a", "a"], "latitude": [1, 2], "longitude": [2, 3]}, NotAMetric),
+        ({"town": ["a"], "latitude": [1], "longitude": [2]}, BadTable),
+        ({"a": (91, 0)}, OutOfRange),
+        ({"a": (0, 361)}, OutOfRange),
+        ({"a": (1, 2, 3)}, BadTable),
+        ({"a": 3}, BadTable),
+        ({}, BadTable),
+        ({"name": [], "latitude": [], "longitude": []}, BadTable),
+        (7, BadTable),
+        (None, BadTable),
+        ([], UtmostError),
+    ],
+)
+def test_tables_without_places_are_refused_by_type(table, error):
+    with pytest.raises(error):
+        places(table)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"metric": "roads"},
+        {"metric": "cells"},
+        {"metric": "miles"},
+        {"unit": "min"},
+        {"rounded": 0},
+        {"rounded": "1 min"},
+    ],
+)
+def test_a_metric_and_a_unit_must_go_with_the_table(options):
+    with pytest.raises(UtmostError):
+        places(NORDIC, **options)
+
+
+def test_kilometres_are_the_same_distances():
+    metres, kilometres = places(NORDIC), places(NORDIC, unit="km")
+    assert (metres.distances == kilometres.distances * 1000).all()
+    coarse = places(NORDIC, unit="km", rounded="10 km")
+    assert all(d % 10 == 0 for d in coarse.distances.flat)
+    assert (coarse.distances <= kilometres.distances).all()
+    near = ut.PrivacyType(metres, "ln 2 per 50 km").level.scaled(1000)
+    assert near == ut.PrivacyType(kilometres, "ln 2 per 50 km").level
+
+
+def test_a_file_keeps_the_zeros_of_its_names(tmp_path):
+    """Postal codes are text; other column names are named; other columns can be asked for."""
+    path = tmp_path / "codes.csv"
+    path.write_text("code,lat,lon,people\n01000,46.2,5.2,7\n02000,49.5,3.6,9\n", encoding="utf-8")
+    space = places(path, name="code", latitude="lat", longitude="lon")
+    assert space.labels == ("01000", "02000")
+    assert ut.priors.from_counts(space.column("people")).tolist() == [Fraction(7, 16), Fraction(9, 16)]
+    assert space.locate("02000") == {"code": ["02000"], "lat": ["49.5"], "lon": ["3.6"], "people": ["9"]}
+    with pytest.raises(OutOfRange):
+        space.column("prople")
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars", "pyarrow"])
+def test_dataframes_are_read_and_answered_in_kind(package):
+    frames = pytest.importorskip(package)
+    columns = {"name": ["a", "b", "c"], "latitude": [1.0, 2.0, 3.0], "longitude": [4.0, 5.0, 6.0]}
+    frame = frames.table(columns) if package == "pyarrow" else frames.DataFrame(columns)
+    space = places(frame, among=["c", "a"])
+    assert space.labels == ("c", "a")
+    assert (space.distances == places({"c": (3, 6), "a": (1, 4)}).distances).all()
+    rows = space.locate(["a", "c", "a"])
+    assert type(rows) is type(frame)
+    assert list(rows["name"].to_pylist() if package == "pyarrow" else rows["name"]) == ["a", "c", "a"]
+    assert space.column("latitude") == [3.0, 1.0]
+
+
+def test_the_nearest_place_is_the_nearest_by_every_arc():
+    rng = np.random.default_rng(5)
+    spots = np.column_stack([rng.uniform(-89, 89, 60), rng.uniform(-180, 180, 60)]).round(3)
+    space = places({k: tuple(pair) for k, pair in enumerate(spots.tolist())})
+    asked = np.column_stack([rng.uniform(-90, 90, 200), rng.uniform(-180, 180, 200)])
+    found = space.nearest(asked[:, 0], asked[:, 1])
+    expected = [min(range(60), key=lambda k, p=p: haversine(p, spots[k])) for p in asked.tolist()]
+    assert found.tolist() == expected
+    assert space.nearest(asked[:4, 0].reshape(2, 2), asked[:4, 1].reshape(2, 2)).tolist() == [
+        expected[:2],
+        expected[2:4],
+    ]
+
+
+def test_positions_apart_by_r_snap_to_places_apart_by_r_and_their_ways():
+    """d(s(p), s(q)) <= d(p, q) + d(p, s(p)) + d(q, s(q)): what the promise of places says of positions."""
+    rng = np.random.default_rng(6)
+    space = places(NORDIC)
+    where = dict(zip(space.labels, space.coordinates.tolist(), strict=True))
+    number = {label: k for k, label in enumerate(space.labels)}
+    for _ in range(100):
+        p, q = rng.uniform([58, 4], [71, 20], (2, 2)).tolist()
+        s, t = space.nearest(*p), space.nearest(*q)
+        reach = haversine(p, q) + haversine(p, where[s]) + haversine(q, where[t])
+        assert space.distances[number[s], number[t]] <= reach + 1e-3
+
+
+@pytest.mark.parametrize(
+    ("position", "secret"),
+    [
+        ((None, 5.4321), "5.4321"),
+        ((123.4567, 5), "123.4567"),
+        ((math.nan, 5.4321), "5.4321"),
+        (([1, 2], [1, 2, 3]), "2"),
+    ],
+)
+def test_refused_positions_are_not_quoted(position, secret):
+    """A position is a secret, unlike a place."""
+    with pytest.raises(BadTable) as refused:
+        places(NORDIC).nearest(*position)
+    assert secret not in str(refused.value)
+
+
+def test_designs_speak_in_labels_and_are_kept_whole():
+    space = places(NORDIC)
+    ptype = ut.PrivacyType(space, "ln 2 per 100 km")
+    found = ut.optimal_mechanism(ptype, ut.Consumer(ut.priors.uniform(4), ut.losses.distance(space)))
+    assert found.certificate.verify()
+    assert found.channel.secrets == found.channel.outcomes == tuple(NORDIC)
+    assert ptype.contains(found.channel)
+    copy = pickle.loads(pickle.dumps(space))
+    assert copy.same_as(space)
+    assert copy.unit == "m"
+    assert copy.nearest(60, 10) == "Oslo"
+    part = space.restrict([3, 0])
+    assert part.labels == ("Tromsø", "Oslo")
+    assert part.locate("Oslo") == [(59.91, 10.75)]
+    with pytest.raises(OutOfRange) as refused:
+        space.locate(["Oslo", "Stavanger"])
+    assert "Stavanger" not in str(refused.value)
+
+
+def test_four_hundred_places_take_seconds():
+    rng = np.random.default_rng(7)
+    spots = np.column_stack([rng.uniform(40, 50, 400), rng.uniform(0, 10, 400)]).round(5).tolist()
+    started = time.process_time()
+    space = places({k: tuple(pair) for k, pair in enumerate(spots)})
+    assert time.process_time() - started < 10
+    assert space.size == 400
+
+
+def test_the_certified_arcs_agree_with_exact_quarters():
+    """An eighth, a quarter and half of the way around, by rational multiples of pi."""
+    points = [(Fraction(0), Fraction(k)) for k in (0, 45, 90, 180)]
+    assert great_circle_steps(points, Fraction(1))[0].tolist() == [
+        math.floor(math.pi * SMALLEST_RADIUS * part) for part in (0, 0.25, 0.5, 1)
+    ]
