@@ -9,14 +9,9 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-<<<<<<< HEAD
-from utmost.cli import options
-from utmost.cli.screen import facts, grid, narrowed, number, screen
-=======
 from utmost.cli import options, secret_options
 from utmost.cli.labelled_screen import map_of_design, show_labelled_answers
-from utmost.cli.screen import facts, grid, number, screen
->>>>>>> main
+from utmost.cli.screen import facts, grid, narrowed, number, screen
 from utmost.design import Certificate, Optimum, optimal_mechanism
 from utmost.documents import codec, designs
 from utmost.documents.consumer_files import consumer_of, is_file
