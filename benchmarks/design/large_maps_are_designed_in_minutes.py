@@ -28,7 +28,7 @@ from utmost.spaces import Consumer, Space, grid, losses
 
 CASES = (
     "grid,100,dirichlet grid,100,france random,100,dirichlet road,100,sparse random,196,heavy grid,400,uniform "
-    "grid,400,dirichlet random,400,dirichlet grid,400,france grid,784,uniform"
+    "grid,400,dirichlet random,400,dirichlet grid,400,france grid,784,uniform grid,784,dirichlet"
 )
 
 
