@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 import utmost as ut
-from utmost.design import interior_certificate
+from utmost.design import certificate_of_rays
 from utmost.documents.consumer_files import prior_file
 
 SIDE = 10
@@ -44,7 +44,7 @@ def main():
 
 def timed(space, consumer, epsilon):
     start = time.process_time()
-    found = interior_certificate(ut.PrivacyType(space, epsilon=epsilon), consumer)
+    found = certificate_of_rays(ut.PrivacyType(space, epsilon=epsilon), consumer)
     return found, time.process_time() - start
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
 
 import utmost as ut
-from utmost.design import interior_certificate, user_program
+from utmost.design import certificate_of_rays, user_program
 from utmost.exact import Interval
 from utmost.exact.linear_algebra import solve_sparse, table_product
 from utmost.noise.quadrature import integer_sum
@@ -27,7 +27,7 @@ def main():
     table_products()
     sparse_systems()
     exact_programs()
-    interior_points()
+    column_generation()
     long_sums()
 
 
@@ -98,14 +98,14 @@ def exact_programs():
     )
 
 
-def interior_points():
-    """The best mechanism on a grid of 36 places: our interior points, and HiGHS' simplex in floats."""
+def column_generation():
+    """The best mechanism on a grid of 36 places: our column generation, and HiGHS' simplex in floats."""
     space = ut.spaces.grid(6, 6)
     ptype = ut.PrivacyType(space, epsilon=1)
     consumer = ut.Consumer(np.full(36, 1 / 36), np.asarray(space.distances, dtype=float))
     compare(
-        "interior points, 36 places (HiGHS' simplex)",
-        lambda: interior_certificate(ptype, consumer),
+        "column generation, 36 places (HiGHS' simplex)",
+        lambda: certificate_of_rays(ptype, consumer),
         lambda: solve(user_program(ptype, consumer)),
     )
 

@@ -11,9 +11,8 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from utmost.design import optimal_mechanism
+from utmost.design import column_generation, optimal_mechanism
 from utmost.privacy import PrivacyType
-from utmost.programs import interior_point
 from utmost.spaces import Consumer, grid, losses
 
 
@@ -27,7 +26,7 @@ def seconds():
 
 def main():
     print(f"one thread          {seconds():6.1f} s")
-    interior_point.one_blas_thread = nullcontext
+    column_generation.one_blas_thread = nullcontext
     print(f"as many as there are {seconds():5.1f} s")
 
 

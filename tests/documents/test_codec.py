@@ -63,7 +63,7 @@ MADE = {
     "design in floats": lambda: design(counts(3), priors.prior([0.1, 0.2, 0.3, 0.4]), losses.squared, epsilon=1),
     "design by a program": lambda: design(discrete(3), SKEWED, losses.binary, "binary", alpha="1/2"),
     "design near an optimum": lambda: design(
-        grid(2, 2), [0.1, 0.2, 0.3, 0.4], losses.binary, method="interior", epsilon=1
+        grid(2, 2), [0.1, 0.2, 0.3, 0.4], losses.binary, method="columns", epsilon=1
     ),
     "capacities of a line": lambda: capacity(counts(3), *BOTH, alpha="1/10"),
     "capacities at an irrational level": lambda: capacity(counts(2), *BOTH, epsilon="1/2"),

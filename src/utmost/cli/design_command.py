@@ -11,7 +11,7 @@ from rich.text import Text
 
 from utmost.cli import options, secret_options
 from utmost.cli.labelled_screen import map_of_design, show_labelled_answers
-from utmost.cli.screen import facts, grid, number, screen
+from utmost.cli.screen import facts, grid, narrowed, number, screen
 from utmost.design import Certificate, Optimum, optimal_mechanism
 from utmost.documents import codec, designs
 from utmost.documents.consumer_files import consumer_of, is_file
@@ -198,7 +198,8 @@ def design(
 def _optimum(ptype: PrivacyType, consumer: Consumer, *, theorem: bool, program: bool) -> Optimum:
     method = "theorem" if theorem else "program" if program else "auto"
     try:
-        return optimal_mechanism(ptype, consumer, method=method)  # type: ignore[arg-type]
+        with narrowed("Designing") as progress:
+            return optimal_mechanism(ptype, consumer, method=method, progress=progress)  # type: ignore[arg-type]
     except NotMonotone:
         if isinstance(ptype.space.metric, LineMetric):
             check_monotone(consumer)  # names the entry

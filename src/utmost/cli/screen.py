@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from time import monotonic
 from typing import Any, TypeVar
 
 from rich import box
@@ -18,6 +19,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 
 def screen(*, stderr: bool = False) -> Console:
@@ -69,6 +71,7 @@ Item = TypeVar("Item")
 
 # Below so many rows a bar would only flicker.
 _LONG = 100_000
+_SILENT = 10.0  # seconds between two lines in a pipe or a log
 
 
 @contextmanager
@@ -107,6 +110,24 @@ def counted(what: str) -> Iterator[Callable[[int, int], None] | None]:
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(escape(what), total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+@contextmanager
+def narrowed(what: str) -> Iterator[Callable[[int, float], None]]:
+    """A function to call as ``progress(rounds, gap)``: a moving line on a terminal, else a line each ten seconds."""
+    console = screen(stderr=True)
+    if console.is_terminal:
+        with console.status(escape(what)) as status:
+            yield lambda rounds, gap: status.update(escape(f"{what}: round {rounds}, relative gap {gap:.1e}"))
+        return
+    said = [monotonic()]
+
+    def say(rounds: int, gap: float) -> None:
+        if monotonic() - said[0] >= _SILENT:
+            said[0] = monotonic()
+            console.print(Text(f"{what}: round {rounds}, relative gap {gap:.1e}"))
+
+    yield say
 
 
 @contextmanager

@@ -10,10 +10,10 @@ from utmost.design.beyond_oblivious import (
     worst_case_loss,
 )
 from utmost.design.checker import Bounds, Multipliers, check_private
+from utmost.design.column_generation import certificate_of_rays
 from utmost.design.constrained import ConstrainedCertificate, Constraint
 from utmost.design.consumer_program import user_program
 from utmost.design.evidence import Certificate
-from utmost.design.interior import interior_certificate
 from utmost.design.minimax import MinimaxOptimum, minimax_mechanism
 from utmost.design.nearly_private import Repair, repair
 from utmost.design.optimum import Optimum, optimal_mechanism
@@ -64,6 +64,7 @@ __all__ = [
     "bayes_remap",
     "best_worst_case",
     "between_levels",
+    "certificate_of_rays",
     "check_lemmas",
     "check_private",
     "conflicting_users",
@@ -76,7 +77,6 @@ __all__ = [
     "folded_channel",
     "folded_responses",
     "gradual_loss",
-    "interior_certificate",
     "minimax_mechanism",
     "optimal_mechanism",
     "posterior",

@@ -28,8 +28,9 @@ from utmost.privacy import PrivacyType
 from utmost.privacy.privacy_type import Length, power_interval
 from utmost.spaces import Consumer, LineMetric
 
-# What is fixed by a type is kept as long as the type is: powers by length, from below and from above.
+# What is fixed by a type is kept as long as the type is: powers, from below and from above, by length and by pair.
 _kept: WeakKeyDictionary[PrivacyType, dict[Length, tuple[Fraction, Fraction]]] = WeakKeyDictionary()
+_kept_pairs: WeakKeyDictionary[PrivacyType, dict[int, tuple[Fraction, Fraction]]] = WeakKeyDictionary()
 
 
 def alpha_above(ptype: PrivacyType, i: int, j: int) -> Fraction:
@@ -53,9 +54,14 @@ def alphas_below(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Array:
 
 
 def _of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Array:
-    lengths = np.asarray(ptype.space.metric.lengths(pairs[:, 0], pairs[:, 1]))
-    exactly = (d if isinstance(d, Surd) else Fraction(d) for d in lengths.tolist())
-    return objects(_between(ptype, d)[side] for d in exactly)
+    known = _kept_pairs.setdefault(ptype, {})
+    codes = (pairs.min(axis=1) * ptype.space.size + pairs.max(axis=1)).tolist()
+    new = [at for at, code in enumerate(codes) if code not in known]
+    if new:
+        lengths = np.asarray(ptype.space.metric.lengths(pairs[new, 0], pairs[new, 1])).tolist()
+        for at, d in zip(new, lengths, strict=True):
+            known[codes[at]] = _between(ptype, d if isinstance(d, Surd) else Fraction(d))
+    return objects(known[code][side] for code in codes)
 
 
 def _between(ptype: PrivacyType, length: Length) -> tuple[Fraction, Fraction]:
@@ -90,13 +96,15 @@ _BLOCK = 1 << 20
 def doubtful_ratios(ptype: PrivacyType, matrix: Array) -> Iterator[tuple[int, int, int, Fraction]]:
     """(x, y, r, alpha^d(x, y)) for all essential edges in both directions where X[x, r] >= alpha^d X[y, r] is not sure.
 
+    Where X[y, r] is 0 it is: nothing is asked of X[x, r].
+
     Args:
         ptype: space and level.
         matrix: (n, k) Fractions, not negative.
 
     Cost: O(edges k) float operations, and one exact number for each doubt.
     """
-    near = matrix.astype(np.float64)
+    near, empty = matrix.astype(np.float64), matrix == 0
     edges = ptype.space.edges
     factors = alphas_above(ptype, edges)
     rounded: dict[Fraction, float] = {factor: round_up(factor) for factor in set(factors.tolist())}
@@ -107,7 +115,7 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array) -> Iterator[tuple[int, in
         for x, y in ((block[:, 0], block[:, 1]), (block[:, 1], block[:, 0])):
             needed = above[start : start + step, None] * near[y]
             here = near[x]
-            doubt = (here < _SURELY * needed) | ((needed < _LEAST) & (here < _LEAST))
+            doubt = ~empty[y] & ((here < _SURELY * needed) | ((needed < _LEAST) & (here < _LEAST)))
             for e, r in np.argwhere(doubt).tolist():
                 yield int(x[e]), int(y[e]), r, factors[start + e]
 

@@ -95,6 +95,28 @@ def private_matrix(ptype: PrivacyType, near: Array) -> Array:
     return np.array(units, dtype=object)
 
 
+def roomy_matrix(ptype: PrivacyType, near: Array) -> Array:
+    r"""`private_matrix` of a float matrix whose rows keep the level with a little room, or nearly: floats can check it.
+
+    To every column that is used the constant 2^-46 / (1 - alpha) is added, where alpha is the largest factor of an
+    edge, and everything is scaled to sums of 1: then no ratio of small entries is too near its bound for a float to
+    decide, as 2^-60 would be, and the exact numbers that `private_matrix` needs for each doubt are not needed. Where
+    alpha is so near to 1 that the constants would cost more than 1e-10, nothing is added.
+
+    Returns: multiples of 2^-60 (of other fractions where `private_matrix` has to correct).
+    """
+    largest = max(alphas_above(ptype, ptype.space.edges).tolist(), default=Fraction(0))
+    used = near.max(axis=0) > 0
+    up = ceil(Fraction(_GRID, 1 << 46) / (1 - largest))
+    if up * int(used.sum()) > _GRID // 10**10:
+        return private_matrix(ptype, near)
+    total = _GRID - up * int(used.sum())
+    raised = _units(near / near.sum(axis=1)[:, None], total) + np.where(used, up, 0).astype(object)
+    matrix = np.array([[Fraction(u, _GRID) for u in row] for row in raised.tolist()], dtype=object)
+    breaks, _ = _breaks(ptype, matrix)
+    return private_matrix(ptype, near) if any(breaks) else matrix
+
+
 def feasible_dual(
     ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers
 ) -> tuple[Array, Array | Multipliers]:
@@ -153,9 +175,14 @@ def _near_channel(matrix: Channel | object, rows: int, tolerance: float) -> tupl
 
 
 def _rounded(near: Array) -> Array:
-    units = np.rint(np.maximum(near, 0.0) * _GRID).astype(object)
+    return np.array([[Fraction(u, _GRID) for u in row] for row in _units(near, _GRID).tolist()], dtype=object)
+
+
+def _units(near: Array, total: int) -> Array:
+    """Each row in whole units that sum to ``total``: the largest entry takes what rounding leaves."""
+    units = np.rint(np.maximum(near, 0.0) * total).astype(object)
     for x, row in enumerate(units):
-        total = [int(u) for u in row]
-        total[int(np.argmax(near[x]))] += _GRID - sum(total)
-        units[x] = [Fraction(u, _GRID) for u in total]
+        whole = [int(u) for u in row]
+        whole[int(np.argmax(near[x]))] += total - sum(whole)
+        units[x] = whole
     return np.asarray(units)

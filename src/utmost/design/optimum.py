@@ -13,10 +13,10 @@ from utmost.channels import Channel, GeometricMatrix, Remap, stochastic
 from utmost.design.attacks import Attack, attack_beside
 from utmost.design.checker import alphas_above, alphas_below
 from utmost.design.closed_form import GeometricDesign, exact_design, float_design, theorem_for
+from utmost.design.column_generation import Progress, certificate_of_rays
 from utmost.design.constrained import ConstrainedCertificate, Constraint, constrained_certificate, read_constraints
 from utmost.design.consumer_program import split_duals, user_program
 from utmost.design.evidence import Certificate
-from utmost.design.interior import interior_certificate
 from utmost.design.nearly_private import feasible_dual, private_matrix
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import Array, checked
@@ -26,11 +26,11 @@ from utmost.programs.exact_optima import solve_exactly
 from utmost.programs.highs import solve
 from utmost.spaces import Consumer, LineMetric
 
-Method = Literal["auto", "theorem", "program", "interior"]
+Method = Literal["auto", "theorem", "program", "columns"]
 # Beyond this many digit operations, seconds become minutes and exact designs have to be asked for.
 _MOST_DIGITS = 5e9
 _MOST_EXACT_VARIABLES = 2_000
-# Beyond this many rows the simplex method takes minutes, and an interior point seconds.
+# Beyond this many rows the simplex method takes minutes, and column generation seconds.
 _MOST_SIMPLEX_ROWS = 20_000
 _LARGEST_SCALE = 42.0  # alpha^d of 2^-60: from about there HiGHS' last basis is far from optimal
 _NEGLIGIBLE = 1e-250
@@ -43,7 +43,7 @@ class Optimum(Rebuilt):
     Attributes:
         certificate: primal, dual and bounds; ``certificate.verify()`` checks them again.
         method: "closed form" (the geometric mechanism, remapped), "program", "program with constraints" or
-            "interior point".
+            "column generation".
     """
 
     certificate: Certificate | ConstrainedCertificate
@@ -156,6 +156,7 @@ def optimal_mechanism(
     method: Method = "auto",
     exactly: bool | None = None,
     constraints: Sequence[Constraint | str] = (),
+    progress: Progress | None = None,
 ) -> Optimum:
     """The channel of a type with the least expected loss for a consumer who takes its outcomes as actions.
 
@@ -169,12 +170,14 @@ def optimal_mechanism(
         ptype: space and level.
         consumer: a prior over the space's secrets, and a loss.
         method: "auto"; "theorem" to refuse losses that the theorem does not cover; "program" to solve the linear
-            program whatever the loss; "interior" to come near its optimum by an interior point
-            (`interior_certificate`), which large programs on other spaces than counts get by themselves.
+            program whatever the loss; "columns" to come near its optimum by column
+            generation (`certificate_of_rays`), which large programs on other spaces than counts get by themselves.
         exactly: True for rationals throughout, False for floats with a proven interval; by default rationals when
             prior, loss and alpha are rational and the work is seconds (all n to some hundreds).
         constraints: what else the channel must keep, see `Constraint`: then an exact vertex of the program with their
             rows is found, and the certificate holds their multipliers.
+        progress: where columns are generated, is told after each round how many there were, and the relative gap so
+            far. An interruption from the keyboard then ends the search, and the best mechanism so far is returned.
 
     Raises:
         OutOfRange: when the consumer's prior has not one entry for each secret.
@@ -199,8 +202,8 @@ def optimal_mechanism(
     asked = read_constraints(constraints, ptype.space, consumer.actions)
     if asked and method not in ("auto", "program"):
         raise OutOfRange("constraints need the program", came=f"method {method!r}")
-    if exactly and method == "interior":
-        raise OutOfRange("an interior point is near the optimum, not exactly there", came="exactly=True")
+    if exactly and method == "columns":
+        raise OutOfRange("column generation comes near the optimum, not exactly there", came="exactly=True")
     if exactly and not rational:
         raise Unsupported("an exact design needs a rational prior, loss and alpha", came=str(ptype.level))
     if asked:
@@ -214,8 +217,8 @@ def optimal_mechanism(
         certificate = _closed_form(ptype, consumer, wanted, theorem is not None)
         if certificate is not None:
             return Optimum(certificate if theorem is None else certificate.with_theorem(*theorem), "closed form")
-    if method == "interior" or (method == "auto" and not exactly and not is_line and _is_large(ptype, consumer)):
-        return Optimum(interior_certificate(ptype, consumer), "interior point")
+    if method == "columns" or (method == "auto" and not exactly and not is_line and _is_large(ptype, consumer)):
+        return Optimum(certificate_of_rays(ptype, consumer, progress=progress), "column generation")
     by_simplex = _is_small(ptype, consumer) if exactly is None else exactly or _is_small(ptype, consumer)
     return Optimum(_program(ptype, consumer, by_simplex), "program")
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from utmost.channels import Remap
 from utmost.design.checker import Multipliers
 from utmost.design.closed_form import theorem_for
@@ -59,10 +61,17 @@ def _facts(design: tuple[Certificate, str | None]) -> dict[str, Any]:
 
 
 def method_of(certificate: Certificate) -> str:
-    """How the optimum was found, which its evidence shows: only interior points have lists of multipliers."""
+    """How the optimum was found, which its evidence shows.
+
+    Trees have n - 1 multipliers for each action at most; the interior points of older versions had longer lists.
+    """
     if certificate.remap is not None:
         return "closed form"
-    return "interior point" if isinstance(certificate.multipliers, Multipliers) else "program"
+    listed = certificate.multipliers
+    if not isinstance(listed, Multipliers):
+        return "program"
+    longest = np.bincount(listed.action, minlength=1).max()
+    return "column generation" if longest < certificate.consumer.secrets else "interior point"
 
 
 def _design(found: Mapping[str, Any]) -> tuple[Certificate, str | None]:

@@ -1,0 +1,220 @@
+"""Optima of large programs: a channel put together of extreme rays, which are found where they are worth it.
+
+All columns of a channel lie in the same cone, whatever their action. So the best channel is a sum of its extreme rays,
+each given to its cheapest action, that adds up to 1 in every place: a program with one row for each place. Its rays are
+found one by one: at the prices mu of the rows, each action's best ray is priced by walking over trees
+(`utmost.design.tree_pricing`), and where all trees stop, their flows are the multipliers that prove the prices.
+
+A solver in floats proves nothing. What counts is the certificate that is made from its answer: the columns are
+corrected to an exactly private channel, the multipliers to a feasible dual, and the checker computes both bounds anew.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.checker import Multipliers
+from utmost.design.evidence import Certificate
+from utmost.design.extreme_rays import Forest, Places, generic_factors, plain_factors
+from utmost.design.nearly_private import feasible_dual, roomy_matrix
+from utmost.errors import SolverFailed
+from utmost.exact import Array, Floats, checked
+from utmost.privacy import PrivacyType
+from utmost.programs.many_columns import Shares, central_shares, exact_sums, one_blas_thread
+from utmost.spaces import Consumer
+
+Progress = Callable[[int, float], object]
+
+_NOTHING = 1e-12  # of the largest loss expected of an action: a loss below it counts as zero
+_AIM = 0.6  # of the gap that is asked for: what the loop stops at, so that rounding has room
+_SMOOTH = 0.5  # of the best prices so far, and the rest of the latest
+_FLATTER = (1.0, 0.6, 0.3, 0.0)  # the first rays: powers of the columns alpha^d(., y), and the constant one
+_EARLY = 12  # rounds in which a tree need not be priced to its end
+_MOST_PIVOTS_EARLY, _MOST_PIVOTS = 150, 3000
+_WAVES = (0.04, 0.15, 0.4)  # of the actions: who comes later begins at the trees of who came first
+_COLUMNS = 8  # kept for each place
+_STALLED = 150  # rounds without a better bound
+_LEAST_SLACK = 1e-11
+
+
+@checked
+def certificate_of_rays(
+    ptype: PrivacyType, consumer: Consumer, *, gap: float = 1e-7, progress: Progress | None = None
+) -> Certificate:
+    """The certificate of a channel whose loss is within a gap of the optimum, for any space, prior and loss.
+
+    Args:
+        ptype: space and level.
+        consumer: a prior over the space's secrets, and a loss.
+        gap: how far above the optimum the loss may be, relative to it, or to 1e-12 of the largest expected loss of an
+            action where that is more.
+        progress: is told after each round how many there were, and the relative gap so far.
+
+    Returns: what was reached, with the bounds that it proves: where rounding stops the search before the gap is small
+        enough, and when it is interrupted from the keyboard, these are farther apart.
+
+    Raises:
+        SolverFailed: when no bound was found at all.
+
+    Cost: 20 to 200 rounds, each O(n^2 N) for N = 8 n rays, and O(n s) for each pivot of a tree with s sources; 400
+        places take from 5 seconds to 2 minutes. Memory: O(n (n + k)) floats for k actions.
+
+    Source: column generation on program (2) to (6) of [ghosh2009], smoothed as in [wentges1997];
+        `docs/theory/large-designs.md`.
+
+    >>> from utmost.spaces import grid, losses, priors
+    >>> place = grid(2, 2)
+    >>> found = certificate_of_rays(PrivacyType(place, epsilon=1), Consumer(priors.uniform(4), losses.distance(place)))
+    >>> found.gap <= 1e-7 * found.upper, found.verify()
+    (True, True)
+    """
+    costs = np.ascontiguousarray((_floats(consumer.prior)[:, None] * _floats(consumer.loss)).T)
+    scale = float(costs.sum(axis=1).max()) or 1.0
+    search = _Search.begun(ptype, costs / scale, _floats(consumer.prior))
+    with one_blas_thread():
+        try:
+            search.run(_AIM * gap, progress)
+        except KeyboardInterrupt:
+            if search.best is None:
+                raise
+        return _certified(ptype, consumer, search, scale)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bound:
+    """Prices, the level that all trees prove at them, the trees, and the bound that follows."""
+
+    prices: Floats
+    level: float
+    trees: Forest
+    value: float
+
+
+@dataclass(slots=True, eq=False)
+class _Search:
+    """The state of a column generation: all that the next round needs."""
+
+    costs: Floats
+    forest: Forest
+    rays: Floats  # (n, N)
+    spent: Floats  # (N,) the least cost of each
+    waves: list[Places]
+    marks: Floats
+    upper: float
+    blind: float  # the least loss of a channel that says nothing
+    room: float  # 1 - alpha along the shortest edge
+    best: _Bound | None = None
+    shares: Shares | None = None
+    fruitless: int = 0
+
+    @classmethod
+    def begun(cls, ptype: PrivacyType, costs: Floats, prior: Floats) -> "_Search":
+        """Stars for trees, and the columns alpha^(t d(., y)) for rays."""
+        factors = generic_factors(_floats(ptype.space.distances), ptype.level.epsilon_float)
+        weights = prior + prior.mean()
+        weights /= weights.sum()
+        first = np.concatenate([factors**t for t in _FLATTER[:-1]] + [np.ones((1, len(factors)))])
+        rays = np.ascontiguousarray((first / (first @ weights)[:, None]).T)
+        random = np.random.default_rng(0)
+        order = random.permutation(len(costs)).astype(np.int32)
+        waves = np.split(order, [int(share * len(costs)) for share in _WAVES])
+        forest = Forest.of_stars(factors, weights, costs)
+        room = 1 - float(np.where(np.eye(len(factors)) > 0, 0.0, factors).max())
+        spent, blind = (costs @ rays).min(axis=0), max(float(costs.sum(axis=1).min()), _NOTHING)
+        return cls(
+            costs, forest, rays, spent, [w for w in waves if len(w)], random.random(len(factors)), blind, blind, room
+        )
+
+    @property
+    def gap(self) -> float:
+        """How far the bounds are apart, at most the upper one."""
+        return min(self.upper, self.upper - self.best.value) if self.best is not None else self.upper
+
+    def aim(self, gap: float) -> float:
+        """The gap that is asked for, in units of the loss."""
+        return gap * abs(self.upper) + _NOTHING
+
+    def run(self, gap: float, progress: Progress | None) -> None:
+        """Rounds until the bounds are as near as asked, or nothing helps."""
+        rounds = 0
+        while True:
+            self._solve()
+            self._price(rounds)
+            rounds += 1
+            if progress is not None:
+                progress(rounds, self.gap / max(self.upper, _NOTHING))
+            if self.gap <= self.aim(gap) or self.fruitless > _STALLED:
+                return
+            self._add()
+
+    def _solve(self) -> None:
+        """The shares of the rays at hand, and the prices of the places."""
+        wanted = max(0.1 * min(self.gap, 0.1 * abs(self.upper)), 0.1 * _NOTHING)
+        exactness = min(max(1e-2 * wanted / self.blind * self.room, 1e-12), 1e-6)
+        self.shares = central_shares(self.rays, self.spent, self.forest.weights, wanted, exactness)
+        # What the sums are off is made up for by a column that says nothing.
+        made_up = 2 * self.shares.off / self.room * self.blind
+        self.upper = min(self.upper, float(self.spent @ self.shares.shares) + made_up)
+
+    def _price(self, rounds: int) -> None:
+        """Find each action's best ray at smoothed prices, and what the trees prove."""
+        assert self.shares is not None
+        prices = self.shares.prices
+        if self.best is not None:
+            prices = _SMOOTH * self.best.prices + (1 - _SMOOTH) * prices
+        early = rounds < _EARLY
+        slack = max(1e-2 * min(self.gap, 0.1 * abs(self.upper)), _LEAST_SLACK * abs(self.upper), 1e-2 * _NOTHING)
+        for which in self.waves if early else [np.arange(len(self.costs), dtype=np.int32)]:
+            at = self.costs[which] - prices
+            self.forest.take_over(at, which)
+            self.forest.price(at, which, _MOST_PIVOTS_EARLY if early else _MOST_PIVOTS, slack)
+        level = float(self.forest.proven.min())
+        value = float(prices.sum()) + level
+        if self.best is None or value > self.best.value:
+            self.best = _Bound(prices, level, self.forest.copied(), value)
+            self.fruitless = 0
+        else:
+            self.fruitless += 1
+
+    def _add(self) -> None:
+        """New rays of negative ratio, each for its cheapest action; the least active old ones go."""
+        assert self.shares is not None
+        new = self.forest.rays[self.forest.ratios < 0]
+        _, first = np.unique(np.round(new @ self.marks, 12), return_index=True)
+        new = np.ascontiguousarray(new[first].T)
+        room = _COLUMNS * len(self.rays)
+        if self.rays.shape[1] > room:
+            # The constant ray stays: with it the shares can always add up.
+            active = self.shares.shares / self.shares.excess
+            active[self.rays.min(axis=0) == self.rays.max(axis=0)] = np.inf
+            keep = np.sort(np.argsort(-active)[:room])
+            self.rays, self.spent = self.rays[:, keep], self.spent[keep]
+        self.rays = np.concatenate([self.rays, new], axis=1)
+        self.spent = np.concatenate([self.spent, (self.costs @ new).min(axis=0)])
+
+    def columns(self) -> Floats:
+        """(n, k): the best channel that the rays at hand make."""
+        weights = self.forest.weights
+        near = central_shares(self.rays, self.spent, weights, 1e-2 * self.gap + 0.1 * _NOTHING)
+        shares = exact_sums(self.rays, weights, near.shares)
+        channel = np.zeros((len(self.rays), len(self.costs)))
+        np.add.at(channel.T, (self.costs @ self.rays).argmin(axis=0), (self.rays * shares).T)
+        return channel
+
+
+def _certified(ptype: PrivacyType, consumer: Consumer, search: _Search, scale: float) -> Certificate:
+    bound = search.best
+    if bound is None or not np.isfinite(bound.value):
+        raise SolverFailed("the trees must prove a bound", came="none", where="certificate_of_rays")
+    prices = bound.prices + bound.level * bound.trees.weights
+    factors = plain_factors(_floats(ptype.space.distances), ptype.level.epsilon_float)
+    proof = bound.trees.multipliers(search.costs - prices, factors)
+    scaled = Multipliers(proof.low, proof.high, proof.action, proof.value * scale)
+    mu, kept = feasible_dual(ptype, consumer, prices * scale, scaled)
+    return Certificate(ptype, consumer, mu, matrix=roomy_matrix(ptype, search.columns()), multipliers=kept)
+
+
+def _floats(numbers: Array) -> NDArray[np.float64]:
+    return np.asarray(numbers, dtype=np.float64)

@@ -1,0 +1,227 @@
+"""Optima of large programs: their certificates against exact optima and the simplex method."""
+
+import json
+import pickle
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from utmost.channels import Channel
+from utmost.design import Multipliers, Optimum, certificate_of_rays, optimal_mechanism
+from utmost.design.checker import edge_slacks
+from utmost.documents import designs
+from utmost.documents.consumer_files import prior_file
+from utmost.errors import OutOfRange, PromiseBroken
+from utmost.privacy import PrivacyType, smallest_epsilon
+from utmost.spaces import Consumer, Space, counts, discrete, grid, hamming, losses, priors
+
+SPACES = {
+    "square": grid(3, 3),
+    "manhattan": grid(3, 4, metric="manhattan"),
+    "cube": hamming(3),
+    "flat": discrete(5),
+    "line": counts(6),
+    "table": Space([[0, 2, 3], [2, 0, 4], [3, 4, 0]]),
+    "one": discrete(1),
+    "two": discrete(2),
+    "near": Space([[0, 1e-6, 1], [1e-6, 0, 1], [1, 1, 0]]),
+}
+
+
+@pytest.mark.parametrize("epsilon", ["1/1000000", "1/100", 1, 6, 50])
+@pytest.mark.parametrize("name", SPACES)
+def test_its_bounds_enclose_the_optimum(name, epsilon):
+    """The exact (or simplex) optimum lies between the bounds, which are within 1e-6 of each other."""
+    space = SPACES[name]
+    rng = np.random.default_rng(len(name))
+    prior = rng.dirichlet(np.ones(space.size))
+    prior[: space.size // 3] = 0  # empty places
+    consumer = Consumer(prior / prior.sum(), rng.random((space.size, int(rng.integers(1, 6)))))
+    ptype = PrivacyType(space, epsilon=epsilon)
+    found, other = certificate_of_rays(ptype, consumer), optimal_mechanism(ptype, consumer, method="program")
+    assert found.lower <= other.loss
+    assert other.lower <= found.upper
+    assert found.gap <= 1e-6 * found.upper
+    assert found.verify()
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_its_channel_is_exactly_private(name):
+    space = SPACES[name]
+    consumer = Consumer(priors.uniform(space.size), losses.distance(space))
+    found = optimal_mechanism(PrivacyType(space, alpha="1/2"), consumer, method="columns")
+    channel = found.certificate.matrix
+    assert set(channel.sum(axis=1)) == {Fraction(1)}
+    assert PrivacyType(space, alpha="1/2").contains(Channel(channel))
+    if space.size > 1:
+        assert smallest_epsilon(Channel(channel), space).value <= np.nextafter(np.log(2), 1)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_points_agree_with_the_simplex_method(seed):
+    """Points anywhere, priors with rare and empty places, losses of any shape, levels from 1/10 to 10."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 11))
+    points = rng.random((n, 2)) * 3
+    space = Space(np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1)))
+    prior = rng.pareto(1.1, n) * (rng.random(n) < 0.7) + (np.arange(n) == 0)
+    consumer = Consumer(prior / prior.sum(), rng.random((n, int(rng.integers(1, 9)))) ** 2)
+    ptype = PrivacyType(space, epsilon=float(10 ** rng.uniform(-1, 1)))
+    found, other = certificate_of_rays(ptype, consumer), optimal_mechanism(ptype, consumer, method="program")
+    assert found.lower <= other.loss
+    assert other.lower <= found.upper
+    assert found.gap <= 1e-6 * found.upper
+
+
+def test_ties_do_not_hold_it_up():
+    """Every place alike, every action as good as another, and each twice: all trees tie."""
+    place = grid(3, 3, metric="manhattan")
+    loss = np.tile(np.asarray(place.distances, dtype=float), (1, 2))
+    found = certificate_of_rays(PrivacyType(place, alpha="1/2"), Consumer(np.full(9, 1 / 9), loss))
+    one = optimal_mechanism(PrivacyType(place, alpha="1/2"), Consumer(priors.uniform(9), losses.distance(place)))
+    assert found.lower <= one.loss <= found.upper
+    assert found.gap <= 1e-6 * found.upper
+
+
+def test_each_action_has_fewer_multipliers_than_places():
+    """A tree of n places has n - 1 arcs."""
+    place = grid(4, 4)
+    consumer = Consumer(np.random.default_rng(2).dirichlet(np.ones(16)), losses.distance(place))
+    m = certificate_of_rays(PrivacyType(place, epsilon=1), consumer).multipliers
+    assert np.bincount(m.action).max() <= 15
+
+
+def test_progress_tells_the_gap_and_an_interruption_ends_with_what_is_proven():
+    place = grid(4, 4)
+    ptype = PrivacyType(place, epsilon=1)
+    consumer = Consumer(np.random.default_rng(2).dirichlet(np.ones(16)), losses.distance(place))
+    told = []
+
+    def stop(rounds, gap):
+        told.append((rounds, gap))
+        if rounds == 3:
+            raise KeyboardInterrupt
+
+    found = certificate_of_rays(ptype, consumer, progress=stop)
+    assert [rounds for rounds, _ in told] == [1, 2, 3]
+    assert found.verify()
+    assert 1e-6 < float(found.gap / found.upper) <= 1.05 * told[-1][1]
+    whole = certificate_of_rays(ptype, consumer)
+    assert found.lower <= whole.upper
+    assert whole.lower <= found.upper
+
+
+def test_an_interruption_before_any_bound_is_one(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("utmost.design.column_generation.central_shares", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        certificate_of_rays(PrivacyType(discrete(3), epsilon=1), Consumer(np.full(3, 1 / 3), losses.binary))
+
+
+def test_designs_of_interior_points_are_still_read(tmp_path):
+    """Older versions listed more than n - 1 multipliers for an action, and said so."""
+    place = grid(2, 2)
+    ptype, consumer = PrivacyType(place, epsilon=1), Consumer(np.full(4, 0.25), losses.distance(place))
+    certificate = certificate_of_rays(ptype, consumer)
+    m, none = certificate.multipliers, np.zeros(12)
+    pairs = np.argwhere(~np.eye(4, dtype=bool))
+    longer = Multipliers(
+        [*m.low, *pairs[:, 0]], [*m.high, *pairs[:, 1]], [*m.action, *np.zeros(12, dtype=int)], [*m.value, *none]
+    )
+    for listed, method in ((m, "column generation"), (longer, "interior point")):
+        found = Optimum(replace(certificate, multipliers=listed), method)
+        written = designs.document(found, "distance")
+        assert written["method"] == method
+        file = tmp_path / "design.json"
+        file.write_text(json.dumps(written))
+        assert designs.read(file).verify()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prior", ["uniform", "dirichlet", "france"])
+def test_four_hundred_places(prior):
+    """20 by 20 places, for France with 227 empty ones: a proven gap of 1e-6."""
+    place = grid(20, 20)
+    weights = {
+        "uniform": lambda: np.full(400, 1 / 400),
+        "dirichlet": lambda: np.random.default_rng(0).dirichlet(np.ones(400)),
+        "france": lambda: prior_file("weights:examples/france_20x20.csv", 400).astype(float),
+    }[prior]()
+    found = certificate_of_rays(PrivacyType(place, epsilon=1), Consumer(weights, losses.distance(place)))
+    assert found.gap <= 1e-6 * found.upper
+    assert found.verify()
+
+
+def test_rational_consumers_get_rational_bounds_that_enclose_the_exact_optimum():
+    cube = hamming(3)
+    ptype, consumer = PrivacyType(cube, alpha="1/2"), Consumer(priors.uniform(8), losses.distance(cube))
+    exactly, near = (optimal_mechanism(ptype, consumer, method=m) for m in ("auto", "columns"))
+    assert exactly.is_exact
+    assert near.lower <= exactly.loss <= near.loss
+    assert near.gap <= 1e-6 * near.loss
+
+
+def test_large_programs_get_their_columns_by_themselves():
+    """49 places with a prior of no symmetry: a program of 73 304 rows for each 49 actions."""
+    place = grid(7, 7)
+    prior = np.random.default_rng(1).dirichlet(np.ones(49))
+    found = optimal_mechanism(PrivacyType(place, epsilon=1), Consumer(prior, losses.distance(place)))
+    assert found.method == "column generation"
+    assert found.gap <= 1e-6 * found.loss
+    assert found.certificate.verify()
+
+
+def test_extreme_consumers():
+    """All mass on one place; a loss of zero everywhere; an action that is never wrong."""
+    place = grid(2, 3)
+    ptype = PrivacyType(place, epsilon=1)
+    sure = Consumer(np.eye(6)[2], losses.distance(place))
+    assert certificate_of_rays(ptype, sure).upper < 1e-9
+    for loss in (np.zeros((6, 3)), np.column_stack([np.zeros(6), np.ones(6)])):
+        found = certificate_of_rays(ptype, Consumer(np.full(6, 1 / 6), loss))
+        assert 0 <= found.upper < 1e-9
+        assert -1e-9 < found.lower <= 0
+
+
+def test_listed_multipliers_mean_the_same_as_a_table():
+    ptype = PrivacyType(grid(2, 2), epsilon=1)
+    consumer = Consumer(np.full(4, 0.25), losses.binary)
+    rng = np.random.default_rng(5)
+    edges = ptype.space.edges
+    table, dual = rng.random((len(edges), 2, 4)), rng.random(4)
+    e, side, action = np.nonzero(table)
+    listed = Multipliers(edges[e, side], edges[e, 1 - side], action, table[e, side, action])
+    by_table, by_list = (edge_slacks(ptype, consumer, dual, m, exactly=False) for m in (table, listed))
+    assert np.allclose(by_table, by_list, atol=1e-14)
+
+
+def test_forged_multipliers_prove_nothing():
+    certificate = certificate_of_rays(PrivacyType(grid(2, 2), epsilon=1), Consumer(np.full(4, 0.25), losses.binary))
+    m = certificate.multipliers
+    assert pickle.loads(pickle.dumps(certificate)).verify()
+    larger = np.array(m.value)
+    larger[int(np.argmax(larger))] *= 1.5
+    with pytest.raises(PromiseBroken):
+        replace(certificate, multipliers=Multipliers(m.low, m.high, m.action, larger)).check()
+    with pytest.raises(PromiseBroken, match="negative"):
+        replace(certificate, multipliers=Multipliers(m.low, m.high, m.action, -m.value)).check()
+
+
+@pytest.mark.parametrize("parts", [([0], [0], [0], [1.0]), ([0], [1], [0], [1.0, 2.0]), ([-1], [1], [0], [1.0])])
+def test_what_is_no_list_of_multipliers_is_refused(parts):
+    with pytest.raises(OutOfRange):
+        Multipliers(*parts)
+
+
+def test_exact_column_generation_is_refused():
+    with pytest.raises(OutOfRange, match="near the optimum"):
+        optimal_mechanism(
+            PrivacyType(counts(2), alpha="1/2"),
+            Consumer(priors.uniform(3), losses.binary),
+            method="columns",
+            exactly=True,
+        )

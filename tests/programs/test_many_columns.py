@@ -1,0 +1,92 @@
+"""Programs of few rows and many columns, against the simplex method; and the threads of linear algebra."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from utmost.errors import SolverFailed
+from utmost.programs import LinearProgram, solve
+from utmost.programs.many_columns import central_shares, exact_sums, one_blas_thread
+
+
+def random_program(seed, spread):
+    """Columns with <weights, column> = 1, the constant one among them, and their costs."""
+    rng = np.random.default_rng(seed)
+    n, many = int(rng.integers(1, 12)), int(rng.integers(30, 90))
+    weights = rng.dirichlet(np.ones(n))
+    columns = 1 + spread * (rng.random((n, many)) - 0.5)
+    columns[:, 0] = 1
+    return columns / (weights @ columns), rng.random(many), weights
+
+
+def simplex(columns, costs):
+    n, many = columns.shape
+    rows, places = np.divmod(np.arange(n * many), many)
+    return solve(LinearProgram.of_triplets(costs, rows, places, columns.ravel(), np.ones(n), np.ones(n)))
+
+
+@pytest.mark.parametrize("spread", [1.9, 1e-2, 1e-6])
+@pytest.mark.parametrize("seed", range(5))
+def test_shares_cost_the_least_and_prices_prove_it(seed, spread):
+    """c x <= optimum + gap, A x = 1, x > 0, and A' y <= c up to the gap: however alike the columns are."""
+    columns, costs, weights = random_program(seed, spread)
+    found = central_shares(columns, costs, weights, 1e-7, 1e-12)
+    best = float(costs @ found.shares)
+    assert found.shares.min() > 0
+    assert abs(columns @ found.shares - 1).max() <= 1e-9
+    assert found.off <= 1e-9
+    assert found.prices.sum() <= best + 1e-6
+    assert best - found.prices.sum() <= 1e-6
+    if spread > 1e-5:  # the simplex method's tolerance is of that size below
+        assert best == pytest.approx(simplex(columns, costs).value, abs=1e-6)
+
+
+def test_sums_are_corrected():
+    columns, costs, weights = random_program(3, 1.0)
+    near = central_shares(columns, costs, weights, 1e-3).shares * (1 + 1e-6)
+    assert abs(columns @ exact_sums(columns, weights, near) - 1).max() < 1e-13
+
+
+def blas_threads():
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+@pytest.fixture
+def two_threads():
+    """Two threads of BLAS before, whatever the machine has; and two afterwards."""
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        yield
+        assert blas_threads() == before
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_linear_algebra_has_one_thread():
+    """A design of 100 places took eight times the processor where threads waited for each other."""
+    with one_blas_thread():
+        assert blas_threads() == {1}
+    with pytest.raises(SolverFailed), one_blas_thread():
+        raise SolverFailed("the threads must be put back")
+
+
+def test_whoever_comes_meanwhile_changes_no_thread():
+    """Contexts that overlap leave as many threads as there were, in whichever order they end."""
+    before, entered, left = blas_threads(), Barrier(2), Barrier(2)
+
+    def first():
+        with one_blas_thread():
+            entered.wait(10)
+        left.wait(10)
+
+    def second():
+        entered.wait(10)
+        with one_blas_thread():
+            left.wait(10)
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(first), pool.submit(second)]:
+            done.result()
+    assert blas_threads() == before
