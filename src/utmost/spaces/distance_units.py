@@ -4,7 +4,7 @@ import re
 from fractions import Fraction
 
 from utmost.errors import NotALevel, NotANumber, OutOfRange
-from utmost.exact import Level, Number, exact, level
+from utmost.exact import Level, Number, checked, exact, level
 
 _SCALES: dict[str, dict[str, Fraction]] = {
     "length": {
@@ -144,6 +144,7 @@ def _logarithm(text: str) -> Level | None:
     return Level.of_alpha(1 / argument).scaled(factor)
 
 
+@checked
 def level_at(text: str, unit: str | None = None) -> Level:
     """The level that text such as ``200m=ln2`` states: a distance and the epsilon at it.
 

@@ -176,6 +176,7 @@ class Workload:
         return _workload(domain, parts)
 
     @classmethod
+    @checked
     def of_parts(cls, domain: Domain, parts: Iterable[Part]) -> "Workload":
         """The workload of parts that were made already; the weights of equal ones are added."""
         return _workload(domain, parts)
