@@ -243,7 +243,7 @@ def test_masses_must_be_distributions_with_their_tails():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"period": 0}, {"period": 4}, {"ratio": 1}, {"ratio": "-1/2"}, {"domain": "complex"}]
+    "wrong", [{"period": 0}, {"period": 4}, {"ratio": 1}, {"ratio": "-1/2"}, {"numbers": "complex"}]
 )
 def test_windows_and_tails_are_checked(wrong):
     with pytest.raises(OutOfRange):

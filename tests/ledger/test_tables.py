@@ -110,7 +110,7 @@ def test_a_row_of_a_large_table_is_found_by_its_run(ledger):
         ({"n": [1]}, {"sensitivity": "1/2"}, ValueError),
         ({"n": [1]}, {"cells": 0}, OutOfRange),
         ({"n": [1]}, {"neighbours": "friends"}, OutOfRange),
-        ({"n": [1]}, {"domain": "complex"}, OutOfRange),
+        ({"n": [1]}, {"numbers": "complex"}, OutOfRange),
         ({"n": [1]}, {"grid": "1/4"}, OutOfRange),
         ({"n": [1]}, {"half_step": True, "sensitivity": 2}, OutOfRange),
         ({"n": [1]}, {"half_step": "no"}, OutOfRange),

@@ -90,7 +90,7 @@ ARGUMENTS = {
     "cells": [0, -1, "3/2", 0.5, *NO_NUMBERS],
     "columns": NO_COLUMNS,
     "neighbours": [None, "", "both", 5, [], "add_remove"],
-    "domain": [None, "", "numbers", 5, [], "complex"],
+    "numbers": [None, "", "counts", 5, [], "complex"],
     "grid": [1, "1/2", 0, "1/3", math.nan, "x"],
     "half_step": [None, "yes", 5, []],
     "largest": [0, -1, 1 << 4096, 10**5000, *NO_NUMBERS[1:]],

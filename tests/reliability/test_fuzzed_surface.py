@@ -96,7 +96,7 @@ WORDS += [
     "capped:-1",
     "asymmetric:1",
     "uniform",
-    "--domain",
+    "--numbers",
     "reals",
     "kind.json",
     "fields.json",
