@@ -108,6 +108,7 @@ class _Search:
     best: _Bound | None = None
     shares: Shares | None = None
     fruitless: int = 0
+    idle: bool = False  # the last round found no ray that was not there
 
     @classmethod
     def begun(cls, ptype: PrivacyType, costs: Floats, prior: Floats) -> "_Search":
@@ -162,7 +163,7 @@ class _Search:
         """Find each action's best ray at smoothed prices, and what the trees prove."""
         assert self.shares is not None
         prices = self.shares.prices
-        if self.best is not None:
+        if self.best is not None and not self.idle:
             prices = _SMOOTH * self.best.prices + (1 - _SMOOTH) * prices
         early = rounds < _EARLY
         slack = max(1e-2 * min(self.gap, 0.1 * abs(self.upper)), _LEAST_SLACK * abs(self.upper), 1e-2 * _NOTHING)
@@ -179,10 +180,13 @@ class _Search:
             self.fruitless += 1
 
     def _add(self) -> None:
-        """New rays of negative ratio, each for its cheapest action; the least active old ones go."""
+        """New rays of negative ratio, each once and for its cheapest action; the least active old ones go."""
         assert self.shares is not None
         new = self.forest.rays[self.forest.ratios < 0]
-        _, first = np.unique(np.round(new @ self.marks, 12), return_index=True)
+        marks, first = np.unique(np.round(new @ self.marks, 12), return_index=True)
+        # A ray that is there already would share the activity with itself, and its copies push others out.
+        first = first[~np.isin(marks, np.round(self.marks @ self.rays, 12))]
+        self.idle = len(first) == 0
         new = np.ascontiguousarray(new[first].T)
         room = _COLUMNS * len(self.rays)
         if self.rays.shape[1] > room:
