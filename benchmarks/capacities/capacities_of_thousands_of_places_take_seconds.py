@@ -4,9 +4,10 @@ Run: PYTHONPATH=src python benchmarks/capacities/capacities_of_thousands_of_plac
 
 Ours: the capacity, its mechanism and its dual, checked. HiGHS, all pairs: the program of corollary 18 with a row for
 every pair of secrets and column, in floats at tolerance 1e-10; adjacent: along essential edges only. qif: its own
-program for the uniform prior and the binary loss. Neither repairs or proves anything; both stop where a minute does not
-do, and qif is left out where it is not installed. "off" is how far the reported capacity is from the proven interval, relatively: a positive number is more than any
-mechanism leaks. Growth exponents are by number of secrets, from each size to the next.
+program for the uniform prior and the binary loss. Neither repairs or proves anything; both stop where a minute does
+not do, and qif is left out where it is not installed. "off" is how far the reported capacity is from the proven
+interval, relatively: a positive number is more than any mechanism leaks. Growth exponents are by number of secrets,
+from each size to the next.
 """
 
 import math

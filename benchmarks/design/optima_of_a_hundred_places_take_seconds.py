@@ -3,11 +3,11 @@
 Run: PYTHONPATH=src python benchmarks/design/optima_of_a_hundred_places_take_seconds.py [largest side, 10]
 
 Prior: Dirichlet, without symmetry, or for side 20 the population of France (examples/france_20x20.csv), which takes
-two minutes. Loss: distance; epsilon 1 a step. Ours: channel and proven gap, by column generation, repaired and checked.
-HiGHS: the program in floats by the simplex method at tolerance 1e-10, without repair or proof. qif: its own program.
-Each neighbour stops where a minute does not do; qif is left out where it is not installed. Times are seconds of processor, one thread, so that other work on the
-machine does not enter. "off" is how far the reported loss lies outside the proven interval, relatively: a negative
-number is a loss below the optimum.
+two minutes. Loss: distance; epsilon 1 a step. Ours: channel and proven gap, by column generation, repaired and
+checked. HiGHS: the program in floats by the simplex method at tolerance 1e-10, without repair or proof. qif: its own
+program. Each neighbour stops where a minute does not do; qif is left out where it is not installed. Times are seconds
+of processor, one thread, so that other work on the machine does not enter. "off" is how far the reported loss lies
+outside the proven interval, relatively: a negative number is a loss below the optimum.
 """
 
 import os

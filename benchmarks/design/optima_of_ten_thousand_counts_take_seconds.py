@@ -3,9 +3,9 @@
 Run: PYTHONPATH=src python benchmarks/design/optima_of_ten_thousand_counts_take_seconds.py
 
 Ours: remap, loss and a proven gap, in floats for every n, and exactly (in rationals, without a solver) up to 400.
-HiGHS: the user's linear program in floats at tolerance 1e-10, without repair or proof. qif: its own program. Both stop
-where a minute does not do; qif is left out where it is not installed. "off" is how far the reported loss is from the proven interval, relatively: a negative
-number is a loss below the optimum.
+HiGHS: the user's linear program in floats at tolerance 1e-10, without repair or proof. qif: its own program. Both
+stop where a minute does not do; qif is left out where it is not installed. "off" is how far the reported loss is from
+the proven interval, relatively: a negative number is a loss below the optimum.
 """
 
 import math
