@@ -300,7 +300,8 @@ def price_tree(
     """Pivot towards the tree of least r = <Y, v> / <q, v>, in place: r, the level that the tree proves, pivots, root.
 
     A flow is what one side of the tree adds up to, and the side below is taken: so the root is among the heavy places,
-    since the sum over a heavy side would be rounding beside the flow to a light one. It ends as soon as the tree proves r - 1.1 slack, or after ``most`` pivots. Cost: O(n s) a pivot for s sources.
+    since the sum over a heavy side would be rounding beside the flow to a light one. It ends as soon as the tree proves
+    r - 1.1 slack, or after ``most`` pivots. Cost: O(n s) a pivot for s sources.
     """
     n = len(Y)
     head, following, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
