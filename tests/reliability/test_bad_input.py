@@ -191,7 +191,7 @@ def test_empty_tables_are_refused(tmp_path, table):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         with pytest.raises(BadTable, match="at least one row"):
             ledger.publish("r", table, columns=["n"], sensitivity=1, cells=1, epsilon=1)
-        assert len(ledger.history()) == 1
+        assert ledger.history() == events
 
 
 def any_value(rng):
@@ -241,6 +241,25 @@ def fuzz(ledger, rng, calls):
 def test_fuzzed_calls(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         assert fuzz(ledger, random.Random(12), 400) > 200
+
+
+@pytest.mark.parametrize("version", [np.array([1, 2]), np.array([]), [1], {}, "x", 1.5, -1])
+@pytest.mark.parametrize("numbers", ["integers", "reals"])
+def test_a_version_that_is_none_is_refused_by_name(tmp_path, numbers, version):
+    """An array of versions has no truth value: nothing may ask for it before it is read as a number."""
+    call = CALL | {"numbers": numbers}
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        ledger.publish("r", **call)
+        events = ledger.history()
+        for ask in (
+            lambda: ledger.view("r", epsilon=1, version=version),
+            lambda: ledger.relax("r", GOOD, epsilon=2, version=version),
+            lambda: ledger.levels("r", version),
+            lambda: ledger.publish("r", **call, version=version),
+        ):
+            with pytest.raises(UtmostError):
+                ask()
+        assert ledger.history() == events
 
 
 @pytest.mark.slow

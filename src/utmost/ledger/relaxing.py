@@ -13,7 +13,7 @@ from utmost.errors import (
     Quarantined,
     RowsRenamed,
 )
-from utmost.exact import Level
+from utmost.exact import Level, exact_integer
 from utmost.ledger.book import Book, Page
 from utmost.ledger.budgets import check_budget, spending_after
 from utmost.ledger.key import Key
@@ -104,8 +104,8 @@ def tightened(
 
 def known_release(book: Book, name: str, version: int | None) -> Published | None:
     """A release as far as has been read: what a version is does not change, so it need not be looked up again."""
-    known = book.seen.versions(name)
-    return book.seen.release(name, version) if known and (version is None or version in known) else None
+    known, wanted = book.seen.versions(name), None if version is None else exact_integer(version, "version")
+    return book.seen.release(name, wanted) if known and (wanted is None or wanted in known) else None
 
 
 def with_release(book: Book, name: str, version: int | None, work: Callable[[Published], T | None]) -> T:
