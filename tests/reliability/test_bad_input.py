@@ -191,7 +191,7 @@ def test_empty_tables_are_refused(tmp_path, table):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         with pytest.raises(BadTable, match="at least one row"):
             ledger.publish("r", table, columns=["n"], sensitivity=1, cells=1, epsilon=1)
-        assert ledger.history() == events
+        assert len(ledger.history()) == 1
 
 
 def any_value(rng):
