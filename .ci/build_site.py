@@ -28,6 +28,8 @@ BESIDE = {
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 FENCE = re.compile(r"^\s*(```|~~~)")
 LISTED = re.compile(r"^\s*([-*]|\d+\.) |^\|")
+OPTION = re.compile(r"(?<!`)`(--[\w-]+)`(?!`)")
+CODE = re.compile(r"(`+).*?(?<!`)\1(?!`)")
 KEY = re.compile(r"(?<![\w`\]])\[([a-z]+\d{4}\w*)((?:,[^\]\[`]*)?)\](?![(\[:])")
 
 
@@ -49,7 +51,7 @@ def lay_out() -> None:
 
 
 def written_for_site(text: str, source: Path, target: Path, papers: set[str]) -> str:
-    """The page with its links where the files are now, sessions marked as such, and a blank line before each list."""
+    """The page with links to where files are now, sessions and options marked, and a blank line before each list."""
     lines: list[str] = []
     fence = None
     for line in text.splitlines():
@@ -57,6 +59,9 @@ def written_for_site(text: str, source: Path, target: Path, papers: set[str]) ->
             fence = None if fence else line
         elif fence is None:
             line = LINK.sub(lambda found: moved(found, source, target), line)
+            if line.startswith("|"):
+                line = CODE.sub(lambda found: found[0].replace(r"\|", "|"), line)
+            line = OPTION.sub(r"`\1`{ .option }", line)
             line = KEY.sub(lambda found: cited(found, target, papers), line)
             before = lines[-1] if lines else ""
             if LISTED.match(line) and before.strip() and not LISTED.match(before) and not before.startswith("  "):

@@ -20,7 +20,7 @@ def draw(path: Path) -> None:
     with (ROOT / "examples/berkeley_admissions.csv").open(newline="", encoding="utf-8") as file:
         women = {row["department"]: int(row["admitted"]) for row in csv.DictReader(file) if row["sex"] == "women"}
     release = seeded_gradual_release(list(women.values()), 1, "front page")
-    figure, axes = page(7.2, 3.1)
+    figure, axes = page(6.2, 3)
     for level, colour, width, said in LEVELS:
         counts = release.at(epsilon=level)
         radius = Geometric(epsilon=level).radius(0.95)

@@ -48,6 +48,16 @@ def test_what_is_fenced_stays_as_it_is_but_for_the_kind_of_a_session():
     assert rewritten("```python\nimport re\n```") == "```python\nimport re\n```\n"
 
 
+def test_an_option_is_marked_so_that_it_is_not_broken():
+    assert rewritten("`--alpha` and ``--x`` and `utmost --help`") == (
+        "`--alpha`{ .option } and ``--x`` and `utmost --help`\n"
+    )
+
+
+def test_a_bar_in_the_code_of_a_table_needs_no_backslash_on_the_site():
+    assert rewritten(r"| `a \| b` | a \| b |") == "| `a | b` | a \\| b |\n"
+
+
 def test_a_list_begins_after_a_blank_line():
     assert rewritten("For curators\n- one\n  more\n- two") == "For curators\n\n- one\n  more\n- two\n"
 

@@ -54,7 +54,7 @@ class Ledger:
     Promise: a dataset's releases together keep the level `spent`, the sum of their largest levels. Choose each level
     from responses, budgets and costs; a level chosen by looking at the true error is not covered.
 
-    Source: koufogiannis2015, Theorems 1, 11 and 12; on the integers, the process of geometric noise.
+    Source: [koufogiannis2015], Theorems 1, 11 and 12; on the integers, the process of geometric noise.
 
     >>> from tempfile import TemporaryDirectory
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
