@@ -26,7 +26,7 @@ from utmost.version import __version__
 COMMANDS = {
     "count": "Count people into a table, and prove what one of them changes.",
     "plan": "Choose which sums to noise, for the tables you want.",
-    "release": "Publish a table with the least noise that its level allows.",
+    "release": "Publish a table, each cell with the least noise at its share.",
     "total": "Compute a sum, a ratio or a mean from a release, with its error.",
     "clean": "Round a release to whole numbers whose sums all agree.",
     "verify": "Check a published table against its statement.",
