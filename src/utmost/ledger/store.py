@@ -108,7 +108,7 @@ class Rows:
         self._run, self._tables, self._bytes_type = run, tables, bytes_type
 
     def ask(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
-        """All rows that a statement gives: what the database says about itself, or of tables that are not a ledger's."""
+        """All rows of a query: what the database says about itself, or what tables hold that are not a ledger's."""
         found: list[Any] = self._run(query, values).fetchall()
         return found
 

@@ -96,7 +96,7 @@ class Bearers:
             if kept is not None:
                 return Token.of_facts(name, kept), None
             shelf.put("token", name, made.facts())
-            self._desk.trail(shelf, maker, "make token", made=name, owner=owner, role=role)
+            self._desk.trail(shelf, maker, "make token", made=name, bearer=owner, role=role)
             return made, None if secret is None else bearer(name, secret)
 
         return self._desk.records.write(work)
