@@ -58,10 +58,12 @@ class Guards:
         """Answer a request."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        name, began, said = entropy(8).hex(), time.perf_counter(), {"status": 0}
+        name, began, said, body = entropy(8).hex(), time.perf_counter(), {"status": 0}, Body(receive, self._most_bytes)
         scope.setdefault("state", {})["request"] = name
 
         async def answered(message: Message) -> None:
+            if body.is_refused:  # whatever is made of half a body
+                return
             if message["type"] == "http.response.start":
                 said["status"] = message["status"]
                 own = [(b"x-request-id", name.encode()), *_HEADERS]
@@ -79,11 +81,12 @@ class Guards:
                 return await _refuse(answered, 429, "TooOften", "Requests come too often.", again)
             if _declared(scope) > self._most_bytes:
                 return await _refuse(answered, 413, "TooLarge", "The body is longer than this service takes.")
-            await self._app(scope, _limited(receive, self._most_bytes), answered)
-        except BodyTooLarge:
-            if not said["status"]:
+            await self._app(scope, body.receive, answered)
+            if body.is_refused and not said["status"]:
+                body.is_refused = False
                 await _refuse(answered, 413, "TooLarge", "The body is longer than this service takes.")
         except Exception as error:
+            body.is_refused = False
             LOG.error(json.dumps({"request": name, "broke": type(error).__name__}))
             if not said["status"]:
                 detail = "The service cannot answer. Its operator finds the reason in the log."
@@ -96,8 +99,24 @@ class Guards:
             LOG.info(json.dumps(entry | ({} if token is None else {"token": token})))
 
 
-class BodyTooLarge(Exception):
-    """A body went beyond the limit while it was read."""
+class Body:
+    """The body of a request, which is cut off where it goes beyond the limit.
+
+    Attributes:
+        is_refused: whether it went beyond.
+    """
+
+    def __init__(self, receive: Receive, most: int) -> None:
+        self._receive, self._left, self.is_refused = receive, most, False
+
+    async def receive(self) -> Message:
+        """The next message; the client is as good as gone where too much has come."""
+        message = await self._receive()
+        self._left -= len(message.get("body", b""))
+        if self._left < 0:
+            self.is_refused = True
+            return {"type": "http.disconnect"}
+        return message
 
 
 class Turns:
@@ -138,20 +157,6 @@ def _declared(scope: Scope) -> int:
         if key == b"content-length" and value.isdigit() and len(value) < 16:
             return int(value)
     return 0
-
-
-def _limited(receive: Receive, most: int) -> Receive:
-    read = 0
-
-    async def limited() -> Message:
-        nonlocal read
-        message = await receive()
-        read += len(message.get("body", b""))
-        if read > most:
-            raise BodyTooLarge
-        return message
-
-    return limited
 
 
 async def _refuse(

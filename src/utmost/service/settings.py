@@ -15,7 +15,7 @@ class Settings:
     """The settings of a service.
 
     Attributes:
-        ledger: a path, "sqlite:///path" or "postgresql://user@host/database"; its key is found as `Ledger.open` finds it.
+        ledger: a path, "sqlite:///path" or "postgresql://user@host/database"; its key is where `Ledger.open` looks.
         approvals: whether a second person must confirm what cannot be undone.
         most_bytes: the longest body of a request.
         rate: requests a second for each token, and for each address that sends none.

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Exact = Annotated[str | int | float, Field(description="an exact number: 1, 0.25 or \"1/4\"", examples=["1/4"])]
+Exact = Annotated[str | int | float, Field(description='an exact number: 1, 0.25 or "1/4"', examples=["1/4"])]
 Name = Annotated[str, Field(min_length=1, max_length=200, examples=["admissions"])]
 Columns = Annotated[
     dict[str, list[Any]],
