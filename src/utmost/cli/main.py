@@ -33,6 +33,7 @@ COMMANDS = {
     "relax": "Answer a release of a ledger again, at a larger level.",
     "view": "Show a release at any level that has been answered.",
     "ledger": "Look after a ledger: check it, budget it, copy it.",
+    "serve": "Serve a ledger over HTTP, to people with tokens.",
     "noise": "Describe the least noise for one cell, and its error bars.",
     "compare": "Draw how much more Laplace noise costs, by epsilon.",
     "epsilon-for": "Find the least epsilon, to three digits, for an error bar.",

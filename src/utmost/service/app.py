@@ -1,6 +1,7 @@
 """The application that a web server runs: the API behind its guards, with health and metrics beside it."""
 
 import json
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -35,8 +36,13 @@ def application(service: Service, settings: Settings | None = None) -> App:
 
 def of_environment() -> App:
     """The application of the settings in the environment: what each worker of a server makes for itself."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
     settings = Settings.of_environment()
-    service = Service(Ledger.open(settings.ledger), approvals=settings.approvals, most_levels=settings.most_levels)
+    service = Service(
+        Ledger.open(settings.ledger, witness=settings.witness or None),
+        approvals=settings.approvals,
+        most_levels=settings.most_levels,
+    )
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

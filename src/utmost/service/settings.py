@@ -16,6 +16,7 @@ class Settings:
 
     Attributes:
         ledger: a path, "sqlite:///path" or "postgresql://user@host/database"; its key is where `Ledger.open` looks.
+        witness: the path of its witness file; empty for the usual place.
         approvals: whether a second person must confirm what cannot be undone.
         most_bytes: the longest body of a request.
         rate: requests a second for each token, and for each address that sends none.
@@ -27,6 +28,7 @@ class Settings:
     """
 
     ledger: str = "releases.db"
+    witness: str = ""
     approvals: bool = True
     most_bytes: int = 32 << 20
     rate: float = 20.0
