@@ -71,12 +71,15 @@ def test_the_first_start_shows_a_release_and_says_its_tokens_once(tmp_path):
 def test_killed_in_the_middle_of_requests_it_loses_and_repeats_nothing(tmp_path):
     """Killed at -9 while views at new levels come in: the ledger verifies, and what was answered stands."""
     seen = {}
-    with served(tmp_path) as (process, address, tokens), connect(address, tokens["curator"], timeout=5) as ledger:
-        with contextlib.suppress(UtmostError):
-            for step in range(1, 1000):
-                seen[step] = ledger.view(ADMISSIONS, epsilon=f"{step}/1000")
-                if step == 5:
-                    threading.Timer(0.05, process.kill).start()
+    with (
+        served(tmp_path) as (process, address, tokens),
+        connect(address, tokens["curator"], timeout=5) as ledger,
+        contextlib.suppress(UtmostError),
+    ):
+        for step in range(1, 1000):
+            seen[step] = ledger.view(ADMISSIONS, epsilon=f"{step}/1000")
+            if step == 5:
+                threading.Timer(0.05, process.kill).start()
     assert len(seen) >= 5
     with Ledger.open(tmp_path / "releases.db") as ledger:
         assert ledger.verify().responses >= len(seen)

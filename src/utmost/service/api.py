@@ -8,7 +8,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from utmost.documents.counted_files import COUNTED_FORM
 from utmost.errors import NotAuthenticated, OutOfRange
 from utmost.exact import Level, level
-from utmost.service import answers
+from utmost.service import service_answers as answers
 from utmost.service.service import Service
 from utmost.service.shapes import (
     Decided,

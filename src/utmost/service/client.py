@@ -14,7 +14,7 @@ from utmost.release.adapters import adapter_of
 from utmost.release.counted import CountedTable
 from utmost.release.statements import level_of_text, level_text
 from utmost.sampling.random_bits import entropy
-from utmost.service.answers import columns
+from utmost.service.service_answers import columns
 from utmost.service.terms import Terms
 
 _TRIES, _FIRST_WAIT = 4, 0.2
