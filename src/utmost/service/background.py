@@ -29,7 +29,7 @@ def served(service: Service, settings: Settings | None = None, port: int = 0) ->
     from utmost.service.app import application
 
     config = uvicorn.Config(
-        application(service, settings),  # type: ignore[arg-type]
+        application(service, settings),
         host="127.0.0.1",
         port=port,
         log_config=None,
