@@ -33,6 +33,7 @@ COMMANDS = {
     "relax": "Publish a table again with less noise; pay the new level only.",
     "view": "Make a noisier copy of a release for one recipient, at no cost.",
     "ledger": "Look after a ledger: check it, set its budget, copy it.",
+    "serve": "Serve a ledger over HTTP, to people with tokens.",
     "noise": "Describe the least noise for one cell, and its error bars.",
     "compare": "Draw how much more Laplace noise costs, by epsilon.",
     "epsilon-for": "Find the least epsilon, to three digits, for an error bar.",

@@ -21,6 +21,7 @@ from utmost.ledger.responses import Progress, key_of_level
 from utmost.ledger.source import commitment
 from utmost.ledger.spending import Budget, Spending
 from utmost.ledger.state import Published, State
+from utmost.ledger.store import Store
 from utmost.ledger.verification import (
     Status,
     Verification,
@@ -348,6 +349,14 @@ class Ledger:
         at = level(epsilon, alpha)
         return self._look(lambda state: state.release(name, version).promise).radius(at, confidence)
 
+    def release(self, name: str, version: int | None = None) -> Published:
+        """One version of a release, or the newest.
+
+        Raises:
+            UnknownRelease: where there is none.
+        """
+        return self._look(lambda state: state.release(name, version))
+
     @property
     def releases(self) -> tuple[Published, ...]:
         """Every version of every release, in the order published."""
@@ -459,6 +468,13 @@ class Ledger:
         """
         at = level(epsilon, alpha)
         return self._book.read(lambda page: key_of_level(page, page.state.release(name, version), at))
+
+    def beside(self, purpose: str) -> tuple[Store, bytes]:
+        """The store, and 32 bytes for one purpose, for a program that keeps records of its own beside the ledger.
+
+        Nothing about the ledger's key, or about what another purpose gives, follows from these bytes.
+        """
+        return self._book.store, self._book.key.derived("beside", check_name(purpose, "purpose"))
 
     def close(self) -> None:
         """Let go of the store's connections."""
