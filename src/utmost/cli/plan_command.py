@@ -146,7 +146,7 @@ def _named(others: Alternatives, name: str) -> Strategy:
 def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]:
     workload, unit, bounds = chosen.workload, chosen.unit, chosen.lower_bounds
     assert isinstance(workload, Workload)
-    name, bars, deviations = chosen.domain.family_name, promised_bars(chosen, sure), chosen.variances
+    bars, deviations = promised_bars(chosen, sure), chosen.variances
     return {
         "level": level_text(bounds.level),
         "tuned_at": level_text(chosen.tuned_at or bounds.level),
@@ -154,7 +154,7 @@ def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]
         "unit": {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours},
         "atoms": chosen.domain.size,
         "measured": [
-            {"family": name(family), "sums": prod(chosen.domain.group_shape(family)), "share": str(share)}
+            {"family": chosen.family_words(family), "sums": prod(chosen.measured_shape(family)), "share": str(share)}
             for family, share in chosen.shares.items()
         ],
         "wanted": [
