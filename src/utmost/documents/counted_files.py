@@ -12,7 +12,6 @@ from utmost.privacy import Unit
 from utmost.release.counted import CountedTable
 from utmost.tables import files
 from utmost.workloads import Domain
-from utmost.workloads.sums_and_differences import PairAxis
 
 
 def read_domain(path: Path) -> Domain:
@@ -43,10 +42,7 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
     whole = np.array(atoms, dtype=np.int64 if all(abs(atom) < 1 << 62 for atom in atoms) else object)
     proved = Unit(unit["sensitivity"], unit["cells"], unit["neighbours"])
     pair = None if part is None else (str(part[0]), str(part[1]))
-    together = facts.get("together")
-    if together is not None:
-        together = PairAxis.of(domain, together).name
-    return CountedTable(domain, whole.reshape(domain.shape), proved, part=pair, together=together)
+    return CountedTable(domain, whole.reshape(domain.shape), proved, part=pair, together=facts.get("together"))
 
 
 COUNTED_FORM = Form("counted", 1, "a counted table", _facts, _value)

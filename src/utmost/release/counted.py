@@ -12,6 +12,7 @@ from utmost.exact import Number, checked_parts, frozen
 from utmost.privacy.unit import Unit, read_unit
 from utmost.release.adapters import table_of
 from utmost.workloads import Domain, Family, Strategy
+from utmost.workloads.sums_and_differences import PairAxis
 
 
 @checked_parts
@@ -32,6 +33,7 @@ class CountedTable:
 
     Raises:
         BadTable: for atoms of another shape, or that are no integers.
+        OutOfRange: for ``together`` that is no axis of two values.
     """
 
     domain: Domain
@@ -46,6 +48,8 @@ class CountedTable:
         if atoms.shape != self.domain.shape or atoms.dtype.kind not in "iuO":
             came = f"{atoms.dtype} of shape {atoms.shape}"
             raise BadTable(f"there must be an integer for each atom, of shape {self.domain.shape}", came=came)
+        if self.together is not None:
+            PairAxis.of(self.domain, self.together)  # refuses another axis
         object.__setattr__(self, "atoms", frozen(atoms.copy()))
 
     @property

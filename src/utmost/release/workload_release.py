@@ -217,7 +217,7 @@ class WorkloadRelease:
         return self._table(chosen, columns, narrow)
 
     def raw(self, family: Families) -> Any:
-        """The noisy sums of one measured family as they were drawn, before anything was made of them.
+        """The noisy sums of one measured family as they were drawn, before anything was made of them; or differences.
 
         Raises:
             OutOfRange: for a family that was not measured.
@@ -226,7 +226,9 @@ class WorkloadRelease:
         if chosen not in self.measured:
             names = ", ".join(repr(self.domain.family_name(one)) for one in self.measured)
             raise OutOfRange("the family must be a measured one", came=family, remedy=f"Measured are {names}.")
-        return self._table(chosen, {"measured": self.measured[chosen].ravel()})
+        pair = self.strategy.pair
+        labelled = chosen if pair is None else pair.of_rows(chosen)
+        return self._table(labelled, {"measured": self.measured[chosen].ravel()})
 
     @checked
     def total(
