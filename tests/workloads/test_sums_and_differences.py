@@ -158,6 +158,27 @@ def test_a_pair_has_half_the_variance_of_independent_noise():
     assert all(times >= 1 for times in chosen.lower_bounds.within(chosen.value).values())
 
 
+@pytest.mark.parametrize("epsilon", ["1/10", 1, 3])
+def test_no_strategy_for_whole_rows_is_below_its_bound(epsilon):
+    """200 strategies of sums, differences and atoms with random shares, and the chosen one; near at small levels."""
+    random = np.random.default_rng(3)
+    chosen = strategy(WANTED, Unit(1, 2), epsilon=epsilon, together="column")
+    bound = chosen.rows_bound
+    assert chosen.value >= bound
+    for _ in range(100):
+        one, other = (Fraction(int(random.integers(1, 100)), 100) for _ in range(2))
+        turned = {"row column": one, "column": 1 - one, "row": other, "": 1 - other}
+        shares = {name: share for name, share in turned.items() if share}
+        made = Strategy(PLACES, Unit(1, 2), shares, WANTED, level(epsilon), together="column")
+        assert made.value >= bound
+        alone = {name: share for name, share in {"row column": one, "row": 1 - one}.items() if share}
+        assert Strategy(PLACES, Unit(1, 2), alone, WANTED, level(epsilon)).value >= bound
+    atoms = strategy(Workload(PLACES, {"row column": 1}), Unit(1, 2), epsilon="1/100", together="column")
+    assert atoms.value == pytest.approx(atoms.rows_bound, rel=1e-4)
+    one_column = Workload(PLACES, {"row column=nights": 1})
+    assert strategy(one_column, Unit(1, 2), epsilon=1, together="column").rows_bound is None
+
+
 def test_the_plainer_strategy_is_taken_where_differences_do_not_help():
     """Only sums over the axis are wanted: nothing is gained, and nothing need be taken for granted."""
     sums = strategy(Workload(PLACES, {"row": 1, "": 1}), Unit(1, 2), epsilon=1, together="column")

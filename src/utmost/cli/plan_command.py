@@ -23,6 +23,7 @@ from utmost.release.statements import level_text
 from utmost.workloads import Alternatives, Domain, Strategy, Workload, certified_shares, strategy
 from utmost.workloads.candidates import candidate_families
 from utmost.workloads.sums_in_words import TOTAL, read_share, read_wanted
+from utmost.workloads.turned_bounds import joint_times
 
 Source = Annotated[
     options.File,
@@ -175,6 +176,8 @@ def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]
         ],
         "together": chosen.together,
         "independent_noise_times": chosen.independent_times,
+        "joint_draw_times": None if chosen.together is None else joint_times(chosen.unit, bounds.level),
+        "rows_bound_times": None if not (rows := chosen.rows_bound) else chosen.value / rows,
         "wanted": [
             {
                 "sums": part.name,
@@ -227,6 +230,11 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             f"on sums and differences of {report['together']}: noise on each atom would have {times} times the "
             "weighted variance (--noise independent takes it)"
         )
+        once = number(report["joint_draw_times"], 3)
+        rows["made once"] = (
+            f"one joint draw for both atoms of a row has {once} times the variance of an atom, and cannot be relaxed: "
+            "utmost release --together"
+        )
         rows["one person"] += f", which are whole rows along {report['together']}"
     if out is not None:
         rows["written"] = str(out)
@@ -262,6 +270,9 @@ def _within(report: dict[str, Any]) -> list[list[str]]:
         times = bound["times"]
         shown = "not bounded" if times is None else f"{ceil(times * 1000 - _MARGIN) / 1000:g} times"
         rows.append([shown, bound["holds_for"]])
+    if report["rows_bound_times"] is not None:
+        shown = f"{ceil(report['rows_bound_times'] * 1000 - _MARGIN) / 1000:g} times"
+        rows.append([shown, "the same, where one person changes whole rows"])
     if report["certified"] is not None:
         shown = f"{ceil(report['certified'] * 1000 - _MARGIN) / 1000:g} times"
         rows.append([shown, "any shares of the families that can be of use, one level for each (searched, with proof)"])

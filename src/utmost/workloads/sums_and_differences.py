@@ -53,7 +53,7 @@ class PairAxis:
         Raises:
             OutOfRange: for an axis that is not there, or has other than two values or coarser levels.
 
-        >>> PairAxis.of(Domain(row="ABC", column=["applied", "admitted"]), "column").words
+        >>> PairAxis.of(Domain(row=list("ABC"), column=["applied", "admitted"]), "column").words
         "'applied' and 'admitted'"
         """
         place, level = domain.level_named(name)
@@ -131,13 +131,18 @@ class PairAxis:
         The weighted error of the workload is that of the two together: an answer with the coefficients c_1 and c_2 in
         a row has (c_1 + c_2)/2 of its sum and (c_1 - c_2)/2 of its difference, and the squares are in the weights.
 
-        >>> domain = Domain(row="ABC", column=["applied", "admitted"])
+        >>> domain = Domain(row=list("ABC"), column=["applied", "admitted"])
         >>> for side in PairAxis.of(domain, "column").sides(Workload(domain, {"row column": 1, "row": 1})):
         ...     print(side)
         Workload(row column: 3 answers, weight 5/4)
         Workload(row column: 3 answers, weight 1/4)
         """
         return self._side(workload, 1), self._side(workload, -1)
+
+    def is_alike(self, part: Part) -> bool:
+        """Whether answers take as much of one column as of the other, so that sums and differences do not mix."""
+        squares = (part.sums[self.place].matrix(self.domain.axes[self.place]).astype(int) ** 2).sum(axis=0)
+        return bool(squares[0] == squares[1])
 
     def _side(self, workload: Workload, sign: int) -> Workload | None:
         parts = [one for part in workload.parts if (one := self._part(part, sign)) is not None]

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from utmost.errors import NotALevel, OutOfRange, Unsupported
-from utmost.exact import Level, Number, checked, exact, level, wrong_kind
+from utmost.exact import Level, Number, checked, exact, level, round_up, wrong_kind
 from utmost.privacy import Unit
 from utmost.workloads.domain import Domain, Family
 from utmost.workloads.least_error import AIMS
@@ -21,6 +21,7 @@ from utmost.workloads.planned_shares import (
     planned_shares,
 )
 from utmost.workloads.sums_and_differences import PairAxis
+from utmost.workloads.turned_bounds import integer_rows_bound
 from utmost.workloads.workload import Workload
 from utmost.workloads.workload_bounds import bounds_of
 from utmost.workloads.workload_evidence import WorkloadBounds
@@ -223,6 +224,28 @@ class Strategy:
         shares = planned_shares(_wanted(self), self.unit, _stated(self, self.tuned_at))
         return Strategy(self.domain, self.unit, shares, self.workload, self.level, self.tuned_at).value / self.value
 
+    @property
+    def rows_bound(self) -> float | None:
+        """A number that no integer strategy for individuals who change whole rows is below, see `integer_rows_bound`.
+
+        None where atoms are measured, and where the bound is not known.
+        """
+        if self.pair is None:
+            return None
+        return integer_rows_bound(self.pair, _wanted(self), self.unit, _stated(self, self.level))
+
+    def within(self) -> list[tuple[str, float]]:
+        """Of each class of mechanisms, how many times its least error this error is at most, rounded up."""
+        bounds = self.lower_bounds
+        found = bounds.each()
+        listed = [(found[kind].holds_for, times) for kind, times in bounds.within(self.value).items()]
+        rows = self.rows_bound
+        if rows:
+            listed.append(
+                ("the same, where one individual changes whole rows", round_up(Fraction(self.value) / Fraction(rows)))
+            )
+        return listed
+
     def summary(self) -> str:
         """What is measured and wanted, and how many times the error is each lower bound; a table to print.
 
@@ -239,15 +262,8 @@ class Strategy:
         1 times        integer combinations of atoms, each with geometric noise on the integers of a level of its own
         1.001 times    the families given, every group with a level of its own
         """
-        bounds = self.lower_bounds
-        found = bounds.each()
-        rows = [
-            [
-                f"{ceil(times * 1000 - 1e-6) / 1000:g} times",
-                found[kind].holds_for,
-            ]  # rounded up, but for a float's error
-            for kind, times in bounds.within(self.value).items()
-        ]
+        # rounded up, but for a float's error
+        rows = [[f"{ceil(times * 1000 - 1e-6) / 1000:g} times", holds_for] for holds_for, times in self.within()]
         gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without differences\n"
         return f"{self!r}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}"
 
