@@ -179,7 +179,8 @@ def _tell(made: CountedTable, out: Path | None, people: options.People, *, as_js
         "neighbours": unit.neighbours,
     }
     if made.together is not None:
-        rows["together"] = f"these are the atoms of {unit.cells // 2} rows along {made.together}, both or neither"
+        lines = f"{unit.cells // 2} row{'s' * (unit.cells > 2)} along {made.together}"
+        rows["together"] = f"these are the atoms of {lines}, both or neither"
     if out is not None:
         rows["written"] = str(out)
         if out.suffix.lower() == ".json":
