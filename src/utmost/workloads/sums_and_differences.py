@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
+from utmost.exact import checked
 from utmost.workloads.axes import plain, text_of
 from utmost.workloads.axis_sums import Groups
 from utmost.workloads.domain import Domain, Family
@@ -47,6 +48,7 @@ class PairAxis:
     rows: Domain
 
     @classmethod
+    @checked
     def of(cls, domain: Domain, name: str) -> "PairAxis":
         """The axis of this name.
 

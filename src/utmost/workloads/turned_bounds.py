@@ -2,7 +2,8 @@
 
 from fractions import Fraction
 
-from utmost.exact import Level, round_down
+from utmost.errors import OutOfRange
+from utmost.exact import Level, checked, round_down
 from utmost.noise import JointCells, RotatedPair
 from utmost.privacy import Unit
 from utmost.workloads.sums_and_differences import PairAxis
@@ -10,6 +11,7 @@ from utmost.workloads.workload import Workload
 from utmost.workloads.workload_bounds import bounds_of
 
 
+@checked
 def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Level) -> float | None:
     r"""A number that no strategy of integer rows is below, where one individual changes whole rows along an axis.
 
@@ -24,6 +26,9 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
     each term certified by `bounds_of`. It takes a workload that treats both columns alike; None for others, and where
     a side is not bounded.
 
+    Raises:
+        OutOfRange: for an odd number of cells.
+
     >>> from utmost.exact import level
     >>> from utmost.workloads import Domain
     >>> pair = PairAxis.of(Domain(row=range(3), column=["a", "b"]), "column")
@@ -33,6 +38,8 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
     """
     if not all(pair.is_alike(part) for part in workload.parts):
         return None
+    if unit.cells % 2:
+        raise OutOfRange("an individual must change both atoms of whole rows", came=f"cells={unit.cells}")
     rows = Unit(unit.sensitivity, unit.cells // 2, unit.neighbours)
     total = Fraction(0)
     for side in pair.sides(workload):
@@ -44,14 +51,20 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
     return round_down(4 * total)
 
 
+@checked
 def joint_times(unit: Unit, level: Level) -> float:
     """The variance of one joint draw for both atoms of a row, in variances of their sum and difference.
 
     Below 1, and much below at large levels; but such a draw is made once: it cannot be relaxed. See `JointCells`.
 
+    Raises:
+        OutOfRange: for an odd number of cells, and a sensitivity that is no integer.
+
     >>> from utmost.exact import level
     >>> [round(joint_times(Unit(1, 2), level(epsilon)), 3) for epsilon in ("1/4", 1, 2, 3)]
     [1.0, 0.996, 0.947, 0.804]
     """
+    if unit.cells % 2:
+        raise OutOfRange("an individual must change both atoms of whole rows", came=f"cells={unit.cells}")
     row, wide = level.scaled(Fraction(2, unit.charged)), unit.sensitivity
     return float(JointCells(row, 2, wide).variance) / float(RotatedPair(row, wide).variance)
