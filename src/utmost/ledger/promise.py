@@ -51,7 +51,7 @@ class Promise:
         """The families of a strategy, in order: how many sums each has, and the lattice of their noise."""
         if self.strategy is None:
             return ()
-        sizes = (prod(self.strategy.domain.group_shape(family)) for family in self.strategy.shares)
+        sizes = (prod(self.strategy.measured_shape(family)) for family in self.strategy.shares)
         lattices = (replace(self.lattice, share=share) for share in self.strategy.shares.values())
         return tuple(zip(sizes, lattices, strict=True))
 

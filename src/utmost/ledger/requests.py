@@ -100,7 +100,9 @@ def read_promise(strategy: Strategy | None, laid: Laid, **lattice: Any) -> Promi
     promise = promised(unit=laid.unit, **lattice)
     if strategy is None:
         return promise
-    reconstruction_of(strategy.domain, precision_weights(strategy.levels(level(1))))  # refuses before anything is spent
+    reconstruction_of(
+        strategy.domain, precision_weights(strategy.levels(level(1))), strategy.pair
+    )  # refuses before anything is spent
     return promise.measuring(strategy)
 
 
@@ -218,7 +220,7 @@ def measured_release(
     """What a strategy measured, from its noisy sums family by family in one row."""
     measured, start = {}, 0
     for family in strategy.shares:
-        shape = strategy.domain.group_shape(family)
+        shape = strategy.measured_shape(family)
         measured[family] = flat[start : start + prod(shape)].reshape(shape)
         start += prod(shape)
     return WorkloadRelease(strategy, level, CONFIDENCE, measured, kind, part)

@@ -15,7 +15,7 @@ from utmost.workloads import Domain, Family
 from utmost.workloads.clean import controlled_rounding, nonnegative_least_squares
 from utmost.workloads.domain import Where
 from utmost.workloads.forms import selected
-from utmost.workloads.tree_reconstruction import LeastSquares
+from utmost.workloads.tree_reconstruction import SumSquares
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +107,7 @@ def _rebuilt(domain: Domain, atoms: NDArray[Any], *rest: Any) -> CleanRelease:
 
 
 def cleaned(
-    reconstruction: LeastSquares,
+    reconstruction: SumSquares,
     measured: Mapping[Family, NDArray[Any]],
     noise_of_an_atom: Combination,
     kind: str,

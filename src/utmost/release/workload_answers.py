@@ -26,7 +26,7 @@ class Printing:
 
     Attributes:
         decimals: how many.
-        whole: whether the estimates are integers whatever the noise is, and rounding does nothing.
+        whole: whether the estimates are integers, or halves, whatever the noise is, and rounding does nothing.
     """
 
     decimals: int
@@ -40,8 +40,9 @@ class Printing:
         (Printing(decimals=0, whole=True), Printing(decimals=2, whole=False))
         """
         listed = list(noises)
-        if all(size.denominator == 1 for noise in listed for size in noise.coefficients):
-            return cls(0, True)
+        steps = math.lcm(*(size.denominator for noise in listed for size in noise.coefficients))
+        if steps <= 2:  # the estimates are sums of these multiples of integers
+            return cls(steps - 1, True)
         least = min(float(noise.variance) for noise in listed)
         if least <= 0:
             return cls(_MOST_DECIMALS, False)
