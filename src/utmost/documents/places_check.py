@@ -88,14 +88,15 @@ def check_places(said: Mapping[str, Any], table: Any, *, digested: bool = True) 
     law = stated_places(said)
     adapter = adapter_of(table)
     radius = radius_name(said["released"])
-    wanted = [*said["released"], radius, *said["public"]]
     names = adapter.names(table)
+    shown = [radius] if radius in names else []  # what a ledger writes has no column for it
+    wanted = [*said["released"], *shown, *said["public"]]
     if sorted(names) != sorted(wanted):
         raise BadTable("the table must have the columns that were stated", came=", ".join(names), where="released")
-    columns = {name: adapter.column(table, name) for name in (*said["released"], radius)}
+    columns = {name: adapter.column(table, name) for name in (*said["released"], *shown)}
     if any(len(column) != said["rows"] for column in columns.values()):
         raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
-    if any(float(cell) != said["radius"] for cell in set(columns[radius])):
+    if any(float(cell) != said["radius"] for name in shown for cell in set(columns[name])):
         raise BadTable("the radius must be the one stated", came="another one", where=f"column {radius!r}")
     if digested and said["table"] != cells_digest(table):
         remedy = "Get both again from where they were published."

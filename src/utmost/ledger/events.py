@@ -71,10 +71,10 @@ def _second(facts: Facts) -> Facts:
 
 
 def _third(facts: Facts) -> Facts:
-    """Format 3 is about strategies, and about parts of a dataset that share nobody."""
+    """Format 3 is about strategies, points, and parts of a dataset that share nobody."""
     if "promise" not in facts:
         return facts
-    return {"part": None, **facts, "promise": {"strategy": None, **facts["promise"]}}
+    return {"part": None, **facts, "promise": {"strategy": None, "points": None, **facts["promise"]}}
 
 
 UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second, 2: _third}

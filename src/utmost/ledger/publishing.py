@@ -107,10 +107,10 @@ def _check_dataset(state: State, asked: Asked, version: int) -> None:
             remedy=f"It is {dataset!r}.",
         )
     for other in state.of_dataset(asked.dataset):
-        mine, theirs = asked.promise.unit.neighbours, other.promise.unit.neighbours
+        mine, theirs = asked.promise.relation, other.promise.relation
         if mine != theirs:
             raise OutOfRange(
-                f"all releases of dataset {asked.dataset!r} must have neighbours={theirs!r}",
+                f"all releases of dataset {asked.dataset!r} must protect against one relation: {theirs}",
                 came=mine,
                 where=repr(asked.name),
                 remedy="Levels add up only for one relation.",

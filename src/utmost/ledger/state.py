@@ -271,7 +271,7 @@ def bound_facts(facts: Mapping[str, Any]) -> bytes:
     about = {name: facts.get(name) for name in _BOUND}
     about["promise"] = {name: facts["promise"].get(name) for name in _BOUND_PROMISE}
     # Facts of format 3, bound where a release has them, so that the seals of older releases hold.
-    later = {"strategy": facts["promise"].get("strategy"), "part": facts.get("part")}
+    later = {name: facts["promise"].get(name) for name in ("strategy", "points")} | {"part": facts.get("part")}
     about |= {name: fact for name, fact in later.items() if fact is not None}
     return sha256(json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
 
