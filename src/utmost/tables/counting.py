@@ -256,9 +256,17 @@ def _chosen_axes(domain: Domain, by: Any) -> list[Axis]:
             raise NotDeclared(
                 "every column that is counted by must be an axis of the domain",
                 came=repr(name),
-                remedy=f"The domain declares {', '.join(map(repr, known))}.",
+                remedy=_axis_remedy(domain, name),
             )
     return [known[name] for name in names]
+
+
+def _axis_remedy(domain: Domain, name: str) -> str:
+    """Which axes there are; of a coarser level, which axis it is a level of."""
+    finest = next((axis.levels[0] for axis in domain.axes if name in axis.levels), None)
+    if finest is not None:
+        return f"It is a level of {finest!r}: count by that, and its sums can be asked for afterwards."
+    return f"The domain declares {', '.join(map(repr, domain.columns))}."
 
 
 def _part_axis(domain: Domain, part: Any) -> Axis:

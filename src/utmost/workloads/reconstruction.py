@@ -8,7 +8,7 @@ q_S for the sums of S, and m_S atoms in each of its groups, least squares is
 
 which is averages over axes and nothing else. For any positive weights the estimate is unbiased; with the weights
 1/variance it has the least variance of all linear unbiased ones [Gauss, Markov]. The weights here are integers, within
-10^-6 of proportional to 1/variance, so that every estimate is an exact rational of the measured sums.
+2^-25 of proportional to 1/variance, so that every estimate is an exact rational of the measured sums.
 """
 
 import math

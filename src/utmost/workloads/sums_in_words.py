@@ -98,9 +98,12 @@ def read_share(domain: Domain, text: str) -> tuple[Family, Fraction]:
 
     >>> read_share(Domain(department=["A"], sex=["men", "women"]), "department sex=3/4")
     ((0, 0), Fraction(3, 4))
+    >>> read_share(Domain(hour=range(24)), "hour=1")
+    ((0,), Fraction(1, 1))
     """
-    words, share = _scanned(domain, "" if _is_total(domain, text) else text)
-    if share is None or not all(isinstance(word, str) for word in words):
+    name, equals, share = text.rpartition("=")
+    words, rest = _scanned(domain, "" if _is_total(domain, name) else name)
+    if not equals or rest is not None or not all(isinstance(word, str) for word in words):
         remedy = 'Say "department sex=3/4", or "=1/4" for the total: whole families are measured.'
         raise OutOfRange("a share must be of a family", came=repr(text), where="share", remedy=remedy)
     return domain.family(words), exact(share, "share")
