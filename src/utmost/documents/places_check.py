@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from utmost.documents.codec import check_header, differing
-from utmost.documents.statement_check import ON_TRUST_OF_DRAWS, digest_of, does_not_follow, names_of, stated_confidence
+from utmost.documents.statement_check import (
+    ON_TRUST_OF_DRAWS,
+    digest_of,
+    does_not_follow,
+    names_of,
+    stated_confidence,
+    stated_in_ledger,
+)
 from utmost.documents.statement_check import stated_field as field
 from utmost.errors import BadTable, UtmostError
 from utmost.exact import exact, wrong_kind
@@ -61,6 +68,8 @@ def stated_places(said: Mapping[str, Any]) -> PlanarLaw:
             raise
         raise BadTable("a statement must hold a promise that can be made", came=error.required) from None
     made["utmost"] = field(said, "utmost", str)
+    if "name" in said:
+        made |= stated_in_ledger(said, law.level)
     for name in differing(said, json.loads(json.dumps(made))):
         raise does_not_follow(name)
     return law
@@ -89,7 +98,7 @@ def check_places(said: Mapping[str, Any], table: Any, *, digested: bool = True) 
     adapter = adapter_of(table)
     radius = radius_name(said["released"])
     names = adapter.names(table)
-    shown = [radius] if radius in names else []  # what a ledger writes has no column for it
+    shown = [] if "name" in said else [radius]  # what a ledger writes has no column for it
     wanted = [*said["released"], *shown, *said["public"]]
     if sorted(names) != sorted(wanted):
         raise BadTable("the table must have the columns that were stated", came=", ".join(names), where="released")
