@@ -18,6 +18,8 @@ from utmost.privacy import smallest_epsilon
 from utmost.release.adapters import no_column
 from utmost.release.columns import check_distinct
 from utmost.release.statements import level_facts
+from utmost.sampling import SystemRandomness
+from utmost.sampling.channel_draws import drawing_of
 from utmost.spaces import Space
 from utmost.tables import files
 
@@ -61,7 +63,7 @@ class SavedMechanism:
                 f"a secret must be one of the {self.space.size} names, or a number in 0..{self.space.size - 1}",
                 came=f"another, in row {rows.index(None) + 1}" if len(rows) > 1 else "another",
             )
-        numbers = self.mechanism.draw(np.array(rows, np.intp))
+        numbers = drawing_of(self.mechanism).numbers(np.array(rows, np.intp), SystemRandomness(), None)
         return [self.answers[y] for y in numbers.tolist()]
 
     def statement(self, **about: Any) -> dict[str, Any]:

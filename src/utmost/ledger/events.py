@@ -49,9 +49,9 @@ def check_name(name: object, what: str) -> str:
 
 FORMAT = 3
 
-KINDS = ("opened", "published", "answered", "budgeted", "quarantined", "resumed")
-"""A ledger is made; a release is published; it is answered at one level more; a budget is set; a quarantine
-begins; it ends."""
+KINDS = ("opened", "published", "answered", "offered", "drawn", "budgeted", "quarantined", "resumed")
+"""A ledger is made; a release is published; it is answered at one level more; a mechanism is bound to a name; persons
+are answered from it; a budget is set; a quarantine begins; it ends."""
 
 Facts = Mapping[str, Any]
 

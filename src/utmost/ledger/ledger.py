@@ -9,7 +9,6 @@ from typing import Any, NoReturn, TypeVar
 
 from utmost.errors import BudgetUnused, OutOfRange, Unsupported
 from utmost.exact import Level, Number, level, possible_path
-from utmost.ledger.book import Book
 from utmost.ledger.budgets import limited, rehearsed
 from utmost.ledger.events import Event, check_name
 from utmost.ledger.key import given_key
@@ -25,6 +24,7 @@ from utmost.ledger.requests import (
     read_table,
     release_source,
 )
+from utmost.ledger.responding import Responding
 from utmost.ledger.responses import Progress, key_of_level
 from utmost.ledger.source import commitment
 from utmost.ledger.spending import Budget, Spending
@@ -47,13 +47,15 @@ from utmost.workloads import Strategy
 T = TypeVar("T")
 
 
-class Ledger:
+class Ledger(Responding):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
     A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
     stricter one from the stored responses alone, at a looser one when the curator brings the same values again. All
     responses of a release have one joint law, in whatever order they were asked for, and are together private at the
     largest of their levels.
+
+    Beside releases it keeps one answer of each person who is answered from a design: `respond`.
 
     Each call is one transaction: checked, drawn, held by the witness, durable, then returned. The same request gets
     the same answer, from any thread or process. A call that raises has spent nothing; where it was cut off after its
@@ -77,10 +79,7 @@ class Ledger:
     (['department', 'admitted'], ['admitted'])
     """
 
-    __slots__ = ("_book", "_randomness")
-
-    def __init__(self, book: Book, randomness: Randomness) -> None:
-        self._book, self._randomness = book, randomness
+    __slots__ = ()
 
     @classmethod
     def open(
@@ -327,7 +326,7 @@ class Ledger:
             return self._look(lambda state: state.spending(dataset)).level
         assert name is not None
         return self._look(
-            lambda state: Spending.of(state.release(name, version).spent for version in state.versions(name) or [1])
+            lambda state: Spending.of(one.spent for one in state.named(name) or [state.release(name, None)])
         ).level
 
     def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:

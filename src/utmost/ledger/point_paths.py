@@ -73,7 +73,7 @@ class PointPromise:
 
         >>> from utmost.exact import level
         >>> [PointPromise(Fraction(200), None, 2).word(level(e), None) for e in ("1/1000000", 1, 50)]
-        [12, 12, 12]
+        [8, 16, 16]
         """
         law, bits, epsilon = self.law(level), 128, Fraction(0)
         while epsilon <= 0:  # ends: a level is positive
