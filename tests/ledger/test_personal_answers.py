@@ -1,5 +1,6 @@
 """One answer for each person and version of a design, whatever is asked, by whomever, and however often."""
 
+import json
 import shutil
 import sqlite3
 import threading
@@ -29,7 +30,7 @@ from utmost.errors import (
 )
 from utmost.exact import level
 from utmost.ledger import Ledger
-from utmost.ledger.answering import read_mechanism
+from utmost.ledger.checked_mechanisms import read_mechanism
 from utmost.spaces import Space, counts, discrete, grid, losses, priors
 
 KEY = bytes(range(32))
@@ -62,6 +63,8 @@ def test_each_person_has_one_answer_whatever_the_secret_is_by_then(ledger, reope
     assert [event.kind for event in ledger.history("homes")] == ["offered", "drawn", "drawn"]
     assert ledger.history("homes", dataset="homes") == ledger.history("homes")
     assert ledger.respond("homes", DESIGN, {}) == {}
+    assert ledger.answered("homes", ["p61", "eve", "p0"]) == ["p61", "p0"]
+    assert ledger.answered("homes", ["p0"], version=2) == ledger.answered("none", ["p0"]) == []
 
 
 def test_answers_have_the_law_of_the_row(ledger):
@@ -83,7 +86,7 @@ def test_answers_have_the_law_of_the_row(ledger):
 def test_another_design_under_the_name_is_refused_however_it_was_written(ledger, tmp_path):
     """The digest is of what answers depend on: a design read back from its file is the same, another level is not."""
     first = ledger.respond("homes", DESIGN, {"ada": 4})
-    designs.write(DESIGN.certificate, tmp_path / "design.json")
+    (tmp_path / "design.json").write_text(json.dumps(designs.document(DESIGN, "distance")))
     again = type(DESIGN)(designs.read(tmp_path / "design.json"), "program")
     assert read_mechanism(again, None).digest == read_mechanism(DESIGN, None).digest
     assert ledger.respond("homes", again, {"ada": 0}) == first

@@ -19,7 +19,7 @@ from utmost.documents.reports import print_json
 from utmost.documents.statement_files import Signer, sidecar_path, signer_of
 from utmost.errors import OutOfRange
 from utmost.exact import Level
-from utmost.ledger import Budget, Event, Ledger, Published, Status, Verification
+from utmost.ledger import Budget, Event, KeptMechanism, Ledger, Published, Status, Verification
 from utmost.ledger.verification import response_plan
 from utmost.noise.law import read_confidence
 from utmost.release import WorkloadRelease, rehearse_places, rehearse_table
@@ -29,8 +29,10 @@ from utmost.release.workload_release import checked_workload
 from utmost.tables import files
 
 
-def status_report(status: Status, releases: tuple[Published, ...]) -> dict[str, Any]:
-    """What a ledger holds, release by release and dataset by dataset."""
+def status_report(
+    status: Status, releases: tuple[Published, ...], mechanisms: tuple[KeptMechanism, ...]
+) -> dict[str, Any]:
+    """What a ledger holds, release by release, mechanism by mechanism and dataset by dataset."""
     return {
         "place": status.place,
         "identity": status.identity,
@@ -39,7 +41,21 @@ def status_report(status: Status, releases: tuple[Published, ...]) -> dict[str, 
         "sealed": status.sealed,
         "derived": status.derived,
         "releases": [release_report(release) for release in releases],
+        "mechanisms": [mechanism_report(one) for one in mechanisms],
         "datasets": [budget_report(budget) for budget in status.datasets],
+    }
+
+
+def mechanism_report(kept: KeptMechanism) -> dict[str, Any]:
+    """One version of a mechanism from which persons are answered."""
+    return {
+        "name": kept.name,
+        "version": kept.version,
+        "dataset": kept.dataset,
+        "persons": kept.persons,
+        "level": level_text(kept.spent),
+        "open": kept.open,
+        "mechanism": kept.mechanism,
     }
 
 
@@ -72,7 +88,8 @@ def budget_report(budget: Budget) -> dict[str, Any]:
 def verification_report(found: Verification) -> dict[str, Any]:
     """What was found sound."""
     spent = {dataset: _number(spending.epsilon) for dataset, spending in found.spent.items()}
-    return {"events": found.events, "responses": found.responses, "cells": found.cells, "spent": spent}
+    counted = {"events": found.events, "responses": found.responses, "cells": found.cells, "answers": found.answers}
+    return counted | {"spent": spent}
 
 
 def event_report(event: Event) -> dict[str, Any]:

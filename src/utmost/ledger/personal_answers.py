@@ -296,6 +296,13 @@ def _width(kept: KeptMechanism) -> int:
     return max(1, -(-(kept.outcomes - 1).bit_length() // 8))
 
 
+def answered(page: Page, name: str, version: int | None, persons: Mapping[str, Any], index: AnswerIndex) -> list[str]:
+    """Those of these persons who have an answer under a name and a version, or the newest one."""
+    wanted = max(page.state.versions(name), default=1) if version is None else version
+    kept = page.state.mechanisms.get((name, wanted))
+    return [] if kept is None else list(index.found(page, (name, wanted), person_tags(page.key, kept, persons)))
+
+
 def named(numbers: Numbers, names: Sequence[Any]) -> dict[str, Any]:
     """The answers as they are called."""
     return {person: names[number] for person, number in numbers.items()}

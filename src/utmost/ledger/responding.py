@@ -1,14 +1,16 @@
 """The door of a ledger through which persons are answered."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from utmost.channels import Channel
 from utmost.design import Optimum
-from utmost.ledger.answering import read_mechanism
+from utmost.exact import exact_integer
 from utmost.ledger.book import Book
+from utmost.ledger.checked_mechanisms import read_mechanism
+from utmost.ledger.events import check_name
 from utmost.ledger.kept_mechanisms import KeptMechanism
-from utmost.ledger.personal_answers import AnswerIndex, Request, check_persons, named
+from utmost.ledger.personal_answers import AnswerIndex, Request, answered, check_persons, named
 from utmost.sampling.random_bits import Randomness
 from utmost.spaces import Space
 
@@ -80,6 +82,16 @@ class Responding:
         asked = Request.read(name, check_persons(secrets), answering, self._answers, **about)
         made = self._book.answer(asked.stored, lambda page: asked.made(page, self._randomness), look=True)
         return named(made, answering.names)
+
+    def answered(self, name: str, persons: Iterable[str], *, version: int | None = None) -> list[str]:
+        """Which of these persons have an answer under a name; nothing is drawn, and no answer is shown.
+
+        Raises:
+            OutOfRange, WrongKind: for what is no name, person or version.
+        """
+        asked = check_persons(dict.fromkeys(persons))
+        wanted = None if version is None else exact_integer(version, "version")
+        return self._book.read(lambda page: answered(page, check_name(name, "name"), wanted, asked, self._answers))
 
     @property
     def mechanisms(self) -> tuple[KeptMechanism, ...]:

@@ -152,6 +152,8 @@ class State:
             known = sorted({known for known, _ in self.releases})
             came = f"{name!r}" if version is None else f"{name!r}, version {version}"
             remedy = f"The releases are: {', '.join(known)}." if known else "Publish it first."
+            if (name, 1) in self.mechanisms:
+                remedy = "Persons are answered under this name: call respond."
             raise UnknownRelease("a release must have been published", came=came, remedy=remedy)
         return found
 
