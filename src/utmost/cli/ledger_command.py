@@ -46,10 +46,11 @@ def show_verification(report: Mapping[str, Any]) -> None:
     rows = {
         "events": str(report["events"]),
         "responses": f"{report['responses']} with {report['cells']} cells",
-        "answers": f"of {report['answers']} persons",
         "spent": ", ".join(f"{dataset}: epsilon = {spent}" for dataset, spent in report["spent"].items()) or "nothing",
         "quarantine": report["quarantine"] or "none",
     }
+    if report["answers"]:
+        rows["answers"] = f"of {report['answers']} persons"
     screen().print(Group(Text("Everything in the ledger is as it was written.", style="bold"), facts(rows)))
 
 

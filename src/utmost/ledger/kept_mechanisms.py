@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -64,18 +64,6 @@ class KeptMechanism:
         """None: anybody may be asked."""
         return None
 
-    @classmethod
-    def of_facts(cls, facts: Mapping[str, Any]) -> "KeptMechanism":
-        """What an event says, before anybody is answered."""
-        about = {name: facts[name] for name in OFFERED}
-        text = json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        level = level_of_text(about.pop("level"))
-        return cls(**about, spent=level, bound=sha256(text.encode("ascii")).digest())
-
-    def with_more(self, persons: int) -> "KeptMechanism":
-        """After so many persons more were answered."""
-        return replace(self, persons=self.persons + persons)
-
 
 @dataclass(frozen=True, slots=True)
 class DrawnAnswers:
@@ -103,7 +91,10 @@ def offered(known: Mapping[tuple[str, int], KeptMechanism], facts: Mapping[str, 
     Raises:
         LedgerDamaged: for another version.
     """
-    found = KeptMechanism.of_facts(facts)
+    about = {name: facts[name] for name in OFFERED}
+    text = json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    level = level_of_text(about.pop("level"))
+    found = KeptMechanism(**about, spent=level, bound=sha256(text.encode("ascii")).digest())
     item = found.name, found.version
     if item in known or found.version < 1 or (found.version > 1 and (found.name, found.version - 1) not in known):
         raise LedgerDamaged("versions must follow one another", came=f"version {found.version}")

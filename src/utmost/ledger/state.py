@@ -222,7 +222,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
             elif event.kind == "drawn":
                 draws[event.number] = drawn(facts, event.number, mac)
                 item = draws[event.number].item
-                mechanisms[item] = mechanisms[item].with_more(facts["persons"])
+                mechanisms[item] = replace(mechanisms[item], persons=mechanisms[item].persons + facts["persons"])
             elif event.kind == "budgeted":
                 limits[facts["dataset"]] = level_of_text(facts["limit"])
             elif event.kind == "quarantined":
