@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.channels import GeometricMatrix
+from utmost.errors import OutOfRange
 from utmost.exact import Level
 from utmost.release.statements import level_text
 from utmost.sampling.channel_draws import Drawing
@@ -47,6 +48,8 @@ class Answering:
             OutOfRange: for a secret that is none of the mechanism's; it is not repeated.
         """
         given = [one for one in secrets if one is not None]
+        if not all(isinstance(one, np.generic) or _is_plain(one) for one in given):
+            raise OutOfRange("a secret must be one of the names, or a number", came="another kind", where="secrets")
         rows = iter(self.drawing.rows(given).tolist() if given else [])
         return [None if one is None else next(rows) for one in secrets]
 
@@ -65,6 +68,11 @@ def answering_of(drawing: Drawing, space: Space, at: Level, outcomes: int) -> An
     about = where, level_text(at), outcomes, *named, *_probabilities(drawing)
     relation = f"a secret moved by a distance of 1{unit} in the space {where[:16]}"
     return Answering(drawing, at, relation, _digest("mechanism", *about), int(outcomes))
+
+
+def _is_plain(secret: object) -> bool:
+    """Whether it may be a name or a number, and does not pretend to be an array."""
+    return isinstance(secret, Hashable) and not hasattr(type(secret), "__array__")
 
 
 def _lengths(space: Space) -> Iterable[object]:

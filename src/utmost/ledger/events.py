@@ -43,7 +43,7 @@ def check_name(name: object, what: str) -> str:
         return name
     raise OutOfRange(
         f"{what} must be printable text of 1 to {_LONGEST} characters, without spaces at its ends",
-        came=repr(name),
+        came=repr(name) if isinstance(name, str) else type(name).__name__,
     )
 
 

@@ -11,7 +11,7 @@ Neither a secret nor the name of a person is stored.
 
 import hmac
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import takewhile
@@ -215,22 +215,37 @@ class Request:
 def check_persons(persons: object) -> dict[str, Any]:
     """Persons and their secrets, each person once, however the name is spelt in Unicode.
 
+    Args:
+        persons: a mapping to secrets, or persons alone.
+
     Raises:
-        WrongKind: for what is no mapping, and for a name that is no text.
+        WrongKind: for what is neither, and for a name that is no text.
         OutOfRange: for an empty name, blanks at its ends, and two that are one; none of them is repeated.
     """
-    if not isinstance(persons, Mapping):
-        raise WrongKind("secrets must be a mapping", came=type(persons).__name__, where="secrets")
-    found = {}
-    for at, (person, secret) in enumerate(persons.items()):
-        if not isinstance(person, str):
-            raise WrongKind("a person must be text", came=type(person).__name__, where=f"secrets, place {at}")
-        name = unicodedata.normalize("NFC", person)
-        if not name or name != name.strip() or name in found:
-            came = "one who is there already" if name in found else "a name that is empty or has blanks at its ends"
-            raise OutOfRange("each person must have one name", came=came, where=f"secrets, place {at}")
-        found[name] = secret
+    if isinstance(persons, str | bytes) or not isinstance(persons, Iterable) or getattr(persons, "ndim", 1) != 1:
+        raise WrongKind("persons must be a mapping or a list", came=type(persons).__name__, where="persons")
+    found: dict[str, Any] = {}
+    for at, person in enumerate(persons):
+        name = check_person(person, f"persons, place {at}")
+        if name in found:
+            raise OutOfRange("each person must have one name", came="one twice", where=f"persons, place {at}")
+        found[name] = persons[person] if isinstance(persons, Mapping) else None
     return found
+
+
+def check_person(person: object, where: str) -> str:
+    """A person's name in the one way to spell it.
+
+    Raises:
+        WrongKind: for what is no text.
+        OutOfRange: for an empty name, and blanks at its ends.
+    """
+    if not isinstance(person, str):
+        raise WrongKind("a person must be text", came=type(person).__name__, where=where)
+    name = unicodedata.normalize("NFC", person)
+    if not name or name != name.strip():
+        raise OutOfRange("a person's name must be text without blanks at its ends", came="another", where=where)
+    return name
 
 
 def person_tags(key: Key, kept: KeptMechanism, persons: Mapping[str, Any]) -> dict[str, bytes]:

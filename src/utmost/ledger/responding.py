@@ -5,6 +5,7 @@ from typing import Any
 
 from utmost.channels import Channel
 from utmost.design import Optimum
+from utmost.errors import WrongKind
 from utmost.exact import exact_integer
 from utmost.ledger.book import Book
 from utmost.ledger.checked_mechanisms import read_mechanism
@@ -77,9 +78,12 @@ class Responding:
         """
         answering = read_mechanism(mechanism, space)
         about: dict[str, Any] = {"dataset": dataset, "version": version, "independent": independent}
-        if not check_persons(secrets):
+        if not isinstance(secrets, Mapping):
+            raise WrongKind("secrets must be a mapping", came=type(secrets).__name__, where="secrets")
+        persons = check_persons(secrets)
+        if not persons:
             return {}
-        asked = Request.read(name, check_persons(secrets), answering, self._answers, **about)
+        asked = Request.read(name, persons, answering, self._answers, **about)
         made = self._book.answer(asked.stored, lambda page: asked.made(page, self._randomness), look=True)
         return named(made, answering.names)
 
@@ -89,7 +93,7 @@ class Responding:
         Raises:
             OutOfRange, WrongKind: for what is no name, person or version.
         """
-        asked = check_persons(dict.fromkeys(persons))
+        asked = check_persons(persons)
         wanted = None if version is None else exact_integer(version, "version")
         return self._book.read(lambda page: answered(page, check_name(name, "name"), wanted, asked, self._answers))
 
