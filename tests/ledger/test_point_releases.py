@@ -2,6 +2,8 @@
 
 import itertools
 import shutil
+import sqlite3
+from contextlib import closing
 from fractions import Fraction
 
 import numpy as np
@@ -18,6 +20,7 @@ from utmost.errors import (
     OutOfRange,
 )
 from utmost.exact import level
+from utmost.gradual import joint_characteristic
 from utmost.ledger import Ledger, read_sealed
 from utmost.ledger.events import read_event
 from utmost.ledger.point_paths import PointPaths, PointPromise
@@ -74,6 +77,25 @@ def test_the_answers_are_those_of_a_planar_release_with_the_same_key(ledger):
         assert (points(answer) == release.at(epsilon=at)).all()
         assert ledger.radius("homes", epsilon=at) == release.radius(epsilon=at)
     assert ledger.spent("homes") == release.spent == level(7)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations((0, 1, 2))), ids=str)
+def test_the_joint_law_of_three_levels_is_the_closed_form_in_any_order(tmp_path, order):
+    """E exp(i sum t_j.V_j) of what a ledger answered is the product of the tightening laws; each order has a key."""
+    levels, count = [level("1/2"), level(1), level("5/2")], 5000
+    at = np.arange(2.0 * count).reshape(count, 2)
+    table = {"x": at[:, 0], "y": at[:, 1]}
+    with opened(tmp_path) as ledger:
+        asked = {"columns": ["x", "y"], "per": 1, "grid": Fraction(1, 1 << 20)}
+        ledger.publish(f"{order}", table, **asked, epsilon=levels[order[0]])
+        for one in order[1:]:
+            ledger.relax(f"{order}", table, epsilon=levels[one])
+        drawn = [points(ledger.view(f"{order}", epsilon=one)) - at for one in levels]
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        t = [rng.normal(scale=0.7, size=2) for _ in levels]
+        found = np.exp(1j * sum(v @ s for v, s in zip(drawn, t, strict=True))).mean()
+        assert abs(found - joint_characteristic(t, levels)) < 5.5 / np.sqrt(count)
 
 
 def test_other_points_versions_distances_and_names_have_other_paths(tmp_path):
@@ -209,3 +231,18 @@ def test_columns_are_the_numbers_that_they_are():
     column = exact_column(np.array([Fraction(1, 3), Fraction(1, 2), Fraction(10) ** 400], object))
     assert column.tolist() == [Fraction(1, 3), Fraction(1, 2), Fraction(10) ** 400]
     assert exact_column(np.array([-0.0])).tobytes() == bytes(8)
+
+
+def test_neighbouring_points_are_stored_at_one_length(tmp_path):
+    """Every part is as long as public facts say, wherever the points are, far ones included."""
+    lengths = set()
+    for at, x in enumerate((0.0, -0.5, 3e20, Fraction(1, 3))):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        with opened(folder) as ledger:
+            ledger.publish("homes", {**TABLE, "x": [x, 1, 2]}, **ASKED, epsilon=1)
+            ledger.relax("homes", {**TABLE, "x": [x, 1, 2]}, epsilon=9)
+        with closing(sqlite3.connect(folder / "l.db")) as database:
+            rows = database.execute("SELECT event, part, length(content) FROM utmost_parts WHERE part > 0 OR event > 2")
+            lengths.add(tuple(rows))
+    assert len(lengths) == 1
