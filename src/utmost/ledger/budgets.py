@@ -88,7 +88,7 @@ def check_relation(state: State, dataset: str, relation: str, name: str) -> None
                 f"all releases of dataset {dataset!r} must protect against one relation: {other.relation}",
                 came=relation,
                 where=repr(name),
-                remedy="Levels add up only for one relation.",
+                remedy="Levels add up only for one relation, as of neighbours= or per=.",
             )
 
 
