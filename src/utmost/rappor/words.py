@@ -96,7 +96,7 @@ class Bloom:
 
         Cost: a microsecond or two for each different pair of word and cohort.
         """
-        if isinstance(words, str) or not hasattr(words, "__len__"):
+        if isinstance(words, str) or not (hasattr(words, "__len__") and hasattr(words, "__iter__")):
             raise wrong_kind("words", "a sequence of text", words)
         number: dict[str, int] = {}
         if not all(issubclass(kind, str) for kind in set(map(type, words))):

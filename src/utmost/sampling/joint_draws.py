@@ -4,7 +4,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from utmost.exact import Interval, natural, objects, wrong_kind
+from utmost.exact import Interval, checked, natural, objects
 from utmost.noise import JointCells
 from utmost.sampling.categorical import Categorical
 from utmost.sampling.draw import CHUNK, Method, plan_for
@@ -16,6 +16,7 @@ from utmost.sampling.random_bits import Randomness, source
 _SUM_BITS = 61
 
 
+@checked
 def sample_joint_cells(
     law: JointCells, rows: int, *, randomness: Randomness | None = None, method: Method | None = None
 ) -> Integers:
@@ -38,8 +39,6 @@ def sample_joint_cells(
     >>> sample_joint_cells(JointCells(1, 3), 5).shape
     (5, 3)
     """
-    if not isinstance(law, JointCells):
-        raise wrong_kind("law", "a JointCells", law)
     size, bits = natural(rows, "rows"), source(randomness)
     plan = plan_for(method, size * (law.cells + 1))
     index = Categorical(lambda precise: _cuts(law, precise), word_bits=plan.word_bits, lookup=plan.lookup)
