@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, exact, exact_integer, level
+from utmost.exact.shown import Shown
 from utmost.noise.costs import Cost, Moment, absolute, moment, squared
 
 THEOREM_11 = (
@@ -90,7 +91,7 @@ def _number_text(value: Any) -> str:
     return repr(value)
 
 
-class Law(ABC):
+class Law(Shown, ABC):
     """Noise that is epsilon-differentially private when added to a query of the given sensitivity.
 
     Attributes:

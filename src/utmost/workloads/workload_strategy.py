@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotALevel, OutOfRange, Unsupported
 from utmost.exact import Level, Number, checked, exact, level, wrong_kind
+from utmost.exact.shown import Shown
 from utmost.privacy import Unit
 from utmost.workloads.blocks import Blocks, precision
 from utmost.workloads.candidates import (
@@ -31,8 +32,8 @@ from utmost.workloads.workload_evidence import WorkloadBounds, level_of_atoms
 _MANY_PARTS = 8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Strategy:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Strategy(Shown):
     """Families to measure, and the share of the level that each spends.
 
     Each sum over a group of a measured family gets geometric noise of its own. One individual changes at most
@@ -55,6 +56,8 @@ class Strategy:
         OutOfRange: for shares that are not so, families that the domain has not, and wanted answers that the measured
             families do not determine.
     """
+
+    _shown = ("domain", "unit", "measured", "level")
 
     domain: Domain
     unit: Unit
@@ -91,7 +94,7 @@ class Strategy:
     def __reduce__(self) -> tuple[Any, ...]:
         return Strategy, (self.domain, self.unit, dict(self.shares), self.workload, self.level, self.tuned_at)
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return _table(self)
 
     @property
@@ -198,7 +201,7 @@ class Strategy:
             ]  # rounded up, but for a float's error
             for kind, times in bounds.within(self.value).items()
         ]
-        return f"{self!r}\n{_aligned([['error at most', 'the least error of'], *rows])}"
+        return f"{self}\n{_aligned([['error at most', 'the least error of'], *rows])}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
         """Strategies for other weights of the same parts, to choose between by their `variances`.
@@ -213,7 +216,7 @@ class Strategy:
 
         >>> domain = Domain(place=range(200), sex=["men", "women"])
         >>> chosen = strategy(Workload(domain, {"place": 1, "": 1}), Unit(1, 1), epsilon=1)
-        >>> chosen.alternatives({"places": {"place": 1}, "both": {"place": 4, "": 1}})
+        >>> print(chosen.alternatives({"places": {"place": 1}, "both": {"place": 4, "": 1}}))
         standard deviations  place  total
         these shares         2.787  2.798
         places               1.357  19.19
@@ -272,7 +275,7 @@ def strategy(
     Cost: independent of the number of atoms; seconds for 64 families.
 
     >>> domain = Domain(a=range(20), b=range(50))
-    >>> strategy(Workload(domain, {"a": 1, "b": 1}, per_answer=True), Unit(1, 1), epsilon=1)
+    >>> print(strategy(Workload(domain, {"a": 1, "b": 1}, per_answer=True), Unit(1, 1), epsilon=1))
     epsilon=1
     measured  share
     a         0.423
@@ -290,8 +293,8 @@ def strategy(
     return Strategy(wanted.domain, unit, _least(wanted, unit, highest, candidates, aim), wanted, now, highest)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Alternatives:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Alternatives(Shown):
     """Strategies to choose between; printed, the standard deviation of each wanted part by each.
 
     Attributes:
@@ -311,7 +314,7 @@ class Alternatives:
             for name, one in self.strategies.items()
         }
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         rows = [[name, *map(_shown, found.values())] for name, found in self.deviations.items()]
         parts = [part or "total" for part in next(iter(self.deviations.values()))]
         return _aligned([["standard deviations", *parts], *rows])
