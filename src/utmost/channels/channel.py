@@ -270,6 +270,10 @@ class Channel(Shown):
         """The channel of the nearest float64 entries; it may keep its promises only up to rounding."""
         return stochastic(to_floats(self.matrix), self.secrets, self.outcomes) if self.is_exact else self
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The matrix, for NumPy and what takes its arrays: Fractions or float64, or the dtype that is asked for."""
+        return np.array(self.matrix, dtype=dtype)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return stochastic, (self.matrix, self.secrets, self.outcomes)
 
