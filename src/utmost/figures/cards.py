@@ -87,12 +87,13 @@ def promise_line(spent: Any, unit: Any) -> str:
 
 def _law(law: Any) -> tuple[str, list[str]]:
     spread = law.radius("0.99")
-    if law.numbers == "integers":
-        far = min(max(1, int(spread)), _MOST_BARS // 2)
+    if law.numbers == "integers" and spread <= _MOST_BARS // 2:
+        far = max(1, int(spread))
         picture = markup.bars([float(law.pmf(float(x))) for x in range(-far, far + 1)], range(-far, far + 1))
     else:
         xs = np.linspace(-float(spread), float(spread), 401)
-        picture = markup.curve(xs.tolist(), law.pdf(xs).tolist())
+        ys = law.pdf(xs) if law.numbers == "reals" else law.pmf(np.rint(xs))
+        picture = markup.curve(xs.tolist(), ys.tolist())
     facts = [
         ("level", str(law.level)),
         ("sensitivity", str(law.sensitivity)),

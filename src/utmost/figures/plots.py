@@ -26,7 +26,7 @@ from utmost.tables.extra import extra
 
 _ARROWS = {"down": "↓", "up": "↑", "slack": "", "zero": "0"}
 _WRITTEN_UP_TO = 12
-_MOST_POINTS = 4001
+_MOST_POINTS, _MOST_BARS, _MOST_SHADED = 2001, 300, 400
 
 
 def plot(value: Any, **options: Any) -> Any:
@@ -79,14 +79,13 @@ def _page(width: float, height: float, **subplots: Any) -> tuple[Any, Any]:
 def _law(law: Any, *, confidence: Any = "0.95", width: Any = "0.999") -> Any:
     figure, axes = _page(6.4, 3.2)
     far, near = law.radius(width), law.radius(confidence)
-    if law.numbers == "integers":
-        step = max(1, -(-2 * int(far) // _MOST_POINTS))
-        xs = np.arange(-int(far), int(far) + 1, step)
+    if law.numbers == "integers" and far <= _MOST_BARS:
+        xs = np.arange(-int(far), int(far) + 1)
         ys = law.pmf(xs.astype(float))
-        axes.bar(xs, ys, width=0.85 * step, color=np.where(abs(xs) <= near, BLUE, PALE).tolist())
+        axes.bar(xs, ys, width=0.85, color=np.where(abs(xs) <= near, BLUE, PALE).tolist())
     else:
-        xs = np.linspace(-far, far, _MOST_POINTS)
-        ys = law.pdf(xs)
+        xs = np.linspace(-float(far), float(far), _MOST_POINTS)
+        ys = law.pdf(xs) if law.numbers == "reals" else law.pmf(np.rint(xs))
         axes.plot(xs, ys, color=BLUE, linewidth=1.6)
         axes.fill_between(xs, ys, where=abs(xs) <= near, color=BLUE, alpha=0.2)
     said = "probability" if law.numbers == "integers" else "density"
@@ -121,7 +120,14 @@ def _heat(axes: Any, matrix: Any, rows: Any, columns: Any, numbers: bool | None)
     axes.spines[:].set_visible(False)
 
 
+def _check_size(shape: tuple[int, ...]) -> None:
+    if max(shape) > _MOST_SHADED:
+        came = " x ".join(map(str, shape))
+        raise Unsupported(f"a picture has at most {_MOST_SHADED} rows and columns", came=came, where="plot")
+
+
 def _matrix(matrix: Any, rows: Any, columns: Any, numbers: bool | None, x: str, y: str, title: str = "") -> Any:
+    _check_size(matrix.shape)
     n, m = matrix.shape
     figure, axes = _page(min(12, 1.4 + 0.75 * m), min(12, 1.3 + 0.55 * n))
     _heat(axes, matrix, rows, columns, numbers)
@@ -148,6 +154,7 @@ def _optimum(optimum: Any, *, numbers: bool | None = None) -> Any:
 
 def _capacity(capacity: Any, *, numbers: bool | None = None) -> Any:
     title = f"capacity {float(capacity.value):.6g}"
+    _check_size(capacity.mechanism.shape)
     return _matrix(capacity.mechanism.matrix, None, None, numbers, "outcome", "secret", title)
 
 
@@ -243,6 +250,7 @@ def _consumer(consumer: Any) -> Any:
 
 
 def _space(space: Any, *, numbers: bool | None = None) -> Any:
+    _check_size((space.size,))
     return _matrix(space.distances, space.labels, space.labels, numbers, "", "", space.unit or "distance")
 
 
