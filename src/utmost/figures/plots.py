@@ -80,7 +80,7 @@ def _law(law: Any, *, confidence: Any = "0.95", width: Any = "0.999") -> Any:
     figure, axes = _page(6.4, 3.2)
     far, near = law.radius(width), law.radius(confidence)
     if law.numbers == "integers" and far <= _MOST_BARS:
-        xs = np.arange(-int(far), int(far) + 1)
+        xs: Any = np.arange(-int(far), int(far) + 1)
         ys = law.pmf(xs.astype(float))
         axes.bar(xs, ys, width=0.85, color=np.where(abs(xs) <= near, BLUE, PALE).tolist())
     else:
