@@ -92,6 +92,10 @@ def planted(tmp_path):
             ut.release_table(columns, **promise),
             ut.rehearse_table(columns, **promise),
             ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000"),
+            ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000").clean(),
+            ut.release.release_places(
+                {"x": [float(x) for x in TRUE], "y": [1.0, 2.0, 3.0]}, columns=["x", "y"], epsilon="1/1000", per=1000
+            ),
             strategy,
             workload,
             gradual,

@@ -236,7 +236,7 @@ def _places(release: Any) -> tuple[str, list[str]]:
 
 
 def _clean(release: Any) -> tuple[str, list[str]]:
-    family = " ".join(release.domain.names[:2])
+    family = " ".join(release.domain.level_names(release.domain.finest)[:2])
     return one_line_of(release), [
         markup.sentence("Biased, for display; error bars are the release's."),
         *table_part(release[family]),

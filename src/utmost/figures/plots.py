@@ -214,7 +214,7 @@ def _places(release: Any) -> Any:
 def _clean(release: Any) -> Any:
     """The first level's table, as bars."""
     figure, axes = _page(6.4, 3.2)
-    names, rows, _ = columns_of(release[release.domain.names[0]], 40)
+    names, rows, _ = columns_of(release[release.domain.level_names(release.domain.finest)[0]], 40)
     axes.bar([str(row[0]) for row in rows], [row[names.index("clean")] for row in rows], color=BLUE)
     axes.set(xlabel=names[0], ylabel="clean")
     bare(axes)
