@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.exact import Level, Number, exact, exact_integer, level
+from utmost.exact import Level, Number, checked, exact, exact_integer, level
 from utmost.exact.shown import Shown
 from utmost.noise.costs import Cost, Moment, absolute, moment, squared
 
@@ -227,6 +227,7 @@ class Law(Shown, ABC):
         """The law as a distribution of SciPy, see `utmost.interop.scipy_law`."""
         return _door().scipy_law(self)
 
+    @checked
     def to_opendp(self, *, gradual: bool = False) -> Any:
         """One number plus this noise, as a measurement of OpenDP, see `utmost.interop.opendp_measurement`.
 
