@@ -32,7 +32,7 @@ class ThresholdedLaplace(Shown):
     Args:
         response: the response written in this form.
 
-    Source: koufogiannis2015, equations (45) and (46), the latter corrected and extended.
+    Source: [koufogiannis2015], equations (45) and (46), the latter corrected and extended.
 
     >>> f = ThresholdedLaplace(BitResponse.permanent("1/2"))
     >>> f.rate, f.threshold, f.response.level < f.rate
@@ -73,7 +73,7 @@ class ThresholdedPair(Shown):
     Raises:
         OutOfRange: where it has not.
 
-    Source: koufogiannis2015, Section 4.1.
+    Source: [koufogiannis2015], Section 4.1.
 
     >>> pair = ThresholdedPair(*(ThresholdedLaplace(BitResponse.permanent(a)) for a in ("1/2", "1/4")))
     >>> pair.probability(0, 0, 0), pair.probability(1, 0, 0)
