@@ -83,7 +83,7 @@ def test_flights_are_planned_and_released():
         assert float(np.average([float(v) for v in variances], weights=counts)) == pytest.approx(
             plan.variances[family], rel=1e-4
         )
-    assert "standard deviations" in repr(plan.alternatives({"states": {"state": 1}}))
+    assert "standard deviations" in str(plan.alternatives({"states": {"state": 1}}))
 
 
 def test_the_finest_alternative_measures_what_may_be_measured():

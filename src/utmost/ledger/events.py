@@ -24,6 +24,7 @@ from hashlib import sha256
 from typing import Any
 
 from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
+from utmost.exact.shown import Shown
 from utmost.ledger.key import Key
 from utmost.ledger.store import Row
 
@@ -81,8 +82,8 @@ UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second, 2: _third}
 """From a format to the next: the facts of an event as the next format would have written them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+@dataclass(frozen=True, slots=True, repr=False)
+class Event(Shown):
     """One event.
 
     Attributes:

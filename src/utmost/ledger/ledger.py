@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 from utmost.errors import BudgetUnused, OutOfRange, Unsupported
 from utmost.exact import Level, Number, level, possible_path
+from utmost.exact.shown import Shown
 from utmost.ledger.budgets import limited, rehearsed
 from utmost.ledger.events import Event, check_name
 from utmost.ledger.key import given_key
@@ -48,7 +49,7 @@ from utmost.workloads import Strategy
 T = TypeVar("T")
 
 
-class Ledger(Responding):
+class Ledger(Responding, Shown):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
     A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a

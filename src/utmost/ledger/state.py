@@ -8,6 +8,7 @@ from typing import Any
 
 from utmost.errors import LedgerDamaged, UnknownRelease
 from utmost.exact import Level, exact_integer
+from utmost.exact.shown import Shown
 from utmost.ledger.events import Event, check_name
 from utmost.ledger.kept_mechanisms import DRAWN, OFFERED, DrawnAnswers, KeptMechanism, drawn, offered
 from utmost.ledger.promise import Promise
@@ -37,8 +38,8 @@ class Response:
     seal: int = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+@dataclass(frozen=True, slots=True, repr=False)
+class Published(Shown):
     """One version of a release.
 
     Attributes:
@@ -58,6 +59,8 @@ class Published:
         rows_from: where the list of rows comes from, "declared" or "observed".
         part: where the dataset was counted in parts that share nobody: the partition, and which part of it this is.
     """
+
+    _shown = ("name", "version", "dataset", "columns", "rows", "levels")
 
     name: str
     version: int

@@ -8,6 +8,7 @@ from hashlib import sha256
 
 from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.exact import Level, Number, checked, level
+from utmost.exact.shown import Shown
 from utmost.ledger.book import Book, Page
 from utmost.ledger.events import START, Event, check_chain, check_name, check_seal, read_event
 from utmost.ledger.key import Key
@@ -27,8 +28,8 @@ from utmost.release.plan import Plan
 from utmost.release.statements import level_of_text, level_text
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+@dataclass(frozen=True, slots=True, repr=False)
+class Status(Shown):
     """A ledger at a glance.
 
     Attributes:
@@ -66,8 +67,8 @@ class Status:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
+@dataclass(frozen=True, slots=True, repr=False)
+class Verification(Shown):
     """What was found sound.
 
     Attributes:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.exact import checked, frozen
+from utmost.exact.shown import Shown
 from utmost.noise import Combination
 from utmost.release.adapters import table_of
 from utmost.sampling.integers import narrowed
@@ -18,8 +19,8 @@ from utmost.workloads.forms import selected
 from utmost.workloads.tree_reconstruction import SumSquares
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CleanRelease:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CleanRelease(Shown):
     """Atoms that are whole and not negative, the nearest to what was released, and all tables made of them.
 
     They are for display, and for programs that need counts. They are biased: a true zero can only be raised. Error

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import Number, checked_parts, frozen
+from utmost.exact.shown import Shown
 from utmost.privacy.unit import Unit, read_unit
 from utmost.release.adapters import table_of
 from utmost.workloads import Domain, Family, Strategy
@@ -16,8 +17,8 @@ from utmost.workloads.sums_and_differences import PairAxis
 
 
 @checked_parts
-@dataclass(frozen=True, slots=True, eq=False)
-class CountedTable:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CountedTable(Shown):
     """The true counts, or sums, of every atom of a declared domain; made by `count_table`.
 
     It holds true values: it is released and never published.

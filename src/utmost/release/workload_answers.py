@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.exact.shown import Shown
 from utmost.noise import Combination
 from utmost.sampling.integers import narrowed
 
@@ -70,8 +71,8 @@ class Printing:
         return steps if self.decimals == 0 else float(Fraction(steps, scale))
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer(Shown):
     """A sum as it is estimated, and how far it may be off.
 
     Attributes:

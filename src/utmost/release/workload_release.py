@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.exact import Level, Number, checked, frozen, level, wrong_kind
+from utmost.exact.shown import Shown
 from utmost.noise import Combination, Geometric, RatioBar, fieller, simultaneous_radii
 from utmost.noise.law import read_confidence
 from utmost.privacy import Unit
@@ -115,8 +116,8 @@ def checked_workload(
     return counted, laws, weights
 
 
-@dataclass(frozen=True, eq=False)
-class WorkloadRelease:
+@dataclass(frozen=True, eq=False, repr=False)
+class WorkloadRelease(Shown):
     """The noisy sums of a workload, and what follows from them; made by `release_workload`.
 
     Attributes:
@@ -129,6 +130,8 @@ class WorkloadRelease:
         part: where individuals were split into parts that share nobody, the partition and this part of it.
         weights: of each measured family its weight in least squares; chosen by the noise when left out.
     """
+
+    _shown = ("domain", "spent", "confidence")
 
     strategy: Strategy
     level: Level

@@ -11,6 +11,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import Array, Level, checked, round_down, round_up
+from utmost.exact.shown import Shown
 from utmost.privacy import Unit
 from utmost.workloads.axes import Axis
 from utmost.workloads.axis_sums import AxisSums, Groups
@@ -37,8 +38,8 @@ _MOST_WORK = 2 * MOST_ROWS**3
 Kind = Literal["per answer", "any unbiased", "any integer strategy", "these families"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LowerBound:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LowerBound(Shown):
     """A number that no mechanism or strategy of a class is below.
 
     Attributes:
@@ -58,8 +59,8 @@ class LowerBound:
         return round_up(Fraction(value) / Fraction(self.value)) if self.value > 0 and value < inf else inf
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WorkloadBounds:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WorkloadBounds(Shown):
     """How small the error of a workload can be, by class; None where the class is not bounded here.
 
     Attributes:

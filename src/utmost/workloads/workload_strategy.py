@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotALevel, OutOfRange, Unsupported
 from utmost.exact import Level, Number, checked, exact, level, round_up, wrong_kind
+from utmost.exact.shown import Shown
 from utmost.privacy import Unit
 from utmost.workloads.domain import Domain, Family
 from utmost.workloads.least_error import AIMS
@@ -30,8 +31,8 @@ _MANY_PARTS = 8
 _EQUAL = 1e-9  # errors that are so near are the same, and the plainer strategy is taken
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Strategy:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Strategy(Shown):
     """Families to measure, and the share of the level that each spends.
 
     Each sum over a group of a measured family gets geometric noise of its own. One individual changes at most
@@ -57,6 +58,8 @@ class Strategy:
         OutOfRange: for shares that are not so, families that the domain has not, and wanted answers that the measured
             families do not determine.
     """
+
+    _shown = ("domain", "unit", "measured", "level")
 
     domain: Domain
     unit: Unit
@@ -100,7 +103,7 @@ class Strategy:
         kept = (self.workload, self.level, self.tuned_at, self.together)
         return Strategy, (self.domain, self.unit, dict(self.shares), *kept)
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return _table(self)
 
     @property
@@ -265,7 +268,7 @@ class Strategy:
         # rounded up, but for a float's error
         rows = [[f"{ceil(times * 1000 - 1e-6) / 1000:g} times", holds_for] for holds_for, times in self.within()]
         gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without differences\n"
-        return f"{self!r}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}"
+        return f"{self}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
         """Strategies for other weights of the same parts, to choose between by their `variances`.
@@ -280,7 +283,7 @@ class Strategy:
 
         >>> domain = Domain(place=range(200), sex=["men", "women"])
         >>> chosen = strategy(Workload(domain, {"place": 1, "": 1}), Unit(1, 1), epsilon=1)
-        >>> chosen.alternatives({"places": {"place": 1}, "both": {"place": 4, "": 1}})
+        >>> print(chosen.alternatives({"places": {"place": 1}, "both": {"place": 4, "": 1}}))
         standard deviations  place  total
         these shares         2.787  2.798
         places               1.357  19.19
@@ -344,7 +347,7 @@ def strategy(
     Cost: independent of the number of atoms; seconds for 64 families.
 
     >>> domain = Domain(a=range(20), b=range(50))
-    >>> strategy(Workload(domain, {"a": 1, "b": 1}, per_answer=True), Unit(1, 1), epsilon=1)
+    >>> print(strategy(Workload(domain, {"a": 1, "b": 1}, per_answer=True), Unit(1, 1), epsilon=1))
     epsilon=1
     measured  share
     a         0.423
@@ -379,8 +382,8 @@ def strategy(
     return turned if turned.value < alone.value * (1 - _EQUAL) else alone
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Alternatives:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Alternatives(Shown):
     """Strategies to choose between; printed, the standard deviation of each wanted part by each.
 
     Attributes:
@@ -400,7 +403,7 @@ class Alternatives:
             for name, one in self.strategies.items()
         }
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         rows = [[name, *map(_shown, found.values())] for name, found in self.deviations.items()]
         parts = [part or "total" for part in next(iter(self.deviations.values()))]
         return _aligned([["standard deviations", *parts], *rows])
