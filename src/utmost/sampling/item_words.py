@@ -261,20 +261,17 @@ def _padded_tags(cipher: BlockCipher, column: Identifiers, offsets: NDArray[np.i
     tags = np.empty((sizes.size, 2), np.uint64)
     for count in np.unique(blocks).tolist():
         rows = np.flatnonzero(blocks == count)
+        width = count * _BLOCK - _LENGTH
+        data = np.concatenate([column.data[offsets[0] : offsets[-1]], np.zeros(width, np.uint8)])
+        windows = np.lib.stride_tricks.sliding_window_view(data, width)
         for some in np.array_split(rows, -(-rows.size * count // _AT_ONCE)):
-            tags[some] = _mac(cipher, _padded(column, offsets[some], sizes[some], count))
+            padded = np.zeros((some.size, count * _BLOCK), np.uint8)
+            padded[:, 0] = _TYPES[column.kind]
+            padded[:, 1:_LENGTH] = sizes[some].astype(">u4").view(np.uint8).reshape(-1, 4)
+            padded[:, _LENGTH:] = windows[offsets[some] - offsets[0]]
+            padded[:, _LENGTH:] *= np.arange(width) < sizes[some, None]
+            tags[some] = _mac(cipher, padded)
     return tags
-
-
-def _padded(column: Identifiers, starts: Any, sizes: Any, count: int) -> NDArray[np.uint8]:
-    """Type, length and bytes of identifiers in ``count`` blocks each, filled with zeros."""
-    rows = np.zeros((sizes.size, count * _BLOCK), np.uint8)
-    rows[:, 0] = _TYPES[column.kind]
-    rows[:, 1:_LENGTH] = sizes.astype(">u4").view(np.uint8).reshape(-1, 4)
-    places = np.arange(count * _BLOCK - _LENGTH)
-    inside = places < sizes[:, None]
-    rows[:, _LENGTH:][inside] = column.data[(starts[:, None] + places)[inside]]
-    return rows
 
 
 def _mac(cipher: BlockCipher, rows: NDArray[np.uint8]) -> Tags:
