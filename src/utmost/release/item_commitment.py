@@ -3,7 +3,7 @@
 Each row has a digest of 128 bits, the CBC-MAC of its identifier's tag and of its values, under a key of the release.
 Each row belongs to one of 1024 item blocks, by ten bits of its identifier's tag. What is committed to is, of each
 block, how many rows it has and the sum of their digests modulo 2^128: the multiset hash MSet-Add-Hash of
-[clarke2003incremental]. Sums are associative, so parts of a table are committed to apart and added; and without the key
+[clarke2003]. Sums are associative, so parts of a table are committed to apart and added; and without the key
 nobody finds another table of the same sums but by a chance of 2^-128, see docs/theory/item-noise.md.
 """
 

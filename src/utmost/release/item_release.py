@@ -183,7 +183,7 @@ class ItemRelease:
         return written
 
     def __repr__(self) -> str:
-        return f"ItemRelease(columns={self.columns}, path={self.path}, level={self.level})"
+        return f"ItemRelease(columns={self.columns}, path={self.path}, level={self.level!r})"
 
 
 def drawn_by_item(step: Step, lattice: Lattice, known: Mapping[Level, Integers], words: ItemWords) -> Integers:

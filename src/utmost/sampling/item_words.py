@@ -2,7 +2,7 @@
 
 **Tags.** An identifier is written so that no text of one is the beginning of another's: in blocks of 16 bytes, the
 first with the type and, where it is not fixed, the length in bytes. CBC-MAC of these blocks under AES-256 is the
-identifier's tag, 16 bytes; on such texts CBC-MAC is a pseudorandom function [bellare2000cbc]. An identifier of several
+identifier's tag, 16 bytes; on such texts CBC-MAC is a pseudorandom function [bellare2005]. An identifier of several
 columns has the CBC-MAC, under a key of its own, of how many they are and of their tags.
 
 **Words.** Block j of an item's words for a label is AES-256 of (tag xor j), under a key that HKDF derives from the
