@@ -1,17 +1,17 @@
 """The ledger: releases that can be relaxed for years, kept so that nothing is said twice and nothing is forgotten."""
 
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
-from utmost.errors import BudgetUnused, OutOfRange, Unsupported
+from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Level, Number, level, possible_path
 from utmost.exact.shown import Shown
 from utmost.ledger.budgets import limited, rehearsed
 from utmost.ledger.events import Event, check_name
+from utmost.ledger.item_ledger import AnsweringItems
 from utmost.ledger.key import given_key
 from utmost.ledger.opening import Place, backed_up, opened_book, restored
 from utmost.ledger.publishing import already_published, publish_new
@@ -49,7 +49,7 @@ from utmost.workloads import Strategy
 T = TypeVar("T")
 
 
-class Ledger(Responding, Shown):
+class Ledger(Responding, AnsweringItems, Shown):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
     A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
@@ -120,12 +120,10 @@ class Ledger(Responding, Shown):
             OutOfRange: for ``witness=False`` where the ledger keeps a witness, and where it needs a place for one.
             Unsupported: for a ledger of a later version.
         """
+        asked: dict[str, Any] = {"create": create, "witness": witness, "sealed": sealed, "derived": derived}
         given = given_key(key)
         del key  # no frame of an error may show it
-        book = opened_book(
-            place, create=create, key=given, witness=witness, sealed=sealed, derived=derived, timeout=timeout
-        )
-        return cls(book, secure(randomness))
+        return cls(opened_book(place, key=given, timeout=timeout, **asked), secure(randomness))
 
     def publish(
         self,
@@ -148,6 +146,7 @@ class Ledger(Responding, Shown):
         grid: Number | None = None,
         largest: Number | None = None,
         half_step: bool = False,
+        noise: str = "rows",
         id_column: str | None = None,
         dataset: str | None = None,
         independent: bool = False,
@@ -176,10 +175,10 @@ class Ledger(Responding, Shown):
                 2^1278 steps for up to 409 cells and 2^126 from 4096 cells on, at 160 to 16 bytes.
             half_step: for odd sensitivities above 1, half-step staircase noise, which is less than geometric noise up
                 to a level of 2.5 a cell and as lossless to relax.
+            noise: "rows"; or "items", a function of key and identifier, so that the rows may come in any order.
             dataset: whose budget is spent; the release's own name if left out. All releases of a dataset add up.
-            independent: confirms that these data are not those of another dataset in the ledger, where a column holds
-                the very values of another dataset's, or where a limit waits for a dataset that no release names. It
-                leaves no trace.
+            independent: confirms that these data are no other dataset's, where a column holds the very values of
+                another's, or where a limit waits for a dataset that no release names. It leaves no trace.
             version: of the data. A release whose data have changed is published anew as the next version, which adds
                 up; nothing else begins a version.
             request: a name for this request: made again under it, with the same arguments, it gets the same answer.
@@ -202,7 +201,8 @@ class Ledger(Responding, Shown):
         laid = lay(strategy, table, columns, public, drop, unit, sensitivity, cells, neighbours)
         promise = read_promise(strategy, laid, per, **lattice)
         asks: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
-        asked = read_request(name, laid, at, promise, self._look, drop=drop, id_column=id_column, rows=rows, **asks)
+        asks |= {"drop": drop, "id_column": id_column, "rows": rows, "noise": noise}
+        asked = read_request(name, laid, at, promise, self._look, **asks)
         promise.warn(at)
         warn_of_rows(asked.rows_from)
         made = self._book.answer(
@@ -307,9 +307,8 @@ class Ledger(Responding, Shown):
             OutOfRange: where a limit waits for a dataset that no release names.
         """
         at = level(epsilon, alpha)
-        return self._look(
-            lambda state: rehearsed(state, name, at, dataset=dataset, independent=independent, version=version)
-        )
+        asked: dict[str, Any] = {"dataset": dataset, "independent": independent, "version": version}
+        return self._look(lambda state: rehearsed(state, name, at, **asked))
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The levels with a stored response, strictest first."""
@@ -327,9 +326,8 @@ class Ledger(Responding, Shown):
             check_name(dataset, "dataset")
             return self._look(lambda state: state.spending(dataset)).level
         assert name is not None
-        return self._look(
-            lambda state: Spending.of(one.spent for one in state.named(name) or [state.release(name, None)])
-        ).level
+        mine = self._look(lambda state: state.named(name) or [state.release(name, None)])
+        return Spending.of(one.spent for one in mine).level
 
     def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:
         """The budget of a dataset, after setting its limit if one is given.
@@ -340,14 +338,9 @@ class Ledger(Responding, Shown):
         Warns:
             BudgetUnused: where the ledger holds releases, and none of this dataset.
         """
-        check_name(dataset, "dataset")
-        if limit is None:
+        if check_name(dataset, "dataset") and limit is None:
             return self._look(lambda state: Budget(dataset, state.limits.get(dataset), state.spending(dataset)))
-        made, known = limited(self._book, dataset, level(limit))
-        if known and dataset not in known:
-            said = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
-            warnings.warn(said, BudgetUnused, stacklevel=2)
-        return made
+        return limited(self._book, dataset, level(limit), stacklevel=3)
 
     def radius(
         self,
@@ -425,12 +418,8 @@ class Ledger(Responding, Shown):
         """
         given = given_key(key)
         del key  # no frame of an error may show it
-        return cls(
-            restored(
-                Path(os.fsdecode(possible_path(backup, "backup"))), place, key=given, witness=witness, timeout=timeout
-            ),
-            secure(None),
-        )
+        file = Path(os.fsdecode(possible_path(backup, "backup")))
+        return cls(restored(file, place, key=given, witness=witness, timeout=timeout), secure(None))
 
     def resume(self, reason: str, missing: Mapping[str, Number | Level] | None = None) -> None:
         """End a quarantine: from now on new things may be said again.
