@@ -30,6 +30,7 @@ Progress = Callable[[int, float], object]
 _NOTHING = 1e-12  # of the largest loss expected of an action: a loss below it counts as zero
 _AIM = 0.6  # of the gap that is asked for: what the loop stops at, so that rounding has room
 _SMOOTH = 0.5  # of the best prices so far, and the rest of the latest
+_PATIENCE = 5  # rounds without a better bound; then the latest prices are taken as they are
 _FLATTER = (1.0, 0.6, 0.3, 0.0)  # the first rays: powers of the columns alpha^d(., y), and the constant one
 _EARLY = 12  # rounds in which a tree need not be priced to its end
 _MOST_PIVOTS_EARLY, _MOST_PIVOTS = 150, 3000
@@ -107,6 +108,7 @@ class _Search:
     room: float  # 1 - alpha along the shortest edge
     best: _Bound | None = None
     shares: Shares | None = None
+    kept: tuple[Floats, Floats] | None = None  # rays and their costs, of the least upper bound
     fruitless: int = 0
 
     @classmethod
@@ -156,13 +158,17 @@ class _Search:
         self.shares = central_shares(self.rays, self.spent, self.forest.weights, wanted, exactness)
         # What the sums are off is made up for by a column that says nothing.
         made_up = 2 * self.shares.off / self.room * self.blind
-        self.upper = min(self.upper, float(self.spent @ self.shares.shares) + made_up)
+        found = float(self.spent @ self.shares.shares) + made_up
+        if self.kept is None or found < self.upper:
+            self.kept = self.rays, self.spent
+        self.upper = min(self.upper, found)
 
     def _price(self, rounds: int) -> None:
         """Find each action's best ray at smoothed prices, and what the trees prove."""
         assert self.shares is not None
         prices = self.shares.prices
-        if self.best is not None:
+        # The best prices so far may be wild ones of an early round, beside which no others prove anything.
+        if self.best is not None and (self.fruitless + 1) % _PATIENCE:
             prices = _SMOOTH * self.best.prices + (1 - _SMOOTH) * prices
         early = rounds < _EARLY
         slack = max(1e-2 * min(self.gap, 0.1 * abs(self.upper)), _LEAST_SLACK * abs(self.upper), 1e-2 * _NOTHING)
@@ -179,11 +185,16 @@ class _Search:
             self.fruitless += 1
 
     def _add(self) -> None:
-        """New rays of negative ratio, each for its cheapest action; the least active old ones go."""
+        """New rays of negative ratio, each for its cheapest action; the least active old ones go.
+
+        At smoothed prices rays that are there come again. Twice in the program they would share what makes them active,
+        and drive out others that are needed.
+        """
         assert self.shares is not None
         new = self.forest.rays[self.forest.ratios < 0]
-        _, first = np.unique(np.round(new @ self.marks, 12), return_index=True)
-        new = np.ascontiguousarray(new[first].T)
+        marks, first = np.unique(np.round(new @ self.marks, 12), return_index=True)
+        unknown = ~np.isin(marks, np.round(self.marks @ self.rays, 12))
+        new = np.ascontiguousarray(new[first[unknown]].T)
         room = _COLUMNS * len(self.rays)
         if self.rays.shape[1] > room:
             # The constant ray stays: with it the shares can always add up.
@@ -196,11 +207,11 @@ class _Search:
 
     def columns(self) -> Floats:
         """(n, k): the best channel that the rays at hand make."""
-        weights = self.forest.weights
-        near = central_shares(self.rays, self.spent, weights, 1e-2 * self.gap + 0.1 * _NOTHING)
-        shares = exact_sums(self.rays, weights, near.shares)
-        channel = np.zeros((len(self.rays), len(self.costs)))
-        np.add.at(channel.T, (self.costs @ self.rays).argmin(axis=0), (self.rays * shares).T)
+        weights, (rays, spent) = self.forest.weights, self.kept or (self.rays, self.spent)
+        near = central_shares(rays, spent, weights, 1e-2 * self.gap + 0.1 * _NOTHING)
+        shares = exact_sums(rays, weights, near.shares)
+        channel = np.zeros((len(rays), len(self.costs)))
+        np.add.at(channel.T, (self.costs @ rays).argmin(axis=0), (rays * shares).T)
         return channel
 
 

@@ -219,7 +219,10 @@ class _Normal:
             if not size > 0 or float(np.linalg.norm(left * self.scale)) <= goal:
                 break
             image = self.A @ (self.d * (self.A.T @ along))
-            step = size / float(along @ image)
+            curved = float(along @ image)
+            if not curved > 0:  # underflow, or rounding: nothing can be refined along it
+                break
+            step = size / curved
             found = found + step * along
             left = left - step * image
             z = self._roughly(left)
