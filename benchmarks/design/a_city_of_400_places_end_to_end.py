@@ -78,7 +78,10 @@ def chi_square(design, draws):
         cells.append((seen[~large].sum(keepdims=True), wanted[~large].sum(keepdims=True)))
     seen, wanted = (np.concatenate(side) for side in zip(*cells, strict=True))
     statistic = float(((seen - wanted) ** 2 / wanted).sum())
-    say("chi-square", f"{statistic:.1f} with {len(seen) - 1} degrees of freedom, p = {chi2.sf(statistic, len(seen) - 1):.3f}")
+    say(
+        "chi-square",
+        f"{statistic:.1f} with {len(seen) - 1} degrees of freedom, p = {chi2.sf(statistic, len(seen) - 1):.3f}",
+    )
 
 
 def attacked(design, draws):

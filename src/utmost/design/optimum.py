@@ -217,7 +217,7 @@ def optimal_mechanism(
         certificate = _closed_form(ptype, consumer, wanted, theorem is not None)
         if certificate is not None:
             return Optimum(certificate if theorem is None else certificate.with_theorem(*theorem), "closed form")
-    if method == "columns" or (method == "auto" and not exactly and not is_line and _is_large(ptype, consumer)):
+    if method == "columns" or (method == "auto" and not exactly and generates_columns(ptype, consumer)):
         return Optimum(certificate_of_rays(ptype, consumer, progress=progress), "column generation")
     by_simplex = _is_small(ptype, consumer) if exactly is None else exactly or _is_small(ptype, consumer)
     return Optimum(_program(ptype, consumer, by_simplex), "program")
@@ -278,8 +278,13 @@ def _is_small(ptype: PrivacyType, consumer: Consumer) -> bool:
     return consumer.secrets * consumer.actions <= _MOST_EXACT_VARIABLES and scale <= _LARGEST_SCALE
 
 
-def _is_large(ptype: PrivacyType, consumer: Consumer) -> bool:
-    """Whether the simplex method would take minutes, and an exact vertex is not within reach."""
+def generates_columns(ptype: PrivacyType, consumer: Consumer) -> bool:
+    """Whether a design is found by column generation unless another way is asked for.
+
+    That is where the simplex method would take minutes, no closed form is tried and no exact vertex is within reach.
+    """
+    if isinstance(ptype.space.metric, LineMetric):
+        return False
     if 2 * len(ptype.space.edges) * consumer.actions <= _MOST_SIMPLEX_ROWS:
         return False
     return not (_is_small(ptype, consumer) and consumer.is_exact and _has_rational_factors(ptype))
