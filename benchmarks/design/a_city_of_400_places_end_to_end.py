@@ -7,7 +7,8 @@ kilometres, and the level epsilon = 1 per 20 km along the great circle, for all 
 
 Printed: how each step ended, and its seconds of processor, those of the design in one thread; then the chi-square of
 answers for Paris against the row that the certificate checked, and how often the best guess of somebody who knows the
-prior is right, beside the stated vulnerability. Draws are from the operating system, so that these change from run to run.
+prior is right, beside the stated vulnerability. Draws are from the operating system, so that these
+change from run to run.
 """
 
 import os

@@ -8,7 +8,8 @@ sparse (Dirichlet with three fifths of the places empty) or france (examples/fra
 empty places). Loss: distance; epsilon 1 per unit. All places and all actions count.
 
 Printed: seconds of processor in one thread for the search and for making and checking the certificate, rounds, and
-the relative gap that the certificate proves, in rationals or rounded outward. A search ends after ten minutes. Compilation by numba is left out (a small
+the relative gap that the certificate proves, in rationals or rounded outward. A search ends after ten minutes.
+ Compilation by numba is left out (a small
 design comes first).
 """
 

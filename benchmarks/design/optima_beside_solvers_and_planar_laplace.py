@@ -2,15 +2,16 @@
 
 Run: PYTHONPATH=src python benchmarks/design/optima_beside_solvers_and_planar_laplace.py [case ...]
 
-Cases as in large_maps_are_designed_in_minutes.py; loss: distance; epsilon 1 per unit. HiGHS gets the user's program, its
-simplex method, its interior point (without crossover) and its first-order method PDLP, one thread and 45 s by the clock
+Cases as in large_maps_are_designed_in_minutes.py; loss: distance; epsilon 1 per unit. HiGHS gets the user's program,
+its simplex method, its interior point (without crossover) and its first-order method PDLP, one thread and 45 s by the clock
 each, up to 64 places; beyond, none of them ends in minutes. What a solver has when it ends is made private (constants
-are mixed in, as `utmost.design.repair` does), and the loss is that of the repaired channel, so that a point that breaks privacy wins nothing.
+are mixed in, as `utmost.design.repair` does), and the loss is
+that of the repaired channel, so that a point that breaks privacy wins nothing.
 
 qif, where it is installed, solves a program of its own forming; it is stopped after a minute by the clock.
 
-Planar Laplace: noise of density exp(-|z|) / 2 pi on the plane, its position known to a quarter of a unit and remapped for
-the reader by Bayes' rule; on roads it keeps the level, since no way is shorter than the straight line.
+Planar Laplace: noise of density exp(-|z|) / 2 pi on the plane, its position known to a quarter of a unit and remapped
+for the reader by Bayes' rule; on roads it keeps the level, since no way is shorter than the straight line.
 """
 
 import os
@@ -146,7 +147,7 @@ def by_highs(ptype, consumer, back, options):
 
 
 def loss_when_private(ptype, consumer, near):
-    """The expected loss of the nearest private channel that constants make, or None where there is nothing to repair."""
+    """The expected loss of the nearest private channel that constants make; None where there is none to repair."""
     if not np.isfinite(near).all() or near.sum() == 0:
         return None
     factors = np.exp(-ptype.level.epsilon_float * np.asarray(ptype.space.distances, float))

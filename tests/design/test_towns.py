@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from goodness import LEVEL
 from scipy.stats import binomtest, chisquare
 
 import utmost as ut
+from goodness import LEVEL
 from utmost.design import certificate_of_rays
 from utmost.documents import codec, designs
 from utmost.documents.answers import saved_mechanism

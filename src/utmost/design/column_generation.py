@@ -190,7 +190,9 @@ class _Search:
             _scaled(start.trees.rays.T ** (now / level), weights) for start, level in zip(starts, levels, strict=True)
         ]
         rays = [_scaled(start.rays ** (now / level), weights) for start, level in zip(starts, levels, strict=True)]
-        self.rays = np.concatenate([*rays, *trees, self.rays], axis=1)
+        pool = np.concatenate([*rays, *trees, self.rays], axis=1)
+        _, first = np.unique(np.round(self.marks @ pool, 10), return_index=True)
+        self.rays = np.ascontiguousarray(pool[:, np.sort(first)])
         self.spent = (self.costs @ self.rays).min(axis=0)
         prices = [start.prices * (start.scale / scale) for start in starts]
         # With a price on either side the error is of the second order in their distance.

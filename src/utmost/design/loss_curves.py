@@ -14,7 +14,7 @@ from typing import Any
 
 from utmost.design.checker import Bounds
 from utmost.design.column_generation import Found, searched
-from utmost.design.optimum import Optimum, generates_columns, optimal_mechanism
+from utmost.design.optimum import Optimum, is_reached_exactly, optimal_mechanism
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, checked, exact
 from utmost.exact.numbers import natural
@@ -76,7 +76,7 @@ def _begun(
     progress: Callable[[int, float], object] | None,
 ) -> tuple[Optimum, Found | None]:
     """The best mechanism, and where columns were generated what others can begin with."""
-    if not generates_columns(ptype, consumer):
+    if is_reached_exactly(ptype, consumer):
         return optimal_mechanism(ptype, consumer), None
     left = searched(ptype, consumer, gap=gap, progress=progress, starts=starts)
     return Optimum(left.certificate, "column generation"), left

@@ -43,8 +43,8 @@ class MinimaxOptimum:
         ptype: the privacy type.
         possible: the secrets that the consumer holds possible.
         matrix: the channel, (secrets, actions) Fractions, exactly private.
-        remap: on counts, the row-stochastic Y with ``matrix = G Y``; None where a program in the channel was solved, and where the
-            channel was found in floats.
+        remap: on counts, the row-stochastic Y with ``matrix = G Y``; None where a program in the channel was solved,
+            and where the channel was found in floats.
         loss: the largest expected loss over the possible secrets: exact, or a float rounded up.
         certificate: the optimum of the consumer with the worst prior; no private channel is better in the worst case
             than its lower bound.
@@ -106,8 +106,8 @@ def minimax_mechanism(
         ptype: space and level.
         loss: a named loss, a function, or a (secrets, actions) matrix.
         possible: the secrets that are not ruled out; all of them when left out.
-        exactly: True for a vertex of the program in rationals, False for what HiGHS finds in floats, repaired: the channel is
-            exactly private all the same, and the gap is proven; by default exact where that takes a second or two.
+        exactly: True for a vertex of the program in rationals, False for what HiGHS finds in floats, repaired: the
+            channel is exactly private all the same, and the gap is proven; by default exact where that takes a second.
 
     Raises:
         OutOfRange: for no possible secret, one outside the space, or one named twice.
@@ -143,7 +143,7 @@ def minimax_mechanism(
 
 
 def _near(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...], remapped: bool) -> MinimaxOptimum:
-    """The same from the solver's floats: the channel made exactly private, the worst prior by its duals, both checked."""
+    """The same from the solver's floats: the channel made exactly private, the worst prior by its duals."""
     if remapped:
         G = GeometricMatrix(consumer.secrets, ptype.level).matrix().astype(np.float64)
         program, first = _remap_program(G, np.asarray(consumer.loss, np.float64), secrets), consumer.secrets

@@ -279,15 +279,17 @@ def _is_small(ptype: PrivacyType, consumer: Consumer) -> bool:
 
 
 def generates_columns(ptype: PrivacyType, consumer: Consumer) -> bool:
-    """Whether a design is found by column generation unless another way is asked for.
+    """Whether a design is found by column generation unless another way is asked for: simplex would take minutes."""
+    if is_reached_exactly(ptype, consumer):
+        return False
+    return 2 * len(ptype.space.edges) * consumer.actions > _MOST_SIMPLEX_ROWS
 
-    That is where the simplex method would take minutes, no closed form is tried and no exact vertex is within reach.
-    """
+
+def is_reached_exactly(ptype: PrivacyType, consumer: Consumer) -> bool:
+    """Whether there is a closed form to try, or an exact vertex of a rational program within reach."""
     if isinstance(ptype.space.metric, LineMetric):
-        return False
-    if 2 * len(ptype.space.edges) * consumer.actions <= _MOST_SIMPLEX_ROWS:
-        return False
-    return not (_is_small(ptype, consumer) and consumer.is_exact and _has_rational_factors(ptype))
+        return True
+    return _is_small(ptype, consumer) and consumer.is_exact and _has_rational_factors(ptype)
 
 
 def _digits(ptype: PrivacyType, consumer: Consumer) -> float:
