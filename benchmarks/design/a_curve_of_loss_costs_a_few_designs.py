@@ -4,7 +4,7 @@ Run: PYTHONPATH=src python benchmarks/design/a_curve_of_loss_costs_a_few_designs
 
 Cases as in large_maps_are_designed_in_minutes.py, with a number of levels behind: grid,100,france,16. The levels lie
 evenly from 1/4 to 4 per unit; loss: distance. Printed: seconds of processor in one thread and rounds, certificates
-included, of one design to 1e-7 at level 1, of the curve to 1e-3, and of the same levels one by one, from nothing, to 1e-3.
+included, of one design to 1e-7 at level 1, of the curve to 1e-3, and of the same levels one by one to 1e-3.
 """
 
 import os

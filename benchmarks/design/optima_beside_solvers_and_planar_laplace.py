@@ -3,7 +3,7 @@
 Run: PYTHONPATH=src python benchmarks/design/optima_beside_solvers_and_planar_laplace.py [case ...]
 
 Cases as in large_maps_are_designed_in_minutes.py; loss: distance; epsilon 1 per unit. HiGHS gets the user's program,
-its simplex method, its interior point (without crossover) and its first-order method PDLP, one thread and 45 s by the clock
+its simplex method, interior point (without crossover) and first-order method PDLP, one thread and 45 s by the clock
 each, up to 64 places; beyond, none of them ends in minutes. What a solver has when it ends is made private (constants
 are mixed in, as `utmost.design.repair` does), and the loss is
 that of the repaired channel, so that a point that breaks privacy wins nothing.
