@@ -25,6 +25,7 @@ from utmost.design.nearly_private import private_matrix
 from utmost.design.optimum import optimal_mechanism
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import Array, Level, as_rationals, checked, exact_integer, level, objects, round_up
+from utmost.exact.shown import Shown
 from utmost.privacy import PrivacyType
 from utmost.programs.exact_optima import solve_exactly
 from utmost.programs.highs import solve
@@ -35,8 +36,8 @@ from utmost.spaces import Consumer, LineMetric, priors
 _MOST_RATIONAL, _MOST_IRRATIONAL, _REMAPS_ARE_QUICKER = 20_000, 1_000, 10
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MinimaxOptimum:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MinimaxOptimum(Shown):
     """A channel that is best in the worst case, and why none is better.
 
     Attributes:
@@ -49,6 +50,8 @@ class MinimaxOptimum:
         certificate: the optimum of the consumer with the worst prior; no private channel is better in the worst case
             than its lower bound.
     """
+
+    _shown = ("loss", "ptype", "remap")
 
     ptype: PrivacyType
     possible: tuple[int, ...]

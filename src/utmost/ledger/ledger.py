@@ -9,18 +9,28 @@ from typing import Any, NoReturn, TypeVar
 
 from utmost.errors import BudgetUnused, OutOfRange, Unsupported
 from utmost.exact import Level, Number, level, possible_path
-from utmost.ledger.book import Book
+from utmost.exact.shown import Shown
 from utmost.ledger.budgets import limited, rehearsed
 from utmost.ledger.events import Event, check_name
 from utmost.ledger.key import given_key
 from utmost.ledger.opening import Place, backed_up, opened_book, restored
 from utmost.ledger.publishing import already_published, publish_new
 from utmost.ledger.relaxing import Relaxed, known_release, tightened, viewed, warn_of_names, with_release
-from utmost.ledger.requests import answer_alone, answer_beside, read_promise, read_request, read_table, release_source
+from utmost.ledger.requests import (
+    answer_alone,
+    answer_beside,
+    read_points,
+    read_promise,
+    read_request,
+    read_table,
+    release_source,
+)
+from utmost.ledger.responding import Responding
 from utmost.ledger.responses import Progress, key_of_level
 from utmost.ledger.source import commitment
 from utmost.ledger.spending import Budget, Spending
 from utmost.ledger.state import Published, State
+from utmost.ledger.store import Store
 from utmost.ledger.verification import (
     Status,
     Verification,
@@ -39,13 +49,15 @@ from utmost.workloads import Strategy
 T = TypeVar("T")
 
 
-class Ledger:
+class Ledger(Responding, Shown):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
     A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
     stricter one from the stored responses alone, at a looser one when the curator brings the same values again. All
     responses of a release have one joint law, in whatever order they were asked for, and are together private at the
     largest of their levels.
+
+    Beside releases it keeps one answer of each person who is answered from a design: `respond`.
 
     Each call is one transaction: checked, drawn, held by the witness, durable, then returned. The same request gets
     the same answer, from any thread or process. A call that raises has spent nothing; where it was cut off after its
@@ -54,7 +66,7 @@ class Ledger:
     Promise: a dataset's releases together keep the level `spent`, the sum of their largest levels. Choose each level
     from responses, budgets and costs; a level chosen by looking at the true error is not covered.
 
-    Source: koufogiannis2015, Theorems 1, 11 and 12; on the integers, the process of geometric noise.
+    Source: [koufogiannis2015], Theorems 1, 11 and 12; on the integers, the process of geometric noise.
 
     >>> from tempfile import TemporaryDirectory
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
@@ -69,10 +81,7 @@ class Ledger:
     (['department', 'admitted'], ['admitted'])
     """
 
-    __slots__ = ("_book", "_randomness")
-
-    def __init__(self, book: Book, randomness: Randomness) -> None:
-        self._book, self._randomness = book, randomness
+    __slots__ = ()
 
     @classmethod
     def open(
@@ -134,6 +143,7 @@ class Ledger:
         sensitivity: Number | None = None,
         cells: Number | None = None,
         neighbours: str | None = None,
+        per: Number | None = None,
         numbers: str = "integers",
         grid: Number | None = None,
         largest: Number | None = None,
@@ -157,6 +167,9 @@ class Ledger:
                 `release_table`. The identifiers are committed to, with the order of the rows. Without them the ledger
                 goes by the order of the rows alone.
             strategy: instead of columns and unit, the families to measure of a table that `count_table` made.
+            per: instead of a unit, for columns that are the coordinates of one point a row: the level is for each so
+                much Euclidean distance, as for `release_places`, and so is the budget. Each new level then needs the
+                table. ``grid`` may be any width.
             epsilon, alpha: what the whole release may spend, one of the two.
             largest: a bound on the size of any true value there could be, known without looking at the data. It
                 settles how many bytes a cell takes on disk, since a length must not depend on the values. If left out,
@@ -185,8 +198,9 @@ class Ledger:
         """
         at = level(epsilon, alpha)
         lattice: dict[str, Any] = {"numbers": numbers, "grid": grid, "half_step": half_step, "largest": largest}
-        laid = read_table(strategy, table, columns, public, drop, unit, sensitivity, cells, neighbours)
-        promise = read_promise(strategy, laid, **lattice)
+        lay = read_table if per is None else read_points
+        laid = lay(strategy, table, columns, public, drop, unit, sensitivity, cells, neighbours)
+        promise = read_promise(strategy, laid, per, **lattice)
         asks: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
         asked = read_request(name, laid, at, promise, self._look, drop=drop, id_column=id_column, rows=rows, **asks)
         promise.warn(at)
@@ -260,7 +274,7 @@ class Ledger:
 
         Raises:
             UnknownRelease: where there is no such release.
-            NeedsTable: for a level beyond the loosest.
+            NeedsTable: for a level beyond the loosest; for points, for any that is not stored.
         """
         at = level(epsilon, alpha)
         known = known_release(self._book, name, version)
@@ -314,7 +328,7 @@ class Ledger:
             return self._look(lambda state: state.spending(dataset)).level
         assert name is not None
         return self._look(
-            lambda state: Spending.of(state.release(name, version).spent for version in state.versions(name) or [1])
+            lambda state: Spending.of(one.spent for one in state.named(name) or [state.release(name, None)])
         ).level
 
     def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:
@@ -347,6 +361,14 @@ class Ledger:
         """The distance within which a released value lies of the true one, with this confidence, at a level."""
         at = level(epsilon, alpha)
         return self._look(lambda state: state.release(name, version).promise).radius(at, confidence)
+
+    def release(self, name: str, version: int | None = None) -> Published:
+        """One version of a release, or the newest.
+
+        Raises:
+            UnknownRelease: where there is none.
+        """
+        return self._look(lambda state: state.release(name, version))
 
     @property
     def releases(self) -> tuple[Published, ...]:
@@ -459,6 +481,13 @@ class Ledger:
         """
         at = level(epsilon, alpha)
         return self._book.read(lambda page: key_of_level(page, page.state.release(name, version), at))
+
+    def beside(self, purpose: str) -> tuple[Store, bytes]:
+        """The store, and 32 bytes for one purpose, for a program that keeps records of its own beside the ledger.
+
+        Nothing about the ledger's key, or about what another purpose gives, follows from these bytes.
+        """
+        return self._book.store, self._book.key.derived("beside", check_name(purpose, "purpose"))
 
     def close(self) -> None:
         """Let go of the store's connections."""

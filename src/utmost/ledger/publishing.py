@@ -7,7 +7,7 @@ from utmost.errors import (
     OutOfRange,
 )
 from utmost.ledger.book import Page
-from utmost.ledger.budgets import check_budget, check_named, spending_after
+from utmost.ledger.budgets import check_budget, check_named, check_relation, spending_after
 from utmost.ledger.relaxing import check_values
 from utmost.ledger.requests import Asked, Response
 from utmost.ledger.responses import Item, Progress, new_response, stored_response
@@ -25,6 +25,8 @@ def already_published(page: Page, asked: Asked, progress: Progress | None) -> Re
         OutOfRange: for a version that cannot come next.
     """
     state = page.state
+    if (asked.name, 1) in state.mechanisms:
+        raise AlreadyPublished("a name must stand for one thing", came="a mechanism", where=repr(asked.name))
     versions = state.versions(asked.name)
     wanted = asked.version if asked.version is not None else max(versions, default=1)
     made = state.requests.get(asked.request) if asked.request is not None else None
@@ -106,15 +108,7 @@ def _check_dataset(state: State, asked: Asked, version: int) -> None:
             where=repr(asked.name),
             remedy=f"It is {dataset!r}.",
         )
-    for other in state.of_dataset(asked.dataset):
-        mine, theirs = asked.promise.unit.neighbours, other.promise.unit.neighbours
-        if mine != theirs:
-            raise OutOfRange(
-                f"all releases of dataset {asked.dataset!r} must have neighbours={theirs!r}",
-                came=mine,
-                where=repr(asked.name),
-                remedy="Levels add up only for one relation.",
-            )
+    check_relation(state, asked.dataset, asked.promise.relation, asked.name)
 
 
 def _check_apart(page: Page, asked: Asked, likeness: Likeness) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.exact import Interval, Level, Number, exact, natural, round_down, round_up, settled, wrong_kind
+from utmost.exact.shown import Shown
 from utmost.noise.geometric import Geometric
 from utmost.noise.inversion import Chernoff, Groups, OnIntegers, Smoothed, not_zero
 from utmost.noise.law import law_level, read_confidence
@@ -27,7 +28,7 @@ _HALVINGS = 24
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Combination:
+class Combination(Shown):
     r"""S = sum of c_i G_i, the G_i independent with P(G_i = x) proportional to exp(-e_i |x|) on the integers.
 
     What is said of S is certified: every bound is on the safe side, whatever was rounded on the way. Where all
@@ -52,7 +53,7 @@ class Combination:
         NotANumber, NotALevel, OutOfRange, WrongKind: for what is no such number, and lists of different lengths.
 
     Cost: 1 ms to 1 s to prepare, by the number of groups; memory some MB.
-    Source: [workload error bars](docs/theory/error-bars.md).
+    Source: the laws of docs/theory/error-bars.md.
 
     >>> total = Combination([1], 1, counts=[24])
     >>> total.radius(0.95), total.coverage(13) > 0.95 > total.coverage(12)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.exact import Level, Number, checked, level, plain_array, wrong_kind
 from utmost.exact import level as level_of
+from utmost.exact.shown import Shown
 from utmost.gradual import Path
 from utmost.privacy.unit import Unit, read_unit
 from utmost.release.lattice import Lattice, lattice_of
@@ -149,7 +150,7 @@ def _parts(history: History, which: NDArray[np.intp] | None, chosen: list[Level]
     return [(history.part(here == one), chosen[one]) for one in present]
 
 
-class GradualRelease:
+class GradualRelease(Shown):
     """Values and their noise at all levels at once.
 
     Each cell has noise of its own, geometric on the integers, or geometric on a fine grid (Laplace noise) on the reals.
@@ -178,7 +179,7 @@ class GradualRelease:
     Promise: all answers together keep the level `spent`. Choose each level from responses, budgets and costs; a level
     chosen by looking at the true error is not covered.
 
-    Source: koufogiannis2015, Theorems 1, 11 and 12; on the integers, the process of geometric noise.
+    Source: [koufogiannis2015], Theorems 1, 11 and 12; on the integers, the process of geometric noise.
 
     >>> from utmost.exact import level
     >>> answer = GradualRelease([1198, 557], sensitivity=1)
@@ -338,7 +339,7 @@ Before = Callable[[Any], Any]
 After = Callable[[Any, Level], Any]
 
 
-class ProcessedRelease:
+class ProcessedRelease(Shown):
     """A gradual release of ``before(data)`` whose responses are read by ``after(response, level)``.
 
     The raw responses stay inside: what the reading hides, a clamped tail say, the next level still needs. Each level is
@@ -353,7 +354,7 @@ class ProcessedRelease:
 
     Promise: the level `spent`, for all readings together: they are functions of the responses.
 
-    Source: koufogiannis2015, Corollary 13.
+    Source: [koufogiannis2015], Corollary 13.
 
     >>> ages = [34, 51, 12, 29]
     >>> adults = ProcessedRelease(
@@ -419,7 +420,7 @@ class ProcessedRelease:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NoisePath:
+class NoisePath(Shown):
     """The noise of one value at every level at once; as secret as the value itself.
 
     Attributes:
@@ -479,7 +480,7 @@ def path(
         grid: for reals, the width of the grid, a power of two.
         randomness: the operating system's if left out.
 
-    Source: koufogiannis2015, Theorem 1B and Figure 1, on the integers.
+    Source: [koufogiannis2015], Theorem 1B and Figure 1, on the integers.
 
     >>> found = path("1/10")
     >>> found.at(epsilon=1) == found.at(epsilon=1), found.at(epsilon=500)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable
 from utmost.exact import Level, Number, level, objects
+from utmost.exact.shown import Shown
 from utmost.noise.law import read_confidence
 from utmost.release.adapters import TableAdapter, adapter_of
 from utmost.release.columns import check_distinct, real_column
@@ -25,8 +26,8 @@ PLACES_KIND = "utmost places release"
 PLACES_FORMAT = 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PlacesRelease:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PlacesRelease(Shown):
     """A table whose points were released, and what was promised about them.
 
     Attributes:
@@ -272,6 +273,16 @@ def places_guarantee(law: PlanarLaw, released: Sequence[str]) -> str:
         "distances add up. It does not hide who is in the table, and points much farther apart than this distance "
         "are told apart."
     )
+
+
+def places_line(law: PlanarLaw) -> str:
+    """The promise in one line, for a screen; the statement has the whole of it.
+
+    >>> print(places_line(PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None)))
+    If one point had been 200 away, no result would be more than 1.65 times as likely (epsilon = 0.5 for each 200).
+    """
+    told = f"no result would be more than {factor_text(law.level)} times as likely"
+    return f"If one point had been {law.per} away, {told} ({level_name(law.level)} for each {law.per})."
 
 
 def places_theorem(law: PlanarLaw) -> str:

@@ -11,14 +11,15 @@ from typing import Any
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import Level, Number, checked, level, wrong_kind
 from utmost.exact import round_up as up
+from utmost.exact.shown import Shown
 from utmost.gradual import largest_ratio
 from utmost.privacy.unit import Unit
 from utmost.release.gradual_release import GradualRelease
 from utmost.sampling.random_bits import Randomness
 
 
-@dataclass(frozen=True, slots=True)
-class Coalitions:
+@dataclass(frozen=True, slots=True, repr=False)
+class Coalitions(Shown):
     """What was found of all coalitions of some recipients.
 
     Attributes:
@@ -48,7 +49,7 @@ def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 
 
     Cost: (2 reach + 1)^k probabilities for the set of all k levels.
 
-    Source: koufogiannis2015, Section 4.2.
+    Source: [koufogiannis2015], Section 4.2.
 
     >>> check_coalitions({"ann": level(alpha="1/2"), "bo": level(alpha="2/3"), "cy": level(alpha="2/3")})
     Coalitions(coalitions=7, laws=3, exact=True, discrepancy=0.0)
@@ -81,7 +82,7 @@ def independent_loss(levels: Mapping[Hashable, Number | Level]) -> Fraction:
 Recipient = Hashable
 
 
-class TrustRelease:
+class TrustRelease(Shown):
     """One value, or table, shown to many recipients, to each at the level of its trust.
 
     All views come from one noise process, so the views of a coalition are together private at its largest level. Drawn
@@ -95,7 +96,7 @@ class TrustRelease:
     Raises:
         NotALevel: for a level that is none.
 
-    Source: koufogiannis2015, Section 4.2.
+    Source: [koufogiannis2015], Section 4.2.
 
     >>> shared = TrustRelease(1984, sensitivity=1, levels={"friend": 1, "colleague": "1/2", "stranger": "1/10"})
     >>> shared.loss(["colleague", "stranger"]), shared.naive_loss(["colleague", "stranger"])
@@ -129,6 +130,9 @@ class TrustRelease:
             half_step=half_step,
             randomness=randomness,
         )
+
+    def __repr__(self) -> str:
+        return f"TrustRelease({len(self._levels)} recipients)"
 
     @property
     def levels(self) -> dict[Recipient, Level]:
@@ -177,7 +181,7 @@ def levels_by_distance(
         BadTable: when the owner is not in the network, or an edge is no pair.
         OutOfRange: when a more distant member would get a larger level.
 
-    Source: koufogiannis2015, equation (47).
+    Source: [koufogiannis2015], equation (47).
 
     >>> levels_by_distance([("ann", "bo"), ("bo", "cy"), ("cy", "di")], owner="ann")
     {'bo': Level(epsilon=1), 'cy': Level(epsilon=1/2), 'di': Level(epsilon=1/3)}

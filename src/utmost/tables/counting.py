@@ -23,6 +23,7 @@ from utmost.tables.event_batches import Batch, Events, read_events
 from utmost.tables.event_codes import Persons, amounts_in, places_on
 from utmost.workloads import Axis, Domain
 from utmost.workloads.axes import Label
+from utmost.workloads.sums_and_differences import PairAxis
 
 KEY_BYTES = 32
 _LARGEST_DOMAIN = 1 << 62
@@ -42,6 +43,7 @@ def count_table(
     per_atom: Bounds = ...,
     values: str | None = ...,
     part: None = ...,
+    together: str | None = ...,
     key: bytes | None = ...,
     neighbours: str = ...,
     progress: Progress | None = ...,
@@ -59,6 +61,7 @@ def count_table(
     per_atom: Bounds = ...,
     values: str | None = ...,
     part: str | Mapping[str, Sequence[Label]],
+    together: str | None = ...,
     key: bytes | None = ...,
     neighbours: str = ...,
     progress: Progress | None = ...,
@@ -76,6 +79,7 @@ def count_table(
     per_atom: Any = 1,
     values: str | None = None,
     part: Any = None,
+    together: str | None = None,
     key: bytes | None = None,
     neighbours: str = "add-remove",
     progress: Progress | None = None,
@@ -100,6 +104,8 @@ def count_table(
         values: a column of integers to be summed; None, and events are counted.
         part: an axis of the domain, or {column: list of labels}, that splits the table into parts each person is in
             only one of: a person with events in several is kept in the one with the least hash.
+        together: an axis of two values: the atoms of a person are kept row by row along it, both or neither, of
+            ``at_most / 2`` rows. Sums and differences of the two can be released then, see `Strategy`.
         key: of the hashes: with the same key and events the same atoms are kept. New random bytes when None. The proof
             needs neither a secret key nor a good hash; who knows the key can choose names whose atoms are kept.
         neighbours: "add-remove" or "change-one", see `Unit`.
@@ -129,6 +135,7 @@ def count_table(
     if exact_integer(at_most, "at_most") < 1:
         raise OutOfRange("at_most must be at least 1", came=at_most, remedy="Give how many atoms a person may change.")
     plan = _Counting.of(_declared(domain, by), by, part, person, values)
+    pair = None if together is None else _pair_axis(plan, together, at_most)
     unit = Unit(bound, min(at_most, plan.atoms), neighbours)
     secret = token_bytes(KEY_BYTES) if key is None else bytes(key)
     read = read_events(events, plan.columns, values)
@@ -137,11 +144,15 @@ def count_table(
     if plan.part is not None:
         pairs = _in_one_part(pairs, plan.atoms, persons.texts, secret)
     inner = Pairs(pairs.persons, pairs.cells % plan.atoms, pairs.sums)
-    kept = pairs.where(least_hashed(inner, at_most, persons.texts, key=secret, purpose=b"atom"))
+    kept = pairs.where(
+        least_hashed(inner, at_most, persons.texts, key=secret, purpose=b"atom")
+        if pair is None
+        else _in_rows(inner, pair, at_most // 2, persons.texts, secret)
+    )
     found = totals(kept, plan.parts * plan.atoms, bound).reshape(plan.parts, *plan.shape)
     if plan.part is None:
-        return CountedTable(Domain(plan.named), found[0], unit, read.kind)
-    return _split(plan, plan.part, found, unit, read.kind)
+        return CountedTable(Domain(plan.named), found[0], unit, read.kind, together=together)
+    return _split(plan, plan.part, found, unit, read.kind, together)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -295,11 +306,44 @@ def _in_one_part(pairs: Pairs, atoms: int, persons: Sequence[str], key: bytes) -
     return pairs.where(np.repeat(kept, np.diff(first, append=len(parts))))
 
 
-def _split(plan: _Counting, part: Axis, found: NDArray[Any], unit: Unit, kind: str) -> dict[Label, CountedTable]:
+def _pair_axis(plan: _Counting, together: str, at_most: int) -> PairAxis:
+    """The axis along which a person's atoms are kept by rows.
+
+    Raises:
+        OutOfRange: for other than two values, and an odd number of atoms.
+    """
+    if at_most % 2:
+        remedy = f"Pass at_most={at_most + 1} for {(at_most + 1) // 2} rows of two atoms."
+        raise OutOfRange("at_most must be even where whole rows are kept", came=at_most, remedy=remedy)
+    if not plan.axes:
+        raise OutOfRange("together must be an axis of the table", came=together)
+    return PairAxis.of(Domain(plan.named), together)
+
+
+def _in_rows(pairs: Pairs, pair: PairAxis, rows: int, persons: Sequence[str], key: bytes) -> NDArray[np.bool_]:
+    """Which pairs of person and atom are kept: those in the so many rows of a person that have the least hashes."""
+    after = prod(pair.domain.shape[pair.place + 1 :])
+    row = pairs.cells // (2 * after) * after + pairs.cells % after
+    order = np.lexsort((row, pairs.persons))
+    who, which = pairs.persons[order], row[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (who[1:] != who[:-1]) | (which[1:] != which[:-1])
+    first = np.flatnonzero(new)
+    taken = least_hashed(
+        Pairs(who[first], which[first], pairs.sums[order][first]), rows, persons, key=key, purpose=b"row"
+    )
+    kept = np.empty(len(order), dtype=bool)
+    kept[order] = np.repeat(taken, np.diff(first, append=len(order)))
+    return kept
+
+
+def _split(
+    plan: _Counting, part: Axis, found: NDArray[Any], unit: Unit, kind: str, together: str | None
+) -> dict[Label, CountedTable]:
     """A table for each part; those of one call share an identity that no other call has."""
     identity, name = token_hex(16), part.levels[0]
     tables = {}
     for label, atoms in zip(part.labels[0], found, strict=True):
         domain = Domain(plan.named or {name: [label]})
-        tables[label] = CountedTable(domain, atoms.reshape(domain.shape), unit, kind, (identity, str(label)))
+        tables[label] = CountedTable(domain, atoms.reshape(domain.shape), unit, kind, (identity, str(label)), together)
     return tables
