@@ -34,6 +34,8 @@ COMMANDS = {
     "view": "Make a noisier copy of a release for one recipient, at no cost.",
     "lossless": "Decide whether noise can be relaxed to another level at no loss.",
     "trust": "Plan who in a network sees how much, and show each its view.",
+    "categories": "Collect one of k categories from clients who trust nobody.",
+    "words": "Choose RAPPOR's parameter by the level of a word.",
     "ledger": "Look after a ledger: check it, set its budget, copy it.",
     "serve": "Serve a ledger over HTTP, to people with tokens.",
     "noise": "Describe the least noise for one cell, and its error bars.",

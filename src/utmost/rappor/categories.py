@@ -15,7 +15,8 @@ least tr(F^-1) - 1. F maps the vector of ones to k times itself, and its trace i
 weights m_y, which is convex in a column, so largest at the vertices of the private columns: 1 on some d categories and
 alpha on the others. The harmonic mean of the k - 1 other eigenvalues is at most their arithmetic mean, so that
 
-.. math:: V \ge \frac{(k-1)^2}{k^2 g - k} - \frac{k-1}{k}, \qquad g = \max_d \frac{d + (k-d)\alpha^2}{(d+(k-d)\alpha)^2},
+.. math:: V \ge \frac{(k-1)^2}{k^2 g - k} - \frac{k-1}{k},
+    \qquad g = \max_d \frac{d + (k-d)\alpha^2}{(d+(k-d)\alpha)^2},
 
 and subset selection of the maximal d attains it for every category.
 
@@ -26,12 +27,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from math import comb
 from typing import Any
 
 from utmost.channels import Channel
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import Unsupported
 from utmost.exact import Interval, Level, Number, checked, level, natural, nearest, round_down, round_up
 from utmost.exact.shown import Shown
 
@@ -46,7 +48,10 @@ Formula = Callable[[Any], Any]
 
 def value_at(at: Level, formula: Formula, bits: int = _BITS) -> Fraction | Interval:
     """A rational function of alpha: exactly where alpha is rational, else an interval of so many bits and some more."""
-    return formula(at.alpha_fraction()) if at.is_rational else formula(at.alpha_interval(bits + _lost_bits(at)))
+    found: Fraction | Interval = formula(
+        at.alpha_fraction() if at.is_rational else at.alpha_interval(bits + _lost_bits(at))
+    )
+    return found
 
 
 def _lost_bits(at: Level) -> int:
@@ -104,9 +109,8 @@ class SubsetSelection(Shown):
     @property
     def variances(self) -> tuple[float, float]:
         """What one client adds to the variance of its own category's estimate, and to that of each other one."""
-        found = (_number(self.level, lambda a, k=kind: self._part_of(a, k)) for kind in (True, False))
-        own, other = map(float, found)
-        return own, other
+        own, other = (_number(self.level, partial(self._part_of, is_own=kind)) for kind in (True, False))
+        return float(own), float(other)
 
     @property
     def channel(self) -> Channel:
@@ -168,10 +172,11 @@ class SubsetSelection(Shown):
             alpha = self.level.alpha_fraction()
             mine = self._variance_of(alpha)
             return bool(mine == self.bound_of(alpha, self.size) and all(mine <= self.bound_of(alpha, d) for d in sizes))
-        alpha = self.level.alpha_interval(_BITS + _lost_bits(self.level) + 4 * self.categories.bit_length())
-        mine = self._variance_of(alpha)
-        touches = not (mine.is_below(own := self.bound_of(alpha, self.size)) or own.is_below(mine))
-        return touches and not any(self.bound_of(alpha, d).is_below(mine) for d in sizes)
+        near = self.level.alpha_interval(_BITS + _lost_bits(self.level) + 4 * self.categories.bit_length())
+        found, own = self._variance_of(near), self.bound_of(near, self.size)
+        if found.is_below(own) or own.is_below(found):
+            return False
+        return not any(self.bound_of(near, d).is_below(found) for d in sizes)
 
 
 @checked
@@ -207,7 +212,7 @@ def best_report(
     best = SubsetSelection(k, sizes[0], at)
     for d in sizes[1:]:
         other = SubsetSelection(k, d, at)
-        if is_less(at, lambda a, d=d: other.bound_of(a, d), lambda a, b=best: b.bound_of(a, b.size)):
+        if is_less(at, partial(best.bound_of, size=d), partial(best.bound_of, size=best.size)):
             best = other
     return best
 
@@ -215,11 +220,13 @@ def best_report(
 def is_less(at: Level, one: Formula, other: Formula) -> bool:
     """Whether one rational function of alpha is certainly below another; not where they agree to 8192 bits."""
     if at.is_rational:
-        return bool(value_at(at, one) < value_at(at, other))
+        alpha = at.alpha_fraction()
+        return bool(one(alpha) < other(alpha))
     bits = _BITS
     while bits <= _MOST_BITS:
         mine, theirs = value_at(at, one, bits), value_at(at, other, bits)
-        assert isinstance(mine, Interval) and isinstance(theirs, Interval), "alpha is irrational"
+        assert isinstance(mine, Interval), "alpha is irrational"
+        assert isinstance(theirs, Interval), "alpha is irrational"
         if mine.is_below(theirs) or theirs.is_below(mine):
             return mine.is_below(theirs)
         bits *= 2

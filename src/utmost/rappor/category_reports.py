@@ -23,7 +23,7 @@ from utmost.errors import OutOfRange
 from utmost.exact import Interval, checked, plain_array
 from utmost.exact.shown import Shown
 from utmost.rappor.bits import Bits, draw_bits
-from utmost.rappor.categories import Formula, SubsetSelection, is_less, value_at
+from utmost.rappor.categories import Formula, SubsetSelection, value_at
 from utmost.release.values import secure
 from utmost.sampling.integers import uniform_integers
 from utmost.sampling.random_bits import Randomness
@@ -317,8 +317,7 @@ class CategoryCounts(Shown):
         """The standard errors of the estimates, by the reports alone, at the estimated numbers of clients."""
         own, other = how.variances
         true = np.clip(self.estimates(how), 0, self.clients)
-        found: NDArray[np.float64] = np.sqrt(true * own + (self.clients - true) * other)
-        return found
+        return np.asarray(np.sqrt(true * own + (self.clients - true) * other), dtype=np.float64)
 
 
 def _values(values: Any, how: SubsetSelection) -> NDArray[np.int64]:
@@ -344,7 +343,7 @@ def _sets(reports: Any, how: SubsetSelection) -> Sets:
     return sets
 
 
-def _in_parts(draw: Any, categories: int, randomness: Randomness, *columns: Any) -> Any:
+def _in_parts(draw: Any, categories: int, randomness: Randomness, *columns: Any) -> Sets:
     """What is drawn for some clients at a time, so that memory stays bounded."""
     step, count = max(1, _CELLS // categories), len(columns[0])
     starts = range(0, max(count, 1), step)
@@ -382,7 +381,7 @@ def _others(sets: Sets, categories: int) -> Sets:
 
 def _without(sets: Sets, values: NDArray[np.int64]) -> Sets:
     """Each set without one of its members."""
-    return sets[sets != values[:, None]].reshape(len(sets), max(sets.shape[1] - 1, 0))
+    return np.asarray(sets[sets != values[:, None]]).reshape(len(sets), max(sets.shape[1] - 1, 0))
 
 
 def _chosen(pool: Sets, size: int, randomness: Randomness) -> Sets:
