@@ -309,8 +309,7 @@ class CategoryCounts(Shown):
     def estimates(self, how: SubsetSelection) -> NDArray[np.float64]:
         """Unbiased estimates of the number of clients in each category, (seen - q n)/(p - q); they sum to n."""
         p, q = float(how.inside), float(how.outside)
-        found: NDArray[np.float64] = (self.seen - q * self.clients) / (p - q)
-        return found
+        return np.asarray((self.seen - q * self.clients) / (p - q), dtype=np.float64)
 
     @checked
     def errors(self, how: SubsetSelection) -> NDArray[np.float64]:
