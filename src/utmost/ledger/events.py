@@ -47,7 +47,7 @@ def check_name(name: object, what: str) -> str:
     )
 
 
-FORMAT = 3
+FORMAT = 4
 
 KINDS = ("opened", "published", "answered", "budgeted", "quarantined", "resumed")
 """A ledger is made; a release is published; it is answered at one level more; a budget is set; a quarantine
@@ -77,7 +77,12 @@ def _third(facts: Facts) -> Facts:
     return {"part": None, **facts, "promise": {"strategy": None, **facts["promise"]}}
 
 
-UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second, 2: _third}
+def _fourth(facts: Facts) -> Facts:
+    """Format 4 is about releases whose noise is addressed by item."""
+    return {"items": None, **facts} if "promise" in facts else facts
+
+
+UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second, 2: _third, 3: _fourth}
 """From a format to the next: the facts of an event as the next format would have written them."""
 
 
@@ -102,7 +107,7 @@ def event_bytes(event: Event) -> bytes:
     """The event as it is stored: JSON with its names in order and no spaces.
 
     >>> event_bytes(Event(1, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "d", "limit": "1"}))
-    b'{"facts":{"dataset":"d","limit":"1"},"format":3,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
+    b'{"facts":{"dataset":"d","limit":"1"},"format":4,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
     """
     body = {"format": FORMAT, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")

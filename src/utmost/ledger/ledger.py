@@ -138,6 +138,7 @@ class Ledger:
         grid: Number | None = None,
         largest: Number | None = None,
         half_step: bool = False,
+        noise: str = "rows",
         id_column: str | None = None,
         dataset: str | None = None,
         independent: bool = False,
@@ -163,6 +164,8 @@ class Ledger:
                 2^1278 steps for up to 409 cells and 2^126 from 4096 cells on, at 160 to 16 bytes.
             half_step: for odd sensitivities above 1, half-step staircase noise, which is less than geometric noise up
                 to a level of 2.5 a cell and as lossless to relax.
+            noise: "rows", drawn row by row; or "items", a function of the ledger's key and each row's identifier, so
+                that the order of the rows does not matter, now or later: see docs/theory/item-noise.md.
             dataset: whose budget is spent; the release's own name if left out. All releases of a dataset add up.
             independent: confirms that these data are not those of another dataset in the ledger, where a column holds
                 the very values of another dataset's, or where a limit waits for a dataset that no release names. It
@@ -188,7 +191,9 @@ class Ledger:
         laid = read_table(strategy, table, columns, public, drop, unit, sensitivity, cells, neighbours)
         promise = read_promise(strategy, laid, **lattice)
         asks: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
-        asked = read_request(name, laid, at, promise, self._look, drop=drop, id_column=id_column, rows=rows, **asks)
+        asked = read_request(
+            name, laid, at, promise, self._look, drop=drop, id_column=id_column, rows=rows, noise=noise, **asks
+        )
         promise.warn(at)
         warn_of_rows(asked.rows_from)
         made = self._book.answer(

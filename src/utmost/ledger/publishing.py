@@ -8,13 +8,17 @@ from utmost.errors import (
 )
 from utmost.ledger.book import Page
 from utmost.ledger.budgets import check_budget, check_named, spending_after
+from utmost.ledger.item_rows import Order, check_kept, digest_of_tags, tag_parts
 from utmost.ledger.relaxing import check_values
 from utmost.ledger.requests import Asked, Response
 from utmost.ledger.responses import Item, Progress, new_response, stored_response
-from utmost.ledger.source import Likeness, commitment
-from utmost.ledger.state import Published, State, bound_facts
+from utmost.ledger.source import Likeness, Source, commitment, noise_secret
+from utmost.ledger.state import ByItem, Published, State, bound_facts
 from utmost.release.statements import level_text
+from utmost.sampling.item_words import Tags, check_unique, item_tags
 from utmost.sampling.random_bits import Randomness
+
+Parts = tuple[bytes, ...]
 
 
 def already_published(page: Page, asked: Asked, progress: Progress | None) -> Response | None:
@@ -38,8 +42,8 @@ def already_published(page: Page, asked: Asked, progress: Progress | None) -> Re
         remedy = f"Its next version is {len(versions) + 1}."
         raise OutOfRange("versions must follow one another", came=wanted, where=repr(asked.name), remedy=remedy)
     release = state.releases[asked.name, wanted]
-    _check_same(page, asked, release, len(versions))
-    return stored_response(page, release, asked.level, progress)
+    order = _check_same(page, asked, release, len(versions))
+    return order.asked(stored_response(page, release, asked.level, progress))
 
 
 def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Progress | None) -> Response:
@@ -61,6 +65,8 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
     check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.part))
     source = asked.source
     committed = commitment(page.key, asked.name, version, source)
+    tags, kept = _tags_of(page, asked.name, version, committed, source)
+    items = None if tags is None or asked.id_column is None else ByItem((asked.id_column,), digest_of_tags(kept))
     about = {
         "name": asked.name,
         "version": version,
@@ -76,24 +82,42 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
         "public": list(source.public),
         "rows_from": asked.rows_from,
         "part": None if asked.part is None else list(asked.part),
+        "items": None if items is None else items.facts(),
     }
     bound = bound_facts(about)
-    item = Item(asked.name, version, asked.columns, source.rows, asked.promise, committed, bound, None)
-    drawn, facts = new_response(page, item, asked.level, source.columns, randomness, progress, before=(committed,))
+    item = Item(asked.name, version, asked.columns, source.rows, asked.promise, committed, bound, None, items, tags)
+    before = committed, *kept
+    drawn, facts = new_response(page, item, asked.level, source.columns, randomness, progress, before=before)
     page.append("published", about | facts)
     return drawn
 
 
-def _check_same(page: Page, asked: Asked, release: Published, versions: int) -> None:
+def _tags_of(page: Page, name: str, version: int, committed: bytes, source: Source) -> tuple[Tags | None, Parts]:
+    """The tags of the items, no two alike, and the parts in which they are kept; none where the noise goes by rows."""
+    if source.items is None:
+        return None, ()
+    tags = item_tags(noise_secret(page.key, name, version, committed), [source.items])
+    check_unique(tags)
+    return tags, tag_parts(tags)
+
+
+def _check_same(page: Page, asked: Asked, release: Published, versions: int) -> Order:
+    """In which order the values come, once they are known to be those that were published."""
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={versions + 1}."
-    mine = asked.columns, asked.promise.facts(), asked.dataset, asked.id_column
-    if mine != (release.columns, release.promise.facts(), release.dataset, release.id_column):
-        raise AlreadyPublished("a release must keep its columns, promise and dataset", where=where, remedy=remedy)
-    check_values(page, release, commitment(page.key, release.name, release.version, asked.source), asked.source)
+    mine = asked.columns, asked.promise.facts(), asked.dataset, asked.id_column, asked.source.items is None
+    theirs = release.columns, release.promise.facts(), release.dataset, release.id_column, release.items is None
+    if mine != theirs:
+        raise AlreadyPublished(
+            "a release must keep its columns, promise, dataset and noise", where=where, remedy=remedy
+        )
+    check_kept(release)
+    committed = commitment(page.key, release.name, release.version, asked.source)
+    check_values(page, release, committed, asked.source)
     if asked.level not in release.responses:
         came = f"{level_text(asked.level)} beside {', '.join(map(level_text, release.levels))}"
         raise AlreadyPublished("a release is published once", came=came, where=where, remedy=remedy)
+    return Order.of(page, release, asked.source, committed)
 
 
 def _check_dataset(state: State, asked: Asked, version: int) -> None:

@@ -16,6 +16,7 @@ from utmost.errors import (
 from utmost.exact import Level
 from utmost.ledger.book import Book, Page
 from utmost.ledger.budgets import check_budget, spending_after
+from utmost.ledger.item_rows import Order, check_kept
 from utmost.ledger.key import Key
 from utmost.ledger.requests import Response
 from utmost.ledger.responses import Item, Progress, new_response, stored_response
@@ -64,8 +65,12 @@ class Relaxed:
         found = self.now(page)
         if found is None:
             return None
+        check_kept(found)
         check_values(page, found, self.committed, self.source)
-        return stored_response(page, found, self.level, progress) if self.level in found.responses else None
+        if self.level not in found.responses:
+            return None
+        order = Order.of(page, found, self.source, self.committed)
+        return order.asked(stored_response(page, found, self.level, progress))
 
     def made(self, page: Page, randomness: Randomness, progress: Progress | None) -> Response | None:
         """A new answer, drawn and written; None where another version is the newest now.
@@ -76,7 +81,9 @@ class Relaxed:
         found = self.now(page)
         if found is None:
             return None
-        return answer_more(page, found, self.level, self.source.columns, randomness, progress)
+        order = Order.of(page, found, self.source, self.committed)
+        values = order.kept(self.source.columns)
+        return order.asked(answer_more(page, found, self.level, values, randomness, progress))
 
 
 def viewed(
@@ -84,6 +91,7 @@ def viewed(
 ) -> tuple[Published, Response] | None:
     """A release and its response at a level, where that is stored."""
     found = page.state.release(name, version)
+    check_kept(found)
     return (found, stored_response(page, found, level, progress)) if level in found.responses else None
 
 
@@ -96,6 +104,7 @@ def tightened(
         NeedsTable: for a level beyond the loosest.
     """
     found = page.state.release(name, version)
+    check_kept(found)
     if found.spent < level:
         remedy = f"It is stored up to {found.spent}: call relax with the table."
         raise NeedsTable("a level beyond the loosest needs the values", came=level, where=repr(name), remedy=remedy)

@@ -11,10 +11,46 @@ from utmost.exact import Level, exact_integer
 from utmost.ledger.events import Event, check_name
 from utmost.ledger.promise import Promise
 from utmost.ledger.spending import Part, Spending, together
+from utmost.ledger.vault import BLOCK
 from utmost.release.statements import level_of_text
 
 Item = tuple[str, int]
 """A release: its name and version."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByItem:
+    """What is known of a release whose noise is addressed by item.
+
+    Attributes:
+        identifiers: the columns that together say which item a row is.
+        tags: the digest of the tags of the rows, in the order in which the responses are kept; None where the ledger
+            keeps no responses, as for a release that an engine answers.
+    """
+
+    identifiers: tuple[str, ...]
+    tags: str | None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the ledger keeps the responses."""
+        return self.tags is not None
+
+    def facts(self) -> dict[str, Any]:
+        """The same as an event keeps it."""
+        return {"identifiers": list(self.identifiers), "tags": self.tags}
+
+    @classmethod
+    def of_facts(cls, facts: Any) -> "ByItem | None":
+        """What an event keeps."""
+        if facts is None:
+            return None
+        names, tags = facts["identifiers"], facts["tags"]
+        if type(names) is not list or not names or any(type(name) is not str for name in names):
+            raise TypeError("identifiers")
+        if tags is not None and type(tags) is not str:
+            raise TypeError("tags")
+        return cls(tuple(names), tags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +92,7 @@ class Published:
         public: the columns that were declared public when it was published.
         rows_from: where the list of rows comes from, "declared" or "observed".
         part: where the dataset was counted in parts that share nobody: the partition, and which part of it this is.
+        items: where the noise is addressed by item, what is known of that; None where it goes by rows.
     """
 
     name: str
@@ -74,6 +111,12 @@ class Published:
     public: tuple[str, ...] = ()
     rows_from: str = "declared"
     part: Part | None = None
+    items: ByItem | None = None
+
+    @property
+    def path(self) -> tuple[Level, ...]:
+        """The levels with a response, in the order in which they were answered."""
+        return tuple(sorted(self.responses, key=lambda level: self.responses[level].event))
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -235,6 +278,7 @@ _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
         "request": (str, type(None)),
         "values": (str, type(None)),
         "part": (list, type(None)),
+        "items": (dict, type(None)),
     },
     "answered": _OF_RESPONSE,
     "budgeted": {"dataset": _TEXT, "limit": _TEXT},
@@ -270,8 +314,8 @@ def bound_facts(facts: Mapping[str, Any]) -> bytes:
     """
     about = {name: facts.get(name) for name in _BOUND}
     about["promise"] = {name: facts["promise"].get(name) for name in _BOUND_PROMISE}
-    # Facts of format 3, bound where a release has them, so that the seals of older releases hold.
-    later = {"strategy": facts["promise"].get("strategy"), "part": facts.get("part")}
+    # Facts of formats 3 and 4, bound where a release has them, so that the seals of older releases hold.
+    later = {"strategy": facts["promise"].get("strategy"), "part": facts.get("part"), "items": facts.get("items")}
     about |= {name: fact for name, fact in later.items() if fact is not None}
     return sha256(json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
 
@@ -288,6 +332,8 @@ def _opened(state: State, facts: Mapping[str, Any]) -> State:
 
 
 def _published(facts: Mapping[str, Any], number: int) -> Published:
+    items = ByItem.of_facts(facts["items"])
+    first = 1 if items is None or not items.is_kept else 1 + -(-facts["rows"] // BLOCK)
     return Published(
         name=facts["name"],
         version=facts["version"],
@@ -298,12 +344,15 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
         promise=Promise.of_facts(facts["promise"]),
         commitment=facts["commitment"],
         kind=facts["kind"],
-        responses={level_of_text(facts["level"]): Response(number, 1, facts["parts"], facts["root"], facts["seal"])},
+        responses={
+            level_of_text(facts["level"]): Response(number, first, facts["parts"], facts["root"], facts["seal"])
+        },
         bound=bound_facts(facts),
         values=facts["values"],
         public=tuple(facts["public"]),
         rows_from=facts["rows_from"],
         part=None if facts["part"] is None else _part(*facts["part"]),
+        items=items,
     )
 
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from utmost.errors import BadTable, OutOfRange
 from utmost.release.lattice import Lattice
 from utmost.release.item_release import steps_of_column
+from utmost.sampling.integers import Integers
 from utmost.sampling.item_words import Identifiers, Tags, compound_tags, derived_secret, item_tags
 
 BLOCKS = 1024
@@ -130,18 +131,18 @@ class CommitmentKey:
         missing = [name for name in self.columns if name not in values]
         if missing:
             raise BadTable("every released column must be there", came=f"no column {missing[0]!r}")
-        return self.committed_steps(
-            tags, [steps_of_column(self.lattice, values[name], len(tags), name) for name in self.columns]
-        )
-
-    def committed_steps(self, tags: Tags, columns: Sequence[NDArray[Any]]) -> ItemCommitment:
-        """The same, of values in steps and tags that are known: those of `item_tags` under this secret."""
-        secret = derived_secret(self.secret, "row")
-        digests = compound_tags(secret, [tags, *(item_tags(secret, [Identifiers.of(one)]) for one in columns)])
-        return ItemCommitment(_summed((tags[:, 0] % BLOCKS).astype(np.int64), digests))
+        read = [steps_of_column(self.lattice, values[name], len(tags), name) for name in self.columns]
+        return committed_rows(self.secret, tags, read)
 
     def __repr__(self) -> str:
         return f"CommitmentKey(columns={self.columns})"
+
+
+def committed_rows(secret: bytes, tags: Tags, columns: Sequence[Integers]) -> ItemCommitment:
+    """The commitment to rows whose values are in steps, and whose tags are those of `item_tags` under the secret."""
+    of_rows = derived_secret(secret, "row")
+    digests = compound_tags(of_rows, [tags, *(item_tags(of_rows, [Identifiers.of(one)]) for one in columns)])
+    return ItemCommitment(_summed((tags[:, 0] % BLOCKS).astype(np.int64), digests))
 
 
 def first_difference(one: bytes, other: bytes) -> int:

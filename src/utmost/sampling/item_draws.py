@@ -280,4 +280,3 @@ def _bridged(transition: Bridge, word_bits: int) -> tuple[Inversion, Inversion |
     fall = _Geometric(transition.fall, doublings([(at, 1), (strict, -1)]), word_bits)
     rise = _Geometric(transition.rise, doublings([(at, 1), (strict, 1)]), word_bits)
     return marks, idle, fall, rise
-
