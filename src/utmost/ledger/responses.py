@@ -8,8 +8,8 @@ from typing import Any
 from utmost.errors import LedgerDamaged, Unsupported
 from utmost.exact import Level
 from utmost.ledger.book import Page
-from utmost.ledger.promise import Promise
 from utmost.ledger.item_rows import ItemNoise, item_release, stored_tags
+from utmost.ledger.promise import Promise
 from utmost.ledger.response_noise import DerivedNoise, DrawnNoise, Noise, NoiseByRuns, check_apart
 from utmost.ledger.state import ByItem, Published
 from utmost.ledger.store import Rows

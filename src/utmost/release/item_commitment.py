@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from utmost.errors import BadTable, OutOfRange
-from utmost.release.lattice import Lattice
 from utmost.release.item_release import steps_of_column
+from utmost.release.lattice import Lattice
 from utmost.sampling.integers import Integers
 from utmost.sampling.item_words import Identifiers, Tags, compound_tags, derived_secret, item_tags
 

@@ -214,7 +214,7 @@ class BlockCipher:
     __slots__ = ("_encryptor",)
 
     def __init__(self, key: bytes) -> None:
-        self._encryptor = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()  # noqa: S305  single blocks of a PRF
+        self._encryptor = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()
 
     def encrypted(self, blocks: NDArray[Any]) -> Tags:
         """Each row of 16 bytes encrypted by itself, shape (n, 2)."""

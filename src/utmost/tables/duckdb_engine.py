@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from utmost.errors import Unsupported
-from utmost.tables.engines import Batches, BatchMap, RowsInOrder
+from utmost.tables.engines import Batches, BatchMap, RowsMap
 from utmost.tables.extra import extra
 
 _CHUNK = 1 << 17
@@ -47,9 +47,10 @@ class DuckRelation:
         stream.check_readable()
         return stream.home.from_arrow(stream)
 
-    def added_up(self, by: str, work: RowsInOrder, schema: Any) -> Batches:
-        """The rows pass by in one order; the sums are made on the way."""
-        return work(iter(_reader(self.native.order(f"{_quoted(by)} ASC NULLS FIRST"))))
+    def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
+        """The rows pass by, in one order where one is asked for; the sums are made on the way."""
+        rows = self.native if by is None else self.native.order(f"{_quoted(by)} ASC NULLS FIRST")
+        return work(iter(_reader(rows)))
 
 
 class _Stream:

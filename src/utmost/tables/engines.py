@@ -17,8 +17,8 @@ Batches = Iterator[Any]
 BatchMap = Callable[[Any], Any]
 """From one Arrow record batch to another: a pure function that can be pickled, since workers get a copy of it."""
 
-RowsInOrder = Callable[[Batches], Batches]
-"""From the batches of some of the rows, in the order of a column, to the batches that are made of them."""
+RowsMap = Callable[[Batches], Batches]
+"""From the batches of some of the rows to the batches that are made of them; it can be pickled, too."""
 
 _DOORS = {
     "polars.lazyframe": ("LazyFrame", "polars_engine", "LazyPolars"),
@@ -52,10 +52,11 @@ class EngineFrame(Protocol):
         """The engine's own frame of the batches that ``work`` makes, of this Arrow schema; not evaluated yet."""
         ...
 
-    def added_up(self, by: str, work: RowsInOrder, schema: Any) -> Batches:
-        """What ``work`` makes of the rows, in order of the column ``by``, added up: batches of few rows.
+    def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
+        """What ``work`` makes of the rows, added up: batches of few rows.
 
-        The rows may come in several parts, each in order, where all rows with one value of ``by`` are in one part.
+        Where a column ``by`` is named, the rows come in its order, perhaps in several parts, each in order, where all
+        rows with one value of it are in one part; else they come in any parts and any order.
 
         Args:
             schema: of what is made: in its first column the keys, none twice in a batch, and sums in the others.

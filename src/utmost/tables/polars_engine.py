@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from utmost.errors import Unsupported
-from utmost.tables.engines import Batches, BatchMap, RowsInOrder
+from utmost.tables.engines import Batches, BatchMap, RowsMap
 from utmost.tables.extra import extra
 
 _CHUNK = 1 << 18
@@ -47,16 +47,17 @@ class LazyPolars:
 
         return self.native.map_batches(batch, schema=wanted, streamable=True)
 
-    def added_up(self, by: str, work: RowsInOrder, schema: Any) -> Batches:
-        """The rows pass by in one order; the sums are made on the way."""
+    def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
+        """The rows pass by, in one order where one is asked for; the sums are made on the way."""
         if not hasattr(self.native, "collect_batches"):
             raise Unsupported(
                 "a lazy frame that is read in batches needs polars 1.34 or later",
                 came=extra("polars", "tables").__version__,
                 remedy="Update Polars, or collect the frame first.",
             )
-        ordered = self.native.sort(by)
-        frames = ordered.collect_batches(chunk_size=_CHUNK, maintain_order=True, lazy=True, engine="streaming")
+        rows = self.native if by is None else self.native.sort(by)
+        ordered = by is not None
+        frames = rows.collect_batches(chunk_size=_CHUNK, maintain_order=ordered, lazy=True, engine="streaming")
         return work(batch for frame in frames for batch in _arrow_batches(frame))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from utmost import errors
 from utmost.errors import Unsupported, UtmostError
-from utmost.tables.engines import Batches, BatchMap, RowsInOrder
+from utmost.tables.engines import Batches, BatchMap, RowsMap
 from utmost.tables.extra import extra
 
 REFUSAL = "refusal"
@@ -47,15 +47,19 @@ class SparkRows:
         """The dataframe of the batches that are made."""
         return self._in_arrow(_OneByOne(work), schema)
 
-    def added_up(self, by: str, work: RowsInOrder, schema: Any) -> Batches:
-        """Rows with one value of ``by`` go to one partition, where ``work`` is done; Spark adds up its sums."""
-        self._check_binary([by])
+    def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
+        """Rows with one value of ``by`` go to one partition; ``work`` is done there, and Spark adds up its sums."""
         functions = extra("pyspark.sql.functions", "spark")
         keys, *sums = schema.names
-        parts = SparkRows(self.native.repartition(_ticked(by)).sortWithinPartitions(_ticked(by)))
-        made = parts._in_arrow(_Refusing(work, schema), schema.append(refusal_field()))
+        made = self._in_parts(by)._in_arrow(_Refusing(work, schema), schema.append(refusal_field()))
         totals = made.groupBy(keys, REFUSAL).agg(*(functions.sum(name).alias(name) for name in sums))
         return iter([_gathered(totals, schema)])
+
+    def _in_parts(self, by: str | None) -> "SparkRows":
+        if by is None:
+            return self
+        self._check_binary([by])
+        return SparkRows(self.native.repartition(_ticked(by)).sortWithinPartitions(_ticked(by)))
 
     def _in_arrow(self, work: Any, schema: Any) -> Any:
         types = extra("pyspark.sql.pandas.types", "spark")
@@ -87,7 +91,7 @@ class _OneByOne:
 class _Refusing:
     """Work of which a refusal comes to the driver as a row, and so as the error that it is."""
 
-    def __init__(self, work: RowsInOrder, schema: Any) -> None:
+    def __init__(self, work: RowsMap, schema: Any) -> None:
         self._work, self._schema = work, schema
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
