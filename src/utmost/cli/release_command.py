@@ -90,7 +90,7 @@ Tables = Annotated[
 
 
 def release(
-    table: options.TableFile,
+    table: options.TableOrLake,
     columns: Columns = None,
     sensitivity: Sensitivity = None,
     cells: Cells = None,

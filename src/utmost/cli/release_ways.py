@@ -12,6 +12,7 @@ from utmost.errors import OutOfRange
 from utmost.noise.law import read_confidence
 from utmost.release import rehearse_table, release_table
 from utmost.tables import files
+from utmost.tables.streamed import streamed_release
 
 Asked = Any
 """The arguments of the command by their names: ``columns``, ``public`` and ``drop`` as lists of names, ``out`` as a
@@ -125,6 +126,11 @@ def table_of_columns(asked: Asked) -> None:
     promise |= _some(asked, "cost", "relaxable", "confidence")
     check_free(asked.table, asked.out, asked.sign)
     signer = None if asked.sign is None else signer_of(asked.sign)
+    large = files.streamed(asked.table) if counted is None and (asked.out is not None or asked.dry_run) else None
+    if large is not None:
+        with busy(f"Checking {asked.table.name}"):
+            found = streamed_release(large, **promise, rehearsed=asked.dry_run)
+        return give(found, asked.out, signer, as_json=asked.as_json)
     with busy(f"Checking and noising {asked.table.name}"):
         source = files.read(asked.table) if counted is None else counted
         made = (rehearse_table if asked.dry_run else release_table)(source, **promise)

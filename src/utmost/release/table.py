@@ -245,7 +245,7 @@ class CheckedTable:
         chosen = chosen_columns(laid.columns, names, id_column)
         published, dropped = declared_columns(names, chosen, laid.public, drop)
         kept = tuple(name for name in published if name not in laid.labels)
-        _check_radii_free(chosen, names)
+        check_radii_free(chosen, names)
         if id_column is not None:
             check_distinct(adapter.column(table, id_column), id_column, lambda row: adapter.place(table, row))
         read = integer_column if plan.law.numbers == "integers" else real_column
@@ -390,6 +390,13 @@ def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, 
             )
 
 
+def same_cells(column: Column, true: Column) -> bool:
+    """Whether a column holds the true values in every row, as numbers or as text."""
+    if len(column) != len(true) or not all(map(_same, _plain(column[:_FIRST]), _plain(true[:_FIRST]))):
+        return False
+    return all(map(_same, _plain(column), _plain(true)))
+
+
 def _plain(column: Column) -> list[Any]:
     return column.tolist() if isinstance(column, np.ndarray) else list(column)
 
@@ -409,7 +416,12 @@ def _listed(names: str | Sequence[str], where: str) -> tuple[str, ...]:
     return listed  # type: ignore[return-value]
 
 
-def _check_radii_free(chosen: tuple[str, ...], names: tuple[str, ...]) -> None:
+def check_radii_free(chosen: tuple[str, ...], names: tuple[str, ...]) -> None:
+    """Check that the columns of radii have names of their own.
+
+    Raises:
+        BadTable: where a column has such a name.
+    """
     for name in chosen:
         if f"{name}_radius" in names:
             raise BadTable(
