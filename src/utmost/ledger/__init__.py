@@ -1,10 +1,11 @@
 """The ledger: releases kept for years, relaxed at any time, and nothing said twice."""
 
 from utmost.ledger.events import Event
+from utmost.ledger.item_ledger import ItemLedger
 from utmost.ledger.ledger import Ledger
 from utmost.ledger.opening import read_sealed
 from utmost.ledger.spending import Budget, Spending
 from utmost.ledger.state import Published
 from utmost.ledger.verification import Status, Verification
 
-__all__ = ["Budget", "Event", "Ledger", "Published", "Spending", "Status", "Verification", "read_sealed"]
+__all__ = ["Budget", "Event", "ItemLedger", "Ledger", "Published", "Spending", "Status", "Verification", "read_sealed"]

@@ -1,4 +1,4 @@
-"""Releases by item that the ledger keeps: the tags of their rows, their noise, and answers in the order of the table."""
+"""Releases by item that the ledger keeps: tags and noise of their rows, and answers in the order of the table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -68,21 +68,30 @@ class Committed(Protocol):
     """What is known of a release before its levels: an `Item` is."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the release."""
+
     @property
-    def version(self) -> int: ...
+    def version(self) -> int:
+        """Which version of it."""
+
     @property
-    def columns(self) -> tuple[str, ...]: ...
+    def columns(self) -> tuple[str, ...]:
+        """The released columns."""
+
     @property
-    def promise(self) -> Promise: ...
+    def promise(self) -> Promise:
+        """What holds at every level."""
+
     @property
-    def committed(self) -> bytes: ...
+    def committed(self) -> bytes:
+        """The commitment to the identifiers and values."""
 
 
-def item_release(key: Key, about: Committed, path: Sequence[Level]) -> ItemRelease:
-    """A release by item, with the levels of a path, as its workers need it."""
+def item_release(key: Key, about: Committed, path: Sequence[Level], at: Level) -> ItemRelease:
+    """A release by item at a level of a path, as its workers need it."""
     secret = noise_secret(key, about.name, about.version, about.committed)
-    return ItemRelease(secret, about.columns, about.promise.lattice, tuple(path))
+    return ItemRelease(secret, about.columns, about.promise.lattice, tuple(path), at)
 
 
 def tag_parts(tags: Tags) -> tuple[bytes, ...]:

@@ -12,6 +12,7 @@ from utmost.exact import Level, Number, level, possible_path
 from utmost.ledger.book import Book
 from utmost.ledger.budgets import limited, rehearsed
 from utmost.ledger.events import Event, check_name
+from utmost.ledger.item_ledger import ItemLedger
 from utmost.ledger.key import given_key
 from utmost.ledger.opening import Place, backed_up, opened_book, restored
 from utmost.ledger.publishing import already_published, publish_new
@@ -352,6 +353,11 @@ class Ledger:
         """The distance within which a released value lies of the true one, with this confidence, at a level."""
         at = level(epsilon, alpha)
         return self._look(lambda state: state.release(name, version).promise).radius(at, confidence)
+
+    @property
+    def items(self) -> ItemLedger:
+        """The releases by item that an engine answers: the ledger keeps events and commitments, and no responses."""
+        return ItemLedger(self._book)
 
     @property
     def releases(self) -> tuple[Published, ...]:

@@ -145,6 +145,18 @@ def answer_more(
         BudgetExceeded: where the dataset does not allow it.
         Quarantined: for a release that has lost responses, beyond its loosest level.
     """
+    check_answerable(page, release, level)
+    drawn, facts = new_response(page, Item.of(page, release), level, values, randomness, progress)
+    page.append("answered", {"name": release.name, "version": release.version} | facts)
+    return drawn
+
+
+def check_answerable(page: Page, release: Published, level: Level) -> None:
+    """Check that a release may be answered at one level more.
+
+    Raises:
+        BudgetExceeded, Quarantined: as for `answer_more`.
+    """
     if release.spent < level:
         if not release.relaxable:
             raise Quarantined(
@@ -154,9 +166,6 @@ def answer_more(
                 remedy="Publish the data as a new version.",
             )
         check_budget(page.state, release.dataset, spending_after(page.state, release.dataset, release, level))
-    drawn, facts = new_response(page, Item.of(page, release), level, values, randomness, progress)
-    page.append("answered", {"name": release.name, "version": release.version} | facts)
-    return drawn
 
 
 def check_values(page: Page, release: Published, now: bytes, source: Source) -> None:

@@ -74,7 +74,8 @@ class Answer:
         return add(loose, self.lattice.times(self.noise.within(*at, apart)))
 
 
-_FORM = 2  # how new responses are sealed
+FORM = 2
+"""How new responses are sealed."""
 
 Progress = Callable[[int, int], None]
 """Called with how many cells are done, and how many there are."""
@@ -174,7 +175,7 @@ def new_response(
     step = Step.from_known([] if item.stored is None else item.stored.responses, level)
     answer = Answer(step, item.promise.lattice, _noise(page, item, step, randomness))
     event, root, drawn, done = page.state.number + 1, Root(), {}, 0
-    seal = level_seal(page.key, page.state.identity, item, level, _FORM, is_sealed=page.state.is_sealed)
+    seal = level_seal(page.key, page.state.identity, item, level, FORM, is_sealed=page.state.is_sealed)
     word = item.promise.word(level, item.size)
     for part in before:
         _put(page, event, root, part)
@@ -190,7 +191,7 @@ def new_response(
     for blocks in (below, above):
         if blocks is not None:
             next(blocks(""), None)
-    facts = {"level": level_text(level), "how": step.how, "parts": root.count, "root": root.text, "seal": _FORM}
+    facts = {"level": level_text(level), "how": step.how, "parts": root.count, "root": root.text, "seal": FORM}
     return drawn, facts
 
 
@@ -217,7 +218,7 @@ def _noise(page: Page, item: Item, step: Step, randomness: Randomness) -> Noise:
 
 def _noise_by_item(page: Page, item: Item, step: Step) -> Noise:
     before = () if item.stored is None else item.stored.path
-    release = item_release(page.key, item, (*before, step.to))
+    release = item_release(page.key, item, (*before, step.to), step.to)
     if item.tags is not None:
         return ItemNoise(step, release, item.tags)
     assert item.stored is not None

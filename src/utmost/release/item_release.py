@@ -50,12 +50,13 @@ class ItemRelease:
         columns: the released columns.
         lattice: on which their noise lives.
         path: the levels, in the order in which they were answered.
+        level: the one of them that is asked for.
 
     >>> from utmost.exact import level
     >>> from utmost.privacy import Unit
     >>> from utmost.release.lattice import lattice_of
     >>> lattice = lattice_of("integers", Unit(sensitivity=1, cells=1, neighbours="add-remove"))
-    >>> release = ItemRelease(bytes(32), ("n",), lattice, (level(1), level(3)))
+    >>> release = ItemRelease(bytes(32), ("n",), lattice, (level(1), level(3)), level(3))
     >>> whole = release.responses([Identifiers.of(["a", "b"])], {"n": [5, 7]})["n"]
     >>> int(whole[1]) == int(release.responses([Identifiers.of(["b"])], {"n": [7]})["n"][0])
     True
@@ -65,15 +66,11 @@ class ItemRelease:
     columns: tuple[str, ...]
     lattice: Lattice
     path: tuple[Level, ...]
+    level: Level
 
     def __post_init__(self) -> None:
-        if len(self.secret) != SECRET_BYTES or not self.path or len(set(self.path)) != len(self.path):
-            raise OutOfRange("a release by item has a secret of 32 bytes, and one or more levels, each once")
-
-    @property
-    def level(self) -> Level:
-        """The level that was answered last."""
-        return self.path[-1]
+        if len(self.secret) != SECRET_BYTES or len(set(self.path)) != len(self.path) or self.level not in self.path:
+            raise OutOfRange("a release by item has a secret of 32 bytes, and levels, each once, one of them its own")
 
     def tags(self, identifiers: Sequence[Identifiers]) -> Tags:
         """The tags of items, shape (n, 2); see `item_tags`."""
@@ -87,7 +84,7 @@ class ItemRelease:
         Args:
             identifiers: the columns that say which item a row is, each of shape (n,).
             values: the true values of each released column, shape (n,).
-            level: one of the path; the last if left out.
+            level: one of the path; the release's own if left out.
 
         Returns:
             For each column int64, Python ints where one is larger, or floats on the grid; in the order of the items.
@@ -108,16 +105,23 @@ class ItemRelease:
         return found
 
     def moved(
-        self, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level, to: Level
+        self, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level, to: Level | None = None
     ) -> dict[str, NDArray[Any]]:
         """The responses at the level ``to``, from those at the level ``at``: no values are needed.
+
+        Args:
+            identifiers: as for `responses`.
+            responses: those of each released column at the level ``at``.
+            at, to: of the path; ``to`` is the release's own if left out.
 
         Raises:
             BadTable, NotANumber, OutOfRange: as for `responses`.
         """
         tags, found = self.tags(identifiers), {}
         for name, steps in self._read(responses, len(tags)).items():
-            found[name] = self._written(add(steps, self.lattice.times(self.apart(name, to, at, tags))))
+            found[name] = self._written(
+                add(steps, self.lattice.times(self.apart(name, self.level if to is None else to, at, tags)))
+            )
         return found
 
     def noise(self, column: str, level: Level, tags: Tags) -> Integers:
@@ -178,7 +182,7 @@ class ItemRelease:
         return written
 
     def __repr__(self) -> str:
-        return f"ItemRelease(columns={self.columns}, path={self.path})"
+        return f"ItemRelease(columns={self.columns}, path={self.path}, level={self.level})"
 
 
 def drawn_by_item(step: Step, lattice: Lattice, known: Mapping[Level, Integers], words: ItemWords) -> Integers:
