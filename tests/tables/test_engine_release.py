@@ -88,7 +88,7 @@ def test_engines_agree_cell_by_cell_with_the_item_release(secret):
 
 
 def _facts(rehearsed):
-    return engine_release.lattice_of_plan(rehearsed.plan), (rehearsed.plan.level,)
+    return engine_release.lattice_of_plan(rehearsed.plan), (rehearsed.plan.level,), rehearsed.plan.level
 
 
 def test_the_noise_is_that_of_the_plan(lazily):
@@ -197,7 +197,7 @@ def test_identifiers_of_every_arrow_layout_are_the_same_items():
     plain = pa.array(texts)
     for column in (plain, plain.cast(pa.large_string()), plain.dictionary_encode(), plain.cast(pa.string_view())):
         found = item_columns.arrow_identifiers(column.slice(1), "id")
-        tags = [ItemRelease(bytes(32), ("n",), None, (None,)).tags([one]) for one in (found, wanted)]
+        tags = [ItemRelease(bytes(32), ("n",), None, (None,), None).tags([one]) for one in (found, wanted)]
         assert (tags[0] == tags[1]).all()
     with pytest.raises(Unsupported, match="identifiers"):
         item_columns.arrow_identifiers(pa.array([1.5]), "id")

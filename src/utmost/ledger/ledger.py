@@ -32,6 +32,7 @@ from utmost.ledger.verification import (
     verified_with_witness,
 )
 from utmost.privacy.unit import Unit
+from utmost.release.adapters import engine_door
 from utmost.release.plan import warn_of_rows
 from utmost.release.values import secure
 from utmost.sampling.random_bits import Randomness
@@ -92,12 +93,12 @@ class Ledger:
 
         Args:
             place: a path, "sqlite:///path", or "postgresql://user@host/database".
-            create: whether a ledger may be made. Without it a misspelt place is an error, and no second ledger.
+            create: whether a ledger may be made; without it a misspelt place is an error.
             key: 32 bytes or more, or the path of a key file. If left out, the environment's ``UTMOST_LEDGER_KEY``
                 (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``; else, for SQLite, the file of the same name with ``.key``
-                behind it, which is made with mode 0600 when the ledger is made.
-            witness: the path of the witness file. If left out, for SQLite, the file of the same name with ``.witness``
-                behind it, which shows when the ledger's file alone is put back; for PostgreSQL, a file beside the key
+                behind it, made with mode 0600 when the ledger is made.
+            witness: of the witness file, which shows when the ledger's file alone is put back, the path. If left out,
+                for SQLite the file of the same name with ``.witness`` behind it, for PostgreSQL a file beside the key
                 file. Keep it where the store cannot reach it. False, for a new ledger, for none: it stays so.
             sealed: for a new ledger, whether responses are encrypted, each level under its own key.
             derived: for a new ledger, whether noise is derived from the key, so that a ledger that is put back to an
@@ -153,8 +154,8 @@ class Ledger:
 
         Args:
             name: of the release.
-            table: a dict of columns, a dataframe of any library, a table read from a file, or one that `count_table`
-                made, whose labels are public and whose unit is proved.
+            table: as for `release_table`; what a frame of an engine gives is a function of the ledger's key and each
+                row's identifier, as by noise="items", and the ledger keeps no responses.
             columns, public, drop, rows, unit, sensitivity, cells, neighbours, numbers, grid, id_column: as for
                 `release_table`. The identifiers are committed to, with the order of the rows. Without them the ledger
                 goes by the order of the rows alone.
@@ -192,9 +193,10 @@ class Ledger:
         laid = read_table(strategy, table, columns, public, drop, unit, sensitivity, cells, neighbours)
         promise = read_promise(strategy, laid, **lattice)
         asks: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
-        asked = read_request(
-            name, laid, at, promise, self._look, drop=drop, id_column=id_column, rows=rows, noise=noise, **asks
-        )
+        asks |= {"drop": drop, "id_column": id_column, "rows": rows}
+        if (door := engine_door(laid.table, "engine_ledger")) is not None:
+            return door.publish_frame(self.items, name, laid, at, promise, **asks)
+        asked = read_request(name, laid, at, promise, self._look, noise=noise, **asks)
         promise.warn(at)
         warn_of_rows(asked.rows_from)
         made = self._book.answer(
@@ -234,6 +236,8 @@ class Ledger:
             RowsRenamed: where texts beside the values are others than at the publication, without an ``id_column``.
         """
         at = level(epsilon, alpha)
+        if (door := engine_door(table, "engine_ledger")) is not None:
+            return door.relax_frame(self.items, name, table, at, version)
 
         def work(release: Published) -> Any:
             source = release_source(release, table)
@@ -258,17 +262,22 @@ class Ledger:
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         version: int | None = None,
+        table: Any = None,
+        table_at: Number | Level | None = None,
         progress: Progress | None = None,
     ) -> Any:
         """The released columns at any level up to the loosest that is stored; no data are needed and nothing is spent.
 
         They come in the order published, as a table of that kind where it can be made here, else as a dict of arrays.
+        Of a release that an engine answers, pass ``table=``, a frame of what was released at the level ``table_at``.
 
         Raises:
             UnknownRelease: where there is no such release.
             NeedsTable: for a level beyond the loosest.
         """
         at = level(epsilon, alpha)
+        if (door := engine_door(table, "engine_ledger")) is not None:
+            return door.view_frame(self.items, name, table, level(table_at), at, version)
         known = known_release(self._book, name, version)
         release, response = self._book.answer(
             lambda page: viewed(page, name, version, at, progress),

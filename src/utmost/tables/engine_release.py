@@ -21,7 +21,7 @@ from utmost.sampling.item_words import SECRET_BYTES
 from utmost.sampling.random_bits import Randomness
 from utmost.tables.engines import EngineFrame, engine_frame
 from utmost.tables.extra import extra
-from utmost.tables.item_columns import ItemNoiseMap, released_type, responses_of
+from utmost.tables.item_columns import Answering, ItemNoiseMap, released_type, responses_of
 
 _LARGEST = 1 << 62
 
@@ -53,7 +53,9 @@ def release_frame(
     warn_of_rows(origin)
     table = None
     if randomness is not None:
-        release = ItemRelease(randomness.words(SECRET_BYTES // 8, 64).tobytes(), frame.columns, lattice, (plan.level,))
+        release = ItemRelease(
+            randomness.words(SECRET_BYTES // 8, 64).tobytes(), frame.columns, lattice, (plan.level,), plan.level
+        )
         table = frame.noised(release, plan.radius)
     return TableRelease(table, frame.columns, plan, rows, frame.public, origin)
 
@@ -118,14 +120,18 @@ class ReleasableFrame:
             released_type(frame.schema().field(name).type, numbers)
         return cls(frame, chosen, public, identifiers, numbers)
 
-    def noised(self, release: ItemRelease, radius: int | float | None) -> Any:
-        """The engine's own frame of the released and public columns, with radii where one is given."""
+    def noised(self, release: ItemRelease, radius: int | float | None, answer: Answering = responses_of) -> Any:
+        """The engine's own frame of the released and public columns, with radii where one is given.
+
+        Args:
+            answer: what is made of the numbers in the frame; the responses, if left out.
+        """
         wanted = (*self.identifiers, *self.columns, *self.public)
         read = self.frame.select([name for name in self.frame.schema().names if name in wanted])
         schema, radii = self._released_schema(radius), {}
         if radius is not None:
             radii = {f"{name}_radius": radius for name in self.columns}
-        return read.mapped(ItemNoiseMap(release, self.identifiers, schema, radii, responses_of), schema)
+        return read.mapped(ItemNoiseMap(release, self.identifiers, schema, radii, answer), schema)
 
     def _released_schema(self, radius: int | float | None) -> Any:
         arrow = extra("pyarrow", "tables")
