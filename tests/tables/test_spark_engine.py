@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from spark import session
-from utmost.errors import BadTable
+from utmost.errors import BadTable, DataChanged, Unsupported
+from utmost.ledger import Ledger
+from utmost.release import release_table
 from utmost.tables import count_keys, count_table
 from utmost.tables.engines import engine_frame
 from utmost.workloads import Domain, bins, plain
@@ -47,6 +49,61 @@ def test_spark_counts_as_one_machine_does():
     nobody = on_spark({"user": ["a", None], "page": ["p1", "p1"], "age": [1, 1]}, 2)
     with pytest.raises(BadTable, match="must name its person"):
         count_table(nobody, person="user", domain=DOMAIN, at_most=1)
+
+
+PROMISE = {"columns": "visits", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1}
+
+
+def wards(rows=1000):
+    return {"ward": [f"w{i}" for i in range(rows)], "visits": [i % 97 for i in range(rows)]}
+
+
+def by_ward(frame):
+    return {row["ward"]: row["visits"] for row in frame.collect()}
+
+
+def test_spark_releases_as_one_machine_does_however_often_it_is_asked(tmp_path):
+    """Three evaluations, on other partitions each: the ledger's values on one machine, at each of three levels."""
+    say = {"create": True, "key": KEY, "witness": False}
+    with Ledger.open(f"{tmp_path}/here.db", **say) as here, Ledger.open(f"{tmp_path}/there.db", **say) as there:
+        first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2")
+        wanted = dict(zip(first["ward"], first["visits"], strict=True))
+        made = there.publish("visits", on_spark(wards()), **PROMISE, epsilon="1/2")
+        assert type(made) is type(on_spark(wards(5)))
+        assert by_ward(made) == by_ward(made.repartition(7)) == by_ward(made.filter("ward <> ''")) == wanted
+        loose = here.relax("visits", wards(), epsilon=2)
+        again = there.relax("visits", on_spark(wards(), 3), epsilon=2)
+        assert by_ward(again) == dict(zip(loose["ward"], loose["visits"], strict=True))
+        between = here.view("visits", epsilon=1)
+        moved = there.view("visits", table=again, table_at=2, epsilon=1)
+        assert by_ward(moved) == dict(zip(wards()["ward"], between["visits"].tolist(), strict=True))
+        with pytest.raises(DataChanged, match="item block"):
+            there.relax("visits", on_spark(wards() | {"visits": [1, *wards()["visits"][1:]]}), epsilon=3)
+
+
+WRONG = {
+    "a null in the last partition": ({"visits": [*wards()["visits"][:-1], None]}, "missing"),
+    "one identifier in two partitions": ({"ward": [*wards()["ward"][:-1], "w0"]}, "distinct"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", WRONG)
+def test_what_one_partition_cannot_see_is_refused_before_any_draw(case):
+    change, said = WRONG[case]
+    frame = on_spark(wards(), 1).union(on_spark(wards(1), 1)).limit(0).union(on_spark(wards() | change, 4))
+    with pytest.raises(BadTable, match=said):
+        release_table(frame, **PROMISE, epsilon=1)
+
+
+@pytest.mark.slow
+def test_texts_that_a_collation_calls_equal_are_refused():
+    frame = on_spark(random_events())
+    if not hasattr(frame, "toArrow"):
+        pytest.skip("collations came with Spark 4")
+    frame = frame.selectExpr("user COLLATE UTF8_LCASE AS user", "page", "age")
+    with pytest.raises(Unsupported, match="equal only"):
+        count_table(frame, person="user", domain=DOMAIN, at_most=1)
 
 
 @pytest.mark.slow

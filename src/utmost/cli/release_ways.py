@@ -23,10 +23,14 @@ _DEFAULTS = {
     "numbers": "integers",
     "neighbours": "add-remove",
     "rows": "declared",
+    "noise": "rows",
     "public": [],
     "drop": [],
 }
-_IN_LEDGER = ("create", "name", "dataset", "independent", "largest", "version", "half_step", "key_file", "witness")
+_IN_LEDGER = (
+    "create", "name", "dataset", "independent", "largest", "version", "request", "noise", "half_step", "key_file",
+    "witness",
+)  # fmt: skip
 
 
 def way_of(asked: Asked) -> Callable[[Asked], None]:
@@ -148,6 +152,7 @@ def keep(asked: Asked, promise: dict[str, Any], counted: Any) -> None:
     asks = (asked.name, asked.given.epsilon, asked.given.alpha, asked.version, asked.confidence, asked.out, asked.sign)
     place = Place(asked.ledger, asked.key_file, asked.witness)
     promise |= _some(asked, "name", "dataset", "version", "half_step", "independent", "largest")
+    promise |= _some(asked, "request", "noise")
     question, how = Question(*asks, asked.as_json), {"create": asked.create, "dry_run": asked.dry_run}
     publish_in_ledger(place, asked.table, promise, question, **how, brought=counted)
 

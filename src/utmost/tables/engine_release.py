@@ -186,9 +186,9 @@ class ReleasableFrame:
             found["missing", name] = nw.col(name).null_count()
             kind = schema.field(name).type
             if name in self.identifiers and _is_text(kind):
-                found["empty", name] = (nw.col(name).str.strip_chars() == "").sum()
+                found["empty", name] = _rows_where(nw, nw.col(name).str.strip_chars() == "")
             if arrow.types.is_floating(kind):
-                found["infinite", name] = (~nw.col(name).is_finite()).sum()
+                found["infinite", name] = _rows_where(nw, ~nw.col(name).is_finite())
         return found
 
     def _copies(self, nw: Any) -> dict[Any, Any]:
@@ -204,7 +204,7 @@ class ReleasableFrame:
                     same = nw.col(name) == true
                 else:
                     continue
-                found["copy", (name, released)] = same.sum()
+                found["copy", (name, released)] = _rows_where(nw, same)
         return found
 
     def _check_sizes(self, rows: Any, nw: Any) -> None:
@@ -222,6 +222,11 @@ class ReleasableFrame:
             if low is not None and max(-int(low), int(high)) >= _LARGEST:
                 remedy = "Cast the column to decimal(38, 0)."
                 raise BadTable("integers must be below 2^62", came="a larger one", where=repr(name), remedy=remedy)
+
+
+def _rows_where(nw: Any, holds: Any) -> Any:
+    """In how many rows something holds; Spark does not add up truth values."""
+    return nw.when(holds).then(1).otherwise(0).sum()
 
 
 def _identifier_columns(id_column: Any) -> tuple[str, ...]:
