@@ -76,7 +76,7 @@ def test_spark_releases_as_one_machine_does_however_often_it_is_asked(tmp_path):
         assert by_ward(again) == dict(zip(loose["ward"], loose["visits"], strict=True))
         between = here.view("visits", epsilon=1)
         moved = there.view("visits", table=again, table_at=2, epsilon=1)
-        assert by_ward(moved) == dict(zip(wards()["ward"], between["visits"].tolist(), strict=True))
+        assert by_ward(moved) == dict(zip(wards()["ward"], between["visits"], strict=True))
         with pytest.raises(DataChanged, match="item block"):
             there.relax("visits", on_spark(wards() | {"visits": [1, *wards()["visits"][1:]]}), epsilon=3)
 

@@ -13,6 +13,7 @@ from utmost.tables.engines import Batches, BatchMap, RowsMap
 from utmost.tables.extra import extra
 
 _CHUNK = 1 << 17
+_LEAST = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -22,6 +23,11 @@ class DuckRelation:
     native: Any
     engine: str = "duckdb"
     kind: str = "dataframe:pyarrow"
+
+    def __post_init__(self) -> None:
+        version = extra("duckdb", "duckdb").__version__
+        if int(version.partition(".")[0]) < _LEAST or not hasattr(self.native, "_con"):
+            raise Unsupported(f"relations are read by DuckDB {_LEAST} or later", came=version, remedy="Update DuckDB.")
 
     def schema(self) -> Any:
         """The Arrow schema of the rows."""
@@ -58,8 +64,7 @@ class _Stream:
 
     def __init__(self, relation: Any, work: BatchMap, schema: Any) -> None:
         self._relation, self._work, self._schema = relation, work, schema
-        self._con = getattr(relation, "_con", None)
-        self.home = extra("duckdb", "duckdb").connect() if self._con is None else self._con
+        self.home = relation._con  # DuckDB has no other name for the connection of a relation
 
     def __arrow_c_schema__(self) -> Any:
         return self._schema.__arrow_c_schema__()
@@ -91,16 +96,13 @@ class _Stream:
 
     def _here(self) -> Any:
         """The relation on a cursor of its own: DuckDB refuses a query inside a query of one connection."""
-        if self._con is None:
-            return self._relation
         below = self._relation  # noqa: F841  (DuckDB finds it by its name)
-        return self._con.cursor().sql("SELECT * FROM below")
+        return self.home.cursor().sql("SELECT * FROM below")
 
 
 def _reader(relation: Any) -> Any:
     """The relation as a stream of Arrow batches."""
-    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-    return read(_CHUNK)
+    return relation.to_arrow_reader(_CHUNK)
 
 
 def _quoted(name: str) -> str:

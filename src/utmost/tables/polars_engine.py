@@ -9,6 +9,7 @@ from utmost.tables.engines import Batches, BatchMap, RowsMap
 from utmost.tables.extra import extra
 
 _CHUNK = 1 << 18
+_LEAST = 2  # Polars 1 pushes projections through maps that are stacked, whatever they are told
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -18,6 +19,12 @@ class LazyPolars:
     native: Any
     engine: str = "polars"
     kind: str = "dataframe:polars"
+
+    def __post_init__(self) -> None:
+        version = extra("polars", "tables").__version__
+        if int(version.partition(".")[0]) < _LEAST:
+            remedy = "Update Polars, or collect the frame first."
+            raise Unsupported(f"lazy frames are read by Polars {_LEAST} or later", came=version, remedy=remedy)
 
     def schema(self) -> Any:
         """The Arrow schema of the rows."""
@@ -49,12 +56,6 @@ class LazyPolars:
 
     def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
         """The rows pass by, in one order where one is asked for; the sums are made on the way."""
-        if not hasattr(self.native, "collect_batches"):
-            raise Unsupported(
-                "a lazy frame that is read in batches needs polars 1.34 or later",
-                came=extra("polars", "tables").__version__,
-                remedy="Update Polars, or collect the frame first.",
-            )
         rows = self.native if by is None else self.native.sort(by)
         ordered = by is not None
         frames = rows.collect_batches(chunk_size=_CHUNK, maintain_order=ordered, lazy=True, engine="streaming")
