@@ -16,7 +16,7 @@ from utmost.ledger.store import STEPS, missing_steps
 KEY = bytes(range(32))
 PUBLISHED = (
     "name version dataset columns rows id_column promise commitment kind request level how parts root seal values "
-    "public rows_from part"
+    "public rows_from part items"
 )
 
 

@@ -373,15 +373,16 @@ def _publish(page: Page, asked: AskedByItem) -> ItemRelease:
         "part": None if asked.part is None else list(asked.part),
         "items": ByItem(asked.identifiers, None).facts(),
     }
-    page.append("published", about | _without_responses(page, asked.level, "fresh", (committed,)))
+    step = Step.from_known((), asked.level)
+    page.append("published", about | _without_responses(page, step, asked.promise, (committed,)))
     return _with_secret(page, page.state.release(asked.name, version), asked.level, committed)
 
 
 def _answer(page: Page, release: Published, at: Level) -> ItemRelease:
     _check_kept_nowhere(release)
     check_answerable(page, release, at)
-    how = Step.from_known(release.responses, at).how
-    page.append("answered", {"name": release.name, "version": release.version} | _without_responses(page, at, how, ()))
+    step, about = Step.from_known(release.responses, at), {"name": release.name, "version": release.version}
+    page.append("answered", about | _without_responses(page, step, release.promise, ()))
     return _with_secret(page, page.state.release(release.name, release.version), at)
 
 
@@ -394,13 +395,14 @@ def _check_kept_nowhere(release: Published) -> None:
         )
 
 
-def _without_responses(page: Page, at: Level, how: str, parts: tuple[bytes, ...]) -> dict[str, Any]:
+def _without_responses(page: Page, step: Step, promise: Promise, parts: tuple[bytes, ...]) -> dict[str, Any]:
     """The facts of an event whose responses are kept nowhere, and the parts that it keeps."""
+    step.law(promise.lattice)  # refuses here what workers could not draw
     root = Root()
     for part in parts:
         page.put(page.state.number + 1, root.count, part)
         root.add(part)
-    return {"level": level_text(at), "how": how, "parts": root.count, "root": root.text, "seal": FORM}
+    return {"level": level_text(step.to), "how": step.how, "parts": root.count, "root": root.text, "seal": FORM}
 
 
 def _with_secret(page: Page, release: Published, at: Level, committed: bytes | None = None) -> ItemRelease:

@@ -177,7 +177,7 @@ def check_repeated(
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
     mine = asked.columns, asked.promise.facts(), asked.dataset
     if not same or mine != (release.columns, release.promise.facts(), release.dataset):
-        required = "a release must keep its columns, promise, dataset, identifiers and noise"
+        required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
         raise AlreadyPublished(required, where=where, remedy=remedy)
     values()
     if asked.level not in release.responses:

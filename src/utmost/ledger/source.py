@@ -149,7 +149,7 @@ def read_source(
     if len(set(rows.values())) > 1:
         raise BadTable("all columns must have the same number of rows", came=str(rows))
     kept = tuple(name for name in adapter.names(table) if name in public)
-    items = Identifiers.of(adapter.column(table, id_column)) if by_item else None
+    items = Identifiers.of(adapter.column(table, id_column)) if by_item and id_column is not None else None
     return Source(table, adapter, values, identifiers, rows[chosen[0]], kept, items)
 
 

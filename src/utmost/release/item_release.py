@@ -154,11 +154,12 @@ class ItemRelease:
 
     def _plan(self, column: str, levels: Sequence[Level]) -> list[tuple[Step, BlockCipher]]:
         """The steps that lead to some levels, in the order of the path, each with the cipher of its words."""
-        steps, texts = {}, {}
+        steps: dict[Level, Step] = {}
+        texts: dict[Level, str] = {}
         for at, to in enumerate(self.path):
             steps[to] = step = Step.from_known(self.path[:at], to)
             texts[to] = _node(step, texts)
-        wanted = set()
+        wanted: set[Level] = set()
         for level in levels:
             if level not in steps:
                 raise OutOfRange("a level must be one of those answered", came=level, where="path")
