@@ -131,6 +131,8 @@ def table_of_columns(asked: Asked) -> None:
     check_free(asked.table, asked.out, asked.sign)
     signer = None if asked.sign is None else signer_of(asked.sign)
     large = files.streamed(asked.table) if counted is None and (asked.out is not None or asked.dry_run) else None
+    if large is None and asked.table.is_dir():
+        raise OutOfRange("a folder is released into a file", came="none", where="--out")
     if large is not None:
         with busy(f"Checking {asked.table.name}"):
             found = streamed_release(large, **promise, rehearsed=asked.dry_run)

@@ -6,6 +6,7 @@ batches, on a cursor of the same connection, so that it can be joined and writte
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from utmost.errors import Unsupported
@@ -31,7 +32,7 @@ class DuckRelation:
 
     def schema(self) -> Any:
         """The Arrow schema of the rows."""
-        return _reader(self.native.limit(0)).schema
+        return _reader(self.native.limit(0)).read_all().schema
 
     def select(self, names: Sequence[str]) -> "DuckRelation":
         """The relation with these columns alone; text compares by its bytes, whatever collation it has."""
@@ -53,10 +54,14 @@ class DuckRelation:
         stream.check_readable()
         return stream.home.from_arrow(stream)
 
+    def batches(self) -> Batches:
+        """The rows, in the order of the relation."""
+        return _batches(self.native)
+
     def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
         """The rows pass by, in one order where one is asked for; the sums are made on the way."""
         rows = self.native if by is None else self.native.order(f"{_quoted(by)} ASC NULLS FIRST")
-        return work(iter(_reader(rows)))
+        return work(_batches(rows))
 
 
 class _Stream:
@@ -82,7 +87,7 @@ class _Stream:
         """
         duckdb = extra("duckdb", "duckdb")
         try:
-            _reader(self._here().limit(0)).close()
+            _reader(self._here().limit(0)).read_all()
         except duckdb.CatalogException:
             raise Unsupported(
                 "a relation that is mapped must not read temporary tables, which one connection alone can see",
@@ -91,7 +96,7 @@ class _Stream:
             ) from None
 
     def _made(self) -> Batches:
-        for batch in _reader(self._here()):
+        for batch in _batches(self._here()):
             yield self._work(batch)
 
     def _here(self) -> Any:
@@ -105,6 +110,15 @@ def _reader(relation: Any) -> Any:
     return relation.to_arrow_reader(_CHUNK)
 
 
+def _batches(relation: Any) -> Batches:
+    """The rows of a relation; a connection is free again once they are read, or nobody reads on."""
+    reader = _reader(relation)
+    try:
+        yield from reader
+    finally:
+        reader.close()
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
@@ -113,3 +127,8 @@ def _bytewise(name: str, kind: str) -> str:
     quoted = _quoted(name)
     text = kind == "VARCHAR" or kind.startswith("ENUM")
     return f"{quoted}::VARCHAR COLLATE C AS {quoted}" if text else quoted
+
+
+def lake_relation(files: Sequence[Path]) -> DuckRelation:
+    """Parquet files as one relation, on a connection of its own."""
+    return DuckRelation(extra("duckdb", "duckdb").connect().read_parquet([str(path) for path in files]))

@@ -52,6 +52,14 @@ class EngineFrame(Protocol):
         """The engine's own frame of the batches that ``work`` makes, of this Arrow schema; not evaluated yet."""
         ...
 
+    def batches(self) -> Batches:
+        """All rows, in their order where they have one, a batch at a time.
+
+        Raises:
+            Unsupported: for an engine whose rows are on other machines.
+        """
+        ...
+
     def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
         """What ``work`` makes of the rows, added up: batches of few rows.
 

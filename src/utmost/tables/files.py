@@ -1,6 +1,7 @@
 """Table files by their ending: which reader a path goes to."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -10,6 +11,7 @@ import numpy as np
 from utmost.errors import Unsupported
 from utmost.tables import csv_table, parquet
 from utmost.tables.csv_table import CsvPieces, CsvTable, Piece
+from utmost.tables.engines import engine_frame, is_engine_frame
 from utmost.tables.parquet_pieces import ParquetPieces
 from utmost.tables.streamed import FilePieces, StreamedTable
 
@@ -56,11 +58,26 @@ def streamed(path: Path) -> FilePieces | None:
     return None
 
 
+def brought(path: Path) -> Any:
+    """The table at a path as a ledger takes it: read, or for large Parquet files and folders a relation of DuckDB.
+
+    Raises:
+        Unsupported, BadTable: as `read`.
+    """
+    large = streamed(path)
+    if not isinstance(large, ParquetPieces):
+        return read(path)
+    return import_module("utmost.tables.duckdb_engine").lake_relation(large.files).native
+
+
 def write(table: Any, file: BinaryIO, path: Path, watch: Watch | None = None) -> None:
     """Write the table into an open file that will have this name."""
     if isinstance(table, StreamedTable):
         written = table.written(file)
         _write_pieces(written if watch is None else watch(written, table.rows), file)
+    elif is_engine_frame(table) and path.suffix.lower() in PARQUET:
+        frame = engine_frame(table)
+        parquet.write_batches(frame.schema(), frame.batches(), file)
     elif path.suffix.lower() in PARQUET:
         parquet.write(table, file)
     else:
@@ -128,6 +145,10 @@ def _rows(table: Any) -> tuple[list[str], Iterable[list[str]], int]:
         return table.names, csv_table.rows(table), table.rows
     if isinstance(table, StreamedTable):
         return table.names, table.shown, table.rows
+    if is_engine_frame(table):
+        frame = engine_frame(table)
+        names = list(frame.schema().names)
+        return names, (row for batch in frame.batches() for row in _batch_rows(batch)), 0
     if isinstance(table, Mapping):
         return list(table), _mapping_rows(table), max(map(len, table.values()), default=0)
     return table.column_names, _arrow_rows(table), table.num_rows
@@ -139,5 +160,9 @@ def _mapping_rows(table: Mapping[str, Any]) -> Iterator[list[str]]:
 
 def _arrow_rows(table: Any) -> Iterator[list[str]]:
     for batch in table.to_batches(max_chunksize=10_000):
-        for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            yield ["" if cell is None else str(cell) for cell in cells]
+        yield from _batch_rows(batch)
+
+
+def _batch_rows(batch: Any) -> Iterator[list[str]]:
+    for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+        yield ["" if cell is None else str(cell) for cell in cells]

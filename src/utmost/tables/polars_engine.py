@@ -54,6 +54,11 @@ class LazyPolars:
 
         return self.native.map_batches(batch, schema=wanted, streamable=True)
 
+    def batches(self) -> Batches:
+        """The rows, in the order of the frame."""
+        frames = self.native.collect_batches(chunk_size=_CHUNK, maintain_order=True, lazy=True, engine="streaming")
+        return (batch for frame in frames for batch in _arrow_batches(frame))
+
     def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
         """The rows pass by, in one order where one is asked for; the sums are made on the way."""
         rows = self.native if by is None else self.native.sort(by)

@@ -47,6 +47,14 @@ class SparkRows:
         """The dataframe of the batches that are made."""
         return self._in_arrow(_OneByOne(work), schema)
 
+    def batches(self) -> Batches:
+        """Refused.
+
+        Raises:
+            Unsupported: since the rows are on other machines.
+        """
+        raise Unsupported("rows of Spark are written by Spark", came="a dataframe", remedy="Call its write.parquet().")
+
     def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
         """Rows with one value of ``by`` go to one partition; ``work`` is done there, and Spark adds up its sums."""
         functions = extra("pyspark.sql.functions", "spark")
