@@ -35,15 +35,21 @@ def on_spark(columns, parts=4):
     return session().createDataFrame(cells, names).repartition(parts)
 
 
-def test_spark_counts_as_one_machine_does():
-    """The table of one machine under the same key, by counts and by values; an event of nobody is refused as there."""
+@pytest.mark.parametrize("values", [None, pytest.param("amount", marks=pytest.mark.slow)])
+def test_spark_counts_as_one_machine_does(values):
+    """The table of one machine under the same key, by counts and by values."""
     events = random_events()
     frame = on_spark(events)
-    for values in (None, "amount"):
-        say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_atom": (-2, 3), "values": values, "key": KEY}
-        here, there = count_table(events, **say), count_table(frame, **say)
-        assert there.atoms.tolist() == here.atoms.tolist()
-        assert there.atoms.any()
+    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_atom": (-2, 3), "values": values, "key": KEY}
+    here, there = count_table(events, **say), count_table(frame, **say)
+    assert there.atoms.tolist() == here.atoms.tolist()
+    assert there.atoms.any()
+
+
+@pytest.mark.slow
+def test_spark_finds_the_keys_and_refuses_nobody_as_one_machine_does():
+    events = random_events()
+    frame = on_spark(events)
     say = {"person": "user", "column": "page", "at_most": 2, "key": KEY}
     assert count_keys(frame, **say) == count_keys(events, **say)
     nobody = on_spark({"user": ["a", None], "page": ["p1", "p1"], "age": [1, 1]}, 2)
@@ -62,23 +68,37 @@ def by_ward(frame):
     return {row["ward"]: row["visits"] for row in frame.collect()}
 
 
-def test_spark_releases_as_one_machine_does_however_often_it_is_asked(tmp_path):
-    """Three evaluations, on other partitions each: the ledger's values on one machine, at each of three levels."""
+@pytest.fixture
+def ledgers(tmp_path):
+    """Two ledgers of one key: what one says on one machine, the other says on Spark."""
     say = {"create": True, "key": KEY, "witness": False}
     with Ledger.open(f"{tmp_path}/here.db", **say) as here, Ledger.open(f"{tmp_path}/there.db", **say) as there:
-        first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2")
-        wanted = dict(zip(first["ward"], first["visits"], strict=True))
-        made = there.publish("visits", on_spark(wards()), **PROMISE, epsilon="1/2")
-        assert type(made) is type(on_spark(wards(5)))
-        assert by_ward(made) == by_ward(made.repartition(7)) == by_ward(made.filter("ward <> ''")) == wanted
-        loose = here.relax("visits", wards(), epsilon=2)
-        again = there.relax("visits", on_spark(wards(), 3), epsilon=2)
-        assert by_ward(again) == dict(zip(loose["ward"], loose["visits"], strict=True))
-        between = here.view("visits", epsilon=1)
-        moved = there.view("visits", table=again, table_at=2, epsilon=1)
-        assert by_ward(moved) == dict(zip(wards()["ward"], between["visits"], strict=True))
-        with pytest.raises(DataChanged, match="item block"):
-            there.relax("visits", on_spark(wards() | {"visits": [1, *wards()["visits"][1:]]}), epsilon=3)
+        yield here, there
+
+
+def test_three_evaluations_on_spark_are_the_values_of_one_machine(ledgers):
+    """On other partitions each, and in part: row by row the ledger's values on one machine."""
+    here, there = ledgers
+    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2")
+    wanted = dict(zip(first["ward"], first["visits"], strict=True))
+    made = there.publish("visits", on_spark(wards(), 2), **PROMISE, epsilon="1/2")
+    assert type(made) is type(on_spark(wards(5)))
+    assert by_ward(made) == by_ward(made.repartition(3)) == by_ward(made.filter("ward <> ''")) == wanted
+
+
+@pytest.mark.slow
+def test_relaxed_and_viewed_on_spark_are_the_values_of_one_machine(ledgers):
+    here, there = ledgers
+    here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2")
+    there.publish("visits", on_spark(wards()), **PROMISE, epsilon="1/2")
+    loose = here.relax("visits", wards(), epsilon=2)
+    again = there.relax("visits", on_spark(wards(), 3), epsilon=2)
+    assert by_ward(again) == dict(zip(loose["ward"], loose["visits"], strict=True))
+    between = here.view("visits", epsilon=1)
+    moved = there.view("visits", table=again, table_at=2, epsilon=1)
+    assert by_ward(moved) == dict(zip(wards()["ward"], between["visits"], strict=True))
+    with pytest.raises(DataChanged, match="item block"):
+        there.relax("visits", on_spark(wards() | {"visits": [1, *wards()["visits"][1:]]}), epsilon=3)
 
 
 WRONG = {

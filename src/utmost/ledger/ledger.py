@@ -307,10 +307,8 @@ class Ledger:
             BudgetExceeded: where the call would raise it.
             OutOfRange: where a limit waits for a dataset that no release names.
         """
-        at = level(epsilon, alpha)
-        return self._look(
-            lambda state: rehearsed(state, name, at, dataset=dataset, independent=independent, version=version)
-        )
+        at, asks = level(epsilon, alpha), {"dataset": dataset, "independent": independent, "version": version}
+        return self._look(lambda state: rehearsed(state, name, at, **asks))  # type: ignore[arg-type]
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The levels with a stored response, strictest first."""
