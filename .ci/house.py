@@ -20,6 +20,7 @@ LONGEST = 500
 SHARED_FILE_NAMES = {
     "capacities": "the documents of the room of that name",
     "ledger": "the class Ledger, in the room that is about nothing else",
+    "service": "the room, and the class that it is for",
 }
 
 # Public functions and classes that share a name, and why.

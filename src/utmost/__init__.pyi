@@ -12,6 +12,7 @@ from utmost import noise as noise
 from utmost import privacy as privacy
 from utmost import rappor as rappor
 from utmost import release as release
+from utmost import service as service
 from utmost import spaces as spaces
 from utmost import workloads as workloads
 from utmost.capacities import capacity as capacity
@@ -59,6 +60,7 @@ from utmost.release import release_together as release_together
 from utmost.release import release_workload as release_workload
 from utmost.release import select_keys as select_keys
 from utmost.sampling import sample as sample
+from utmost.service import connect as connect
 from utmost.spaces import Consumer as Consumer
 from utmost.spaces import Loss as Loss
 from utmost.spaces import Space as Space

@@ -29,6 +29,12 @@
     │   ├── Quarantined       the ledger has been rolled back or restored
     │   ├── LedgerDamaged     what is stored is not what was written
     │   └── LedgerUnavailable the store is locked, full, or cannot be reached
+    ├── ServiceError    a service of ledgers refuses; no answer was given
+    │   ├── NotAuthenticated  no token came, or none that is valid now
+    │   ├── NotAllowed        the token does not allow what was asked
+    │   ├── NeedsApproval     a second person must confirm it first
+    │   ├── UnknownRecord     no token, proposal, offer or order of this name is there
+    │   └── RequestReused     an idempotency key came again with another request
     └── Unsupported     outside what the library offers; never "treated as" something else
 
 Each error says what was required, what came, where, and how to put it right.
@@ -189,6 +195,30 @@ class LedgerDamaged(LedgerError):
 
 class LedgerUnavailable(LedgerError):
     """The store is locked, full, or cannot be reached. The same call may be made again."""
+
+
+class ServiceError(UtmostError):
+    """A service refuses what was asked. Nothing has been spent, and asking again is safe."""
+
+
+class NotAuthenticated(ServiceError):
+    """No token came with a request, or none that is valid now."""
+
+
+class NotAllowed(ServiceError):
+    """The token that came with a request does not allow it."""
+
+
+class NeedsApproval(ServiceError):
+    """What was asked cannot be undone, and a second person has not confirmed it."""
+
+
+class UnknownRecord(ServiceError, LookupError):
+    """A service keeps no token, proposal, offer or order of this name."""
+
+
+class RequestReused(ServiceError):
+    """An idempotency key came a second time, with a request that is another one."""
 
 
 class Unsupported(UtmostError):

@@ -164,7 +164,7 @@ def test_a_theorem_that_does_not_apply_names_the_entry(run, file):
     code, _, err = run("design", "--discrete", 3, "--prior", "uniform", "--loss", "binary", "--theorem", *HALF)
     assert (code, "the theorem needs counts" in err) == (1, True)
     code, out, _ = run("design", "--counts", 2, "--prior", "uniform", "--loss", loss, *HALF)
-    assert (code, "none: the dual decides" in out) == (0, True)
+    assert (code, "none: the lower bound proves it" in out) == (0, True)
 
 
 BAD = {

@@ -19,7 +19,7 @@ def test_a_file_of_places_is_released_and_verified(run, places, tmp_path):
     out = tmp_path / "out.csv"
     code, shown, err = run("release", places, *PROMISE, "--out", out)
     assert (code, err) == (0, "")
-    for words in ("200 away by Euclidean distance", "epsilon = 1 for each 200", "within 950.187 of each point"):
+    for words in ("If one point had been 200 away", "epsilon = 1 for each 200", "within 950.187 of each point"):
         assert words in " ".join(shown.split())
     assert out.read_text().startswith("name,x,y,x_y_radius\nhome,")
     code, shown, _ = run("verify", out, "--json")

@@ -1,6 +1,7 @@
 """The pictures in the docs are what the commands beside them draw now."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,12 @@ def test_hypers(name, tmp_path):
     drawn = tmp_path / f"{name}.svg"
     files = [CHANNELS / f"{title}.csv" for title in (one, other)]
     called("leakage", *files, "--space", space, "--plot", drawn).check_returncode()
+    check_same(drawn, drawn.name)
+
+
+def test_the_front_picture(tmp_path):
+    drawn = tmp_path / "admissions.svg"
+    runpy.run_path(str(ROOT / ".ci/front_picture.py"))["draw"](drawn)
     check_same(drawn, drawn.name)
 
 

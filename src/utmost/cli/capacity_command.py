@@ -76,10 +76,10 @@ def capacity(
     check: options.Check = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the most that any mechanism of a privacy type leaks, or two bounds of it, and prove them.
+    """Find the most that any mechanism of a privacy type leaks, and prove it.
 
-    A capacity is exact where all is rational; elsewhere it is a float that no mechanism exceeds, beside what the
-    mechanism found is sure to leak. Both are checked apart from how they were found.
+    Where all numbers are rational the answer is exact. Elsewhere you get two bounds: what no mechanism exceeds, and
+    what the mechanism found is sure to leak. Both are computed again, without the solver, before they are shown.
     """
     answer = options.Answer(out, as_json)
     found: Sequence[Any]

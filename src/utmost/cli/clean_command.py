@@ -43,10 +43,10 @@ def clean(
     out: CleanOut = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Make whole numbers of a release, none negative, whose sums all agree; beside it, never instead of it.
+    """Round a release to whole numbers, none negative, whose sums all agree. Publish them beside it, not instead.
 
-    Clean tables of one release agree whichever --family is asked for. They are biased, which is said with them; the
-    unbiased estimates and their error bars stand in the same file. Nothing is spent.
+    All clean tables of one release agree with each other. They are biased; the unbiased estimates and their error bars
+    stand in the same file. It costs nothing.
     """
     out = options.file_of(out)
     if out is not None:

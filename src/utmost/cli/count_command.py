@@ -52,13 +52,14 @@ def count(
     as_json: options.AsJson = False,
     dry_run: options.DryRun = False,
 ) -> None:
-    """Count the events of people over a declared domain, so that one person changes no more than is said.
+    """Count events of people into a table, and prove how much one person can change.
 
-    Of each person --at-most atoms are kept, each changed by --per-atom at most; atoms with nobody in them hold 0, and
-    what the domain does not declare is left out. The counts are true: they are written for `utmost release`, readable
-    by their owner alone, and are not to be published. With --count-column or --nested a table that was counted
-    elsewhere is read, whose unit is taken as it is said. With --unknown-keys COLUMN the values of a column that nobody
-    can list are named instead, at (epsilon, delta), and --out writes the domain of them to count over.
+    Each person is counted in at most --at-most cells of the table (its atoms), and changes each by at most --per-atom.
+    Cells with nobody in them hold 0. Values that the domain does not declare are left out. The counts are true: the
+    file is for `utmost release`, only its owner can read it, and it must not be published.
+
+    --count-column or --nested reads a table that was counted elsewhere. --unknown-keys COLUMN finds, at (epsilon,
+    delta), which values of a column may be named, for a column whose values nobody can list beforehand.
     """
     out = options.file_of(out)
     if out is not None:

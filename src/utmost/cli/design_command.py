@@ -31,9 +31,9 @@ def show_design(report: dict[str, Any], out: Path | None) -> None:
     shown = {
         "expected loss": _value(report["expected_loss"], report["expected_loss_exact"]),
         "no private mechanism loses less than": _value(report["lower_bound"], report["expected_loss_exact"]),
-        "checked": "yes, from primal and dual alone" if report["verified"] else "NO",
+        "checked": "yes, both bounds computed again without the solver" if report["verified"] else "NO",
         "found by": report["method"],
-        "theorem": report["theorem"] or "none: the dual decides",
+        "theorem": report["theorem"] or "none: the lower bound proves it",
         **({"which needs": "; ".join(report["hypotheses"])} if report["hypotheses"] else {}),
         "secrets": report["space"],
         "level": f"epsilon = {report['epsilon']}" + (f" per {report['unit']}" if report.get("unit") else ""),
@@ -114,10 +114,10 @@ def _odds(attack: dict[str, Any]) -> str:
 def show_check(certificate: Certificate) -> None:
     """Print what a certificate proves."""
     shown = {
-        "checked": "yes, from primal and dual alone",
+        "checked": "yes, both bounds computed again without the solver",
         "the mechanism loses at most": number(certificate.upper, 12),
         "none loses less than": number(certificate.lower, 12),
-        "theorem": certificate.theorem or "none: the dual decides",
+        "theorem": certificate.theorem or "none: the lower bound proves it",
     }
     screen().print(facts(shown))
 
@@ -168,9 +168,9 @@ def design(
 ) -> None:
     """Find the best private mechanism for a consumer, and prove how near the best it is.
 
-    On counts it is the geometric mechanism, remapped, wherever a theorem or the dual says so; elsewhere a vertex of the
-    consumer's linear program, or a point near its optimum where that program is large. The two bounds are checked apart
-    from how the mechanism was found.
+    You get a mechanism, its expected loss, and a number that no private mechanism's loss is below. Both are computed
+    again, without the solver, before they are shown. On counts the best is the geometric mechanism followed by a remap,
+    wherever a theorem or the lower bound says so; elsewhere it is found as a linear program.
     """
     if check is not None:
         return _check(check, options.Answer(out, as_json))

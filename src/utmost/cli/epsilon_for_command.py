@@ -13,7 +13,7 @@ from utmost.exact import exact, level
 from utmost.release import Plan, PlanarLaw, plan_release, planar_epsilon_for
 from utmost.release import epsilon_for as least_epsilon
 from utmost.release.places import places_theorem
-from utmost.release.statements import guarantee, level_facts
+from utmost.release.statements import assumed_line, level_facts, promise_line
 
 
 def show_plan(plan: Plan, *, wanted: str) -> None:
@@ -23,7 +23,8 @@ def show_plan(plan: Plan, *, wanted: str) -> None:
         "error bar": f"± {number(plan.radius)} at {percent(plan.confidence)} confidence (wanted: ± {wanted})",
         "noise": f"{plan.drawn!r} on each released cell" + ("" if plan.grid is None else f", in steps of {plan.grid}"),
         "why this noise": plan.theorem,
-        "promise": guarantee(plan),
+        "promise": promise_line(plan.level, plan.unit.neighbours),
+        "one individual": assumed_line(plan.unit, "released cell"),
     }
     screen().print(facts(shown))
 

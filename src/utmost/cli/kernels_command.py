@@ -115,10 +115,11 @@ def kernels(
     plot: options.Plot = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Count or list the kernels of a privacy type: every mechanism is a mixture of them, post-processed.
+    """Count or list the kernels of a privacy type: the basic mechanisms, of which all others are mixtures.
 
-    A kernel is a set of independent vertices with the uniform distribution inside its hull. How many there are depends
-    on the level; it is exact for rational alpha.
+    Every mechanism that keeps the promise is a mixture of kernels, post-processed. A kernel is a set of independent
+    vertices with the uniform distribution inside its hull. How many there are depends on the level; the number is exact
+    for rational alpha.
     """
     spelled, ptype = secrets.at(level)
     _check_one({"--count": count, "--by-size": by_size, "--orbits": orbits, "--estimate": estimate is not None})

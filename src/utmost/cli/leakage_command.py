@@ -157,9 +157,10 @@ def leakage(
     plot: options.Plot = None,
     answer: options.Answer,
 ) -> None:
-    """Say what a channel leaks: before and after, by what factor, at most, and what to do with each outcome.
+    """Say what a channel leaks: how well the secret is guessed before and after an outcome, and at most.
 
-    Several channels on the same secrets are set side by side. By default the measure is Bayes vulnerability.
+    Several channels on the same secrets are set side by side. The measure is Bayes vulnerability unless you choose
+    another: the chance of guessing right in one try.
     """
     read = {_title(path, channels): channel_files.read(path) for path in channels}
     secrets = _secrets(read)

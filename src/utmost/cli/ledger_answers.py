@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Group
-from rich.padding import Padding
 from rich.text import Text
 
 from utmost.cli import options
 from utmost.cli.ledger_place import Place
-from utmost.cli.screen import busy, counted, facts, number, percent, screen, watched
+from utmost.cli.screen import busy, counted, facts, number, percent, promised, screen, watched
 from utmost.cli.workload_screens import check_document, give_workload, with_confidence
 from utmost.documents import statement_files
 from utmost.documents.reports import print_json
@@ -23,7 +22,7 @@ from utmost.ledger import Budget, Event, Ledger, Published, Status, Verification
 from utmost.ledger.verification import response_plan
 from utmost.noise.law import read_confidence
 from utmost.release import WorkloadRelease, rehearse_table
-from utmost.release.statements import cells_digest, level_facts, level_text, statement
+from utmost.release.statements import cells_digest, level_facts, level_text, promise_line, stated_level, statement
 from utmost.release.workload_release import checked_workload
 from utmost.tables import files
 from utmost.tables.engines import is_engine_frame
@@ -301,5 +300,5 @@ def _show_answer(said: Mapping[str, Any], out: Path | None) -> None:
     }
     if out is not None:
         rows["written"] = f"{out} and {sidecar_path(out)}"
-    shown = Group(Text("Answered.", style="bold"), Padding(Text(said["guarantee"]), (0, 0, 1, 0)), facts(rows))
-    screen(stderr=out is None).print(shown)
+    promise = promise_line(stated_level(said), said["neighbours"])
+    screen(stderr=out is None).print(promised("Answered.", promise, rows))

@@ -5,17 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Group
-from rich.padding import Padding
 from rich.text import Text
 
 from utmost.cli import options
-from utmost.cli.screen import busy, facts, number, percent, screen, watched
+from utmost.cli.screen import busy, number, percent, promised, screen, watched
 from utmost.cli.screen import grid as grid_of_texts
 from utmost.documents.reports import print_json
 from utmost.documents.statement_files import check_free, publish, sidecar_path, signer_of
 from utmost.errors import OutOfRange
 from utmost.release import PlacesRelease, rehearse_places, release_places
-from utmost.release.places import radius_name
+from utmost.release.places import places_line, radius_name
 from utmost.tables import files
 
 _SHOWN = 12
@@ -56,7 +55,8 @@ def publish_places(
 def _show(made: PlacesRelease, out: Path | None) -> None:
     """The statement, and the table: its first rows where it went to a file, CSV on standard output otherwise."""
     if made.table is None:
-        screen().print(_statement(made, "Nothing was drawn. This is what a release would promise.", None))
+        whole = made.said(None)["guarantee"]
+        screen().print(_statement(made, "Nothing was drawn. This is what a release would promise.", None, whole))
     elif out is None:
         files.write_text(made.table, sys.stdout.buffer)
         sys.stdout.flush()
@@ -70,7 +70,7 @@ def _show(made: PlacesRelease, out: Path | None) -> None:
         screen().print(picture, _statement(made, "Released.", out))
 
 
-def _statement(made: PlacesRelease, headline: str, out: Path | None) -> Group:
+def _statement(made: PlacesRelease, headline: str, out: Path | None, whole: str | None = None) -> Group:
     said = made.said(None)
     law = made.law
     rows = {
@@ -84,4 +84,4 @@ def _statement(made: PlacesRelease, headline: str, out: Path | None) -> Group:
     }
     if out is not None:
         rows["written"] = f"{out} and {sidecar_path(out)}"
-    return Group(Text(headline, style="bold"), Padding(Text(said["guarantee"]), (0, 0, 1, 0)), facts(rows))
+    return promised(headline, whole or places_line(law), rows)

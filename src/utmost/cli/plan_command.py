@@ -81,11 +81,10 @@ def plan(
     confidence: options.Confidence = "0.95",
     answer: options.Answer,
 ) -> None:
-    """Choose which sums to measure, and with which shares of the level, so that the sums wanted have the least error.
+    """Choose which sums to noise, and how much of the level each gets, for the tables that you want.
 
-    Nothing is drawn, and no count is looked at: of a counted file only the domain and the unit are read. Shown are the
-    error of each wanted table, the same for other weightings to choose from, and how many times the error is the least
-    one that anybody could have, class by class. --out writes a plan, which utmost release --plan takes.
+    No count is looked at, and nothing is drawn. You see the error of each table, other choices with their errors, and
+    how far from the least possible error the plan is. --out writes the plan for utmost release --plan.
     """
     domain, unit = _asked(source, at_most, per_atom, neighbours)
     workload, at, sure = (

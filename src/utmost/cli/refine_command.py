@@ -133,10 +133,10 @@ Out = Annotated[
 def refine(
     first: First, second: Second, *, order: Order = "refinement", out: Out = None, as_json: options.AsJson = False
 ) -> None:
-    """Say which of two channels is the other one, post-processed: then the other is better for everyone.
+    """Decide whether one channel is at least as good as another for everyone, with a proof either way.
 
-    Either direction is decided, exactly for rational channels: by the remap from one to the other, or by a consumer,
-    prior and loss, who loses less with what should be the worse one.
+    It is, exactly when the other one is the first one followed by post-processing. The proof is that post-processing,
+    or else a prior and a loss for which the other one is better. Channels of fractions are decided exactly.
     """
     channels = channel_files.read(first), channel_files.read(second)
     if channels[0].shape[0] != channels[1].shape[0]:

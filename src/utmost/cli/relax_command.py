@@ -15,10 +15,10 @@ def relax(
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
 ) -> None:
-    """Answer a release of a ledger again, at a larger level, and lose nothing by the answers before.
+    """Publish a table of the ledger again with less noise. Old and new together cost the new level, not the sum.
 
-    All answers of the release together cost the largest level among them. The table must be the one that was published:
-    the ledger holds a commitment to its values, and refuses any other. A level that was answered before is repeated.
+    Bring the table that was published: the ledger recognises it by keyed digests, and refuses any other. If you ask for
+    a level that was answered before, you get the same answer again, at no cost.
     """
     signer = asked.checked(table)
     with ledger.opened() as opened:

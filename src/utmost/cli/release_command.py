@@ -148,14 +148,18 @@ def release(
 ) -> None:
     """Publish a table, each cell with the least noise that its share of the level allows.
 
-    Every cell of the released columns is noised once, exactly, so that the whole table costs epsilon for any one
-    individual. Each other column must be declared public, or dropped. The statement beside the table says what was
-    promised. Nothing is written where anything is wrong. With --ledger the responses are kept, so that the level can be
-    relaxed later and each recipient be given its view. With --person, --at-most and --domain FILE the table holds
-    events, and is counted first: its labels are public then, and what one person changes is proved. With --plan the
-    sums of a plan are measured, and the release answers every other sum, with error bars: see utmost total. With
-    --planar the columns are the coordinates of one point, which is noised as a whole: epsilon for each unit of
-    Euclidean distance.
+    The promise: whatever anyone concludes from the released table, the chance of concluding it is at most exp(epsilon)
+    times what it would have been without any one individual. The statement, FILE.json beside the table, has it in full
+    with all that it assumes. Every column must be released, declared public, or dropped.
+
+    --person, --at-most and --domain FILE: the table holds events. They are counted first, which proves what one person
+    changes.
+
+    --plan: noise the sums that a plan chose. Every other sum then has its error bar: see utmost total.
+
+    --ledger: keep the release, so that it can be published with less noise later, and each recipient gets a copy.
+
+    --planar: the columns are the coordinates of one point, with epsilon for each unit of Euclidean distance.
     """
     asked = SimpleNamespace(**locals(), given=level)
     asked.out, asked.level = options.file_of(out), level.read()

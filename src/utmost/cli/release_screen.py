@@ -8,14 +8,14 @@ from typing import Any
 from rich import box
 from rich.console import Group
 from rich.markup import escape
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from utmost.cli.screen import facts, number, percent, screen, watched
+from utmost.cli.screen import number, percent, promised, screen, watched
 from utmost.documents.reports import print_json
 from utmost.documents.statement_files import Signer, publish, sidecar_path
 from utmost.release import TableRelease
+from utmost.release.statements import assumed_line, promise_line
 from utmost.tables import files
 
 _SHOWN = 12
@@ -25,7 +25,8 @@ _BAR = 24
 def show_release(release: TableRelease, out: Path | None) -> None:
     """Print the statement, and the table: as a picture where it went to a file, as CSV on standard output otherwise."""
     if release.table is None:
-        screen().print(_statement(release, "Nothing was drawn. This is what a release would promise.", None))
+        whole = release.said(None)["guarantee"]
+        screen().print(_statement(release, "Nothing was drawn. This is what a release would promise.", None, whole))
     elif out is None:
         files.write_text(release.table, sys.stdout.buffer)
         sys.stdout.flush()
@@ -34,22 +35,23 @@ def show_release(release: TableRelease, out: Path | None) -> None:
         screen().print(_picture(release), _statement(release, "Released.", out))
 
 
-def _statement(release: TableRelease, headline: str, out: Path | None) -> Group:
+def _statement(release: TableRelease, headline: str, out: Path | None, whole: str | None = None) -> Group:
     said = release.said(None)
+    plan = release.plan
     sure = percent(release.plan.confidence)
     rows = {
         "released": f"{', '.join(release.columns)} ({release.rows} rows)",
         "public": ", ".join(release.public) or "no other column",
         "rows": {"declared": "listed beforehand", "observed": "found in the data, and reported"}[release.rows_from],
         "level": f"epsilon = {said['epsilon']} in all, epsilon = {said['per_cell']['epsilon']} for each cell",
-        "neighbours": said["neighbours"],
+        "one individual": f"{assumed_line(plan.unit, 'released cell')} ({said['neighbours']})",
         "noise": _noise(release),
         "why this noise": release.plan.theorem,
         "error bar": f"± {number(release.radius)} around each released cell, at {sure} confidence",
     }
     if out is not None:
         rows["written"] = f"{out} and {sidecar_path(out)}"
-    return Group(Text(headline, style="bold"), Padding(Text(said["guarantee"]), (0, 0, 1, 0)), facts(rows))
+    return promised(headline, whole or promise_line(plan.level, plan.unit.neighbours), rows)
 
 
 def _noise(release: TableRelease) -> str:

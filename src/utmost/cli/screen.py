@@ -7,8 +7,9 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, Group
 from rich.markup import escape
+from rich.padding import Padding
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -25,6 +26,11 @@ from rich.text import Text
 def screen(*, stderr: bool = False) -> Console:
     """The terminal, or the pipe, as it is now."""
     return Console(stderr=stderr, highlight=False)
+
+
+def promised(headline: str, promise: str, rows: Mapping[str, str]) -> Group:
+    """A headline, a promise in words, and what belongs to it."""
+    return Group(Text(headline, style="bold"), Padding(Text(promise), (0, 0, 1, 0)), facts(rows))
 
 
 def facts(rows: Mapping[str, str]) -> Table:

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Group
-from rich.padding import Padding
-from rich.text import Text
 
-from utmost.cli.screen import busy, facts, number, percent, screen, watched
+from utmost.cli.screen import busy, number, percent, promised, screen, watched
 from utmost.documents.reports import print_json
 from utmost.documents.statement_files import check_free, publish, sidecar_path, signer_of
+from utmost.release.statements import promise_line
 from utmost.release.together import TogetherPlan, TogetherRelease, plan_together, release_together
 from utmost.tables import files
 
@@ -38,7 +37,8 @@ def publish_together(
     if dry_run:
         plan = plan_together(asked["columns"], **promise)
         headline = "Nothing was drawn. This is what a release would promise, for a table that can be released."
-        return print_json({"guarantee": plan.guarantee}) if as_json else screen().print(_facts(plan, headline, None))
+        shown = _facts(plan, headline, plan.guarantee)
+        return print_json({"guarantee": plan.guarantee}) if as_json else screen().print(shown)
     with busy(f"Checking and noising {table.name}"):
         made = release_together(files.read(table), **asked, **promise)
     said = None if out is None else publish(made.table, made.said, out, watched, signer)
@@ -53,13 +53,20 @@ def _show(made: TogetherRelease, out: Path | None) -> None:
     if out is None:
         files.write_text(made.table, sys.stdout.buffer)
         sys.stdout.flush()
-    screen(stderr=out is None).print(_facts(made.plan, "Released.", out))
+    promise = promise_line(made.plan.level, made.plan.unit.neighbours)
+    screen(stderr=out is None).print(_facts(made.plan, "Released.", promise, out))
 
 
-def _facts(plan: TogetherPlan, headline: str, out: Path | None) -> Group:
+def _facts(plan: TogetherPlan, headline: str, promise: str, out: Path | None = None) -> Group:
     sure = percent(plan.confidence)
     bars = ", ".join(f"{name} ± {number(r)}" for name, r in zip(plan.columns, plan.radii, strict=True))
-    rows = {"released": ", ".join(plan.columns), "noise": plan.drawn, "error bars": f"{bars}, at {sure} confidence"}
+    changed = f"changes only the {plan.unit.cells} released cells of one row, each by at most {plan.unit.sensitivity}"
+    rows = {
+        "released": ", ".join(plan.columns),
+        "one individual": f"{changed} ({plan.unit.neighbours})",
+        "noise": plan.drawn,
+        "error bars": f"{bars}, at {sure} confidence",
+    }
     if out is not None:
         rows["written"] = f"{out} and {sidecar_path(out)}"
-    return Group(Text(headline, style="bold"), Padding(Text(plan.guarantee), (0, 0, 1, 0)), facts(rows))
+    return promised(headline, promise, rows)

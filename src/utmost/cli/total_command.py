@@ -61,11 +61,11 @@ def total(
     confidence: options.Confidence = "0.95",
     answer: options.Answer,
 ) -> None:
-    """Ask a release for a sum, with the error bar that holds for it: any sum of atoms, not only those measured.
+    """Compute a sum from a release, with its error bar: any sum of cells, not only those that were noised.
 
-    Nothing is spent: the answer follows from what was published. With --ratio or --over it is a ratio, with --mean or
-    --sums a mean, as an interval that holds the true one; "not determined" where the noise is larger than what is
-    divided by.
+    It costs nothing, since it follows from what was published. --ratio or --over asks for a ratio, --mean or --sums for
+    a mean: the answer is an interval that holds the true one, or "not determined" where the denominator is lost in
+    noise.
     """
     read = read_workload(release)
     chosen = read_selection(read.domain, where or [])

@@ -40,12 +40,11 @@ def verify(
     public_key: PublicKey = None,
     answer: options.Answer,
 ) -> None:
-    """Check that a statement follows from itself, that the table is the one it is about, and who signed it.
+    """Check a published table: the statement's figures, that the table is unchanged, and who signed it.
 
-    A release by a plan is one file, which holds its statement, and is checked likewise.
-
-    Level, law, parameters, error bar and sentences of the statement are computed again. What nothing can show, such as
-    how many cells one individual changes, is listed as taken on trust.
+    The level, the noise, the error bar and the sentences of the statement are computed again and compared. What no
+    check can show, such as how many cells one individual changes, is listed as taken on trust. A release by a plan is
+    one file, which holds its statement.
     """
     if is_workload(release):
         report = _workload_report(release, statement, public_key)

@@ -108,7 +108,7 @@ def vertices(
     plot: options.Plot = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """List or count the vertices of a privacy type: the posteriors as extreme as its promise allows.
+    """List or count the vertices of a privacy type: the most extreme posteriors that its promise allows.
 
     Every mechanism of the type leaves mixtures of them behind. How many there are depends on the distances only, not on
     the level, which may be left out with --count, --orbits and --heights.

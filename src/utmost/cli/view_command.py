@@ -6,10 +6,10 @@ from utmost.cli.screen import counted
 
 
 def view(*, ledger: Place, asked: Question) -> None:
-    """Show a release at any level up to the loosest that was answered; it spends nothing and needs no table.
+    """Make a noisier copy of a release for one recipient. It costs nothing, and needs no table.
 
-    The response is made from those in the ledger, kept there, and the same each time. Views of one release together
-    reveal no more than the loosest of them.
+    The level may be any up to the largest that was answered. A copy is made from what the ledger holds, kept there, and
+    the same each time. Several copies put together reveal no more than the one with the least noise.
     """
     signer = asked.checked(None)
     with ledger.opened() as opened:

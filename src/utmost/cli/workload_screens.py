@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 from rich.text import Text
 
-from utmost.cli.screen import busy, facts, grid, number, percent, screen
+from utmost.cli.screen import busy, facts, grid, number, percent, promised, screen
 from utmost.documents import codec
 from utmost.documents.reports import print_json
 from utmost.documents.statement_files import Signer, signature_path
@@ -20,7 +19,7 @@ from utmost.errors import OutOfRange, UtmostError
 from utmost.exact import Level
 from utmost.exact import level as level_of
 from utmost.release import CountedTable, WorkloadRelease, release_workload
-from utmost.release.statements import level_text
+from utmost.release.statements import assumed_line, level_text, promise_line
 from utmost.release.workload_release import checked_workload
 from utmost.tables import files
 from utmost.tables.atomic import Writer, check_absent, write_together
@@ -171,7 +170,7 @@ def _rows(strategy: Strategy, at: Level, confidence: Fraction) -> dict[str, str]
     return {
         "level": f"epsilon = {level_text(at)} in all",
         "measured": f"{', '.join(shares)} of it ({strategy.measured} sums)",
-        "neighbours": strategy.unit.neighbours,
+        "one individual": f"{assumed_line(strategy.unit, 'atom')} ({strategy.unit.neighbours})",
         "error bars": f"{', '.join(f'{_named(name)} ± {number(bar)}' for name, bar in bars.items())}; each {sure} sure",
     }
 
@@ -186,8 +185,7 @@ def _show_promise(strategy: Strategy, at: Level, confidence: Fraction, *, as_jso
 
 
 def _said(headline: str, release: WorkloadRelease, rows: Mapping[str, str]) -> list[RenderableType]:
-    guarantee = Padding(Text(release.statement["guarantee"]), (0, 0, 1, 0))
-    return [Text(headline, style="bold"), guarantee, facts(rows)]
+    return [promised(headline, promise_line(release.level, release.strategy.unit.neighbours), rows)]
 
 
 def _tables(release: WorkloadRelease) -> Iterable[RenderableType]:

@@ -27,7 +27,7 @@ class LaplaceTightening:
     Raises:
         OutOfRange: when ``strict`` is looser than ``loose``.
 
-    Source: koufogiannis2015, equation (28).
+    Source: [koufogiannis2015], equation (28).
 
     >>> from utmost.exact import level
     >>> W = LaplaceTightening(strict=level(epsilon=1), loose=level(epsilon=2))
@@ -89,7 +89,7 @@ class LaplaceRelaxing:
     Raises:
         OutOfRange: when ``loose`` is not looser than ``strict``.
 
-    Source: koufogiannis2015, equation (25) and Algorithm 1.
+    Source: [koufogiannis2015], equation (25) and Algorithm 1.
 
     >>> from utmost.exact import level
     >>> R = LaplaceRelaxing(strict=level(epsilon=1), loose=level(epsilon=2))
@@ -168,7 +168,7 @@ class LaplaceBridge:
     Raises:
         OutOfRange: when ``at`` is not strictly between.
 
-    Source: koufogiannis2015, Theorem 12, and equation (28) twice.
+    Source: [koufogiannis2015], Theorem 12, and equation (28) twice.
 
     >>> from utmost.exact import level
     >>> B = LaplaceBridge(strict=level(1), at=level(2), loose=level(3))

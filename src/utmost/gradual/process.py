@@ -45,7 +45,7 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     Raises:
         OutOfRange: when there is no level, or not one noise per level.
 
-    Source: koufogiannis2015, Theorem 12, on the integers.
+    Source: [koufogiannis2015], Theorem 12, on the integers.
 
     >>> from utmost.exact import level
     >>> joint_pmf([3, 1], [level(alpha="1/2"), level(alpha="1/4")])

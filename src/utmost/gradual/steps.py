@@ -32,7 +32,7 @@ class Tightening:
     Raises:
         OutOfRange: when ``strict`` is looser than ``loose``.
 
-    Source: koufogiannis2015, equation (28), on the integers.
+    Source: [koufogiannis2015], equation (28), on the integers.
 
     >>> from utmost.exact import level
     >>> W = Tightening(strict=level(alpha="1/2"), loose=level(alpha="1/4"))
@@ -130,7 +130,7 @@ class Bridge:
     Raises:
         OutOfRange: when ``at`` is not strictly between.
 
-    Source: koufogiannis2015, Theorem 12 and Algorithm 1, on the integers.
+    Source: [koufogiannis2015], Theorem 12 and Algorithm 1, on the integers.
 
     >>> from utmost.exact import level
     >>> B = Bridge(strict=level(alpha="1/2"), at=level(alpha="1/3"), loose=level(alpha="1/4"))
@@ -248,7 +248,7 @@ class Relaxing:
     Raises:
         OutOfRange: when ``loose`` is not looser than ``strict``.
 
-    Source: koufogiannis2015, equation (25) and Algorithm 1, on the integers (where sgn(0) must be +1).
+    Source: [koufogiannis2015], equation (25) and Algorithm 1, on the integers (where sgn(0) must be +1).
 
     >>> from utmost.exact import level
     >>> R = Relaxing(strict=level(alpha="1/2"), loose=level(alpha="1/4"))

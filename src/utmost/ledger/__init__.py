@@ -6,6 +6,18 @@ from utmost.ledger.ledger import Ledger
 from utmost.ledger.opening import read_sealed
 from utmost.ledger.spending import Budget, Spending
 from utmost.ledger.state import Published
+from utmost.ledger.store import Store
 from utmost.ledger.verification import Status, Verification
 
-__all__ = ["Budget", "Event", "ItemLedger", "Ledger", "Published", "Spending", "Status", "Verification", "read_sealed"]
+__all__ = [
+    "Budget",
+    "Event",
+    "ItemLedger",
+    "Ledger",
+    "Published",
+    "Spending",
+    "Status",
+    "Store",
+    "Verification",
+    "read_sealed",
+]

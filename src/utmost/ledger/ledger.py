@@ -22,6 +22,7 @@ from utmost.ledger.responses import Progress, key_of_level
 from utmost.ledger.source import commitment
 from utmost.ledger.spending import Budget, Spending
 from utmost.ledger.state import Published, State
+from utmost.ledger.store import Store
 from utmost.ledger.verification import (
     Status,
     Verification,
@@ -56,7 +57,7 @@ class Ledger:
     Promise: a dataset's releases together keep the level `spent`, the sum of their largest levels. Choose each level
     from responses, budgets and costs; a level chosen by looking at the true error is not covered.
 
-    Source: koufogiannis2015, Theorems 1, 11 and 12; on the integers, the process of geometric noise.
+    Source: [koufogiannis2015], Theorems 1, 11 and 12; on the integers, the process of geometric noise.
 
     >>> from tempfile import TemporaryDirectory
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
@@ -361,6 +362,14 @@ class Ledger:
         at = level(epsilon, alpha)
         return self._look(lambda state: state.release(name, version).promise).radius(at, confidence)
 
+    def release(self, name: str, version: int | None = None) -> Published:
+        """One version of a release, or the newest.
+
+        Raises:
+            UnknownRelease: where there is none.
+        """
+        return self._look(lambda state: state.release(name, version))
+
     @property
     def items(self) -> ItemLedger:
         """The releases by item that an engine answers: the ledger keeps events and commitments, and no responses."""
@@ -477,6 +486,13 @@ class Ledger:
         """
         at = level(epsilon, alpha)
         return self._book.read(lambda page: key_of_level(page, page.state.release(name, version), at))
+
+    def beside(self, purpose: str) -> tuple[Store, bytes]:
+        """The store, and 32 bytes for one purpose, for a program that keeps records of its own beside the ledger.
+
+        Nothing about the ledger's key, or about what another purpose gives, follows from these bytes.
+        """
+        return self._book.store, self._book.key.derived("beside", check_name(purpose, "purpose"))
 
     def close(self) -> None:
         """Let go of the store's connections."""

@@ -107,10 +107,14 @@ class Rows:
     def __init__(self, run: Query, tables: Callable[[], set[str]], bytes_type: str) -> None:
         self._run, self._tables, self._bytes_type = run, tables, bytes_type
 
-    def ask(self, query: str) -> list[Any]:
-        """What the database says about itself."""
-        found: list[Any] = self._run(query, ()).fetchall()
+    def ask(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        """All rows of a query: what the database says about itself, or what tables hold that are not a ledger's."""
+        found: list[Any] = self._run(query, values).fetchall()
         return found
+
+    def run(self, statement: str, values: Sequence[Any] = ()) -> None:
+        """Run a statement on tables that are not a ledger's."""
+        self._run(statement.replace("BYTES", self._bytes_type), values)
 
     def version(self) -> int:
         """How many steps of the schema the store has taken; 0 for an empty one."""

@@ -108,7 +108,7 @@ class BitResponse:
     Raises:
         OutOfRange: for other probabilities.
 
-    Source: koufogiannis2015, equations (43) and (44).
+    Source: [koufogiannis2015], equations (43) and (44).
 
     >>> BitResponse("3/4", "1/4").level
     Level(alpha=1/3)
@@ -281,7 +281,7 @@ def respond(bits: Any, response: BitResponse, *, randomness: Randomness | None =
         response: the probabilities.
         randomness: the operating system's if left out.
 
-    Source: koufogiannis2015, equations (43) and (44).
+    Source: [koufogiannis2015], equations (43) and (44).
 
     >>> respond(np.ones((2, 3), bool), BitResponse.permanent("1/2")).shape
     (2, 3)

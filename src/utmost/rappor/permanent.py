@@ -35,7 +35,7 @@ class PermanentResponses:
     Promise: each *bit* loses `spent`. A value that sets h bits of a Bloom filter loses `spent_by_value(h)`. Reports
     drawn from the responses are functions of them and cost nothing more.
 
-    Source: koufogiannis2015, Section 4.1, with the coupling that loses nothing.
+    Source: [koufogiannis2015], Section 4.1, with the coupling that loses nothing.
 
     >>> answer = PermanentResponses([[0, 1, 1], [1, 0, 0]])
     >>> first, looser = answer.at("1/2"), answer.at("1/4")

@@ -31,7 +31,7 @@ class ThresholdedLaplace:
     Args:
         response: the response written in this form.
 
-    Source: koufogiannis2015, equations (45) and (46), the latter corrected and extended.
+    Source: [koufogiannis2015], equations (45) and (46), the latter corrected and extended.
 
     >>> f = ThresholdedLaplace(BitResponse.permanent("1/2"))
     >>> f.rate, f.threshold, f.response.level < f.rate
@@ -72,7 +72,7 @@ class ThresholdedPair:
     Raises:
         OutOfRange: where it has not.
 
-    Source: koufogiannis2015, Section 4.1.
+    Source: [koufogiannis2015], Section 4.1.
 
     >>> pair = ThresholdedPair(*(ThresholdedLaplace(BitResponse.permanent(a)) for a in ("1/2", "1/4")))
     >>> pair.probability(0, 0, 0), pair.probability(1, 0, 0)

@@ -36,7 +36,7 @@ class Bloom:
     Raises:
         OutOfRange: for a number below 1, more hashes than bits, and a key that is too long.
 
-    Source: koufogiannis2015, equation (42).
+    Source: [koufogiannis2015], equation (42).
 
     >>> bloom = Bloom(bits=8, hashes=2, cohorts=2)
     >>> bloom.encode(["mary", "linda", "mary"], [0, 0, 0]).astype(int).tolist()

@@ -178,7 +178,7 @@ class GradualRelease:
     Promise: all answers together keep the level `spent`. Choose each level from responses, budgets and costs; a level
     chosen by looking at the true error is not covered.
 
-    Source: koufogiannis2015, Theorems 1, 11 and 12; on the integers, the process of geometric noise.
+    Source: [koufogiannis2015], Theorems 1, 11 and 12; on the integers, the process of geometric noise.
 
     >>> from utmost.exact import level
     >>> answer = GradualRelease([1198, 557], sensitivity=1)
@@ -353,7 +353,7 @@ class ProcessedRelease:
 
     Promise: the level `spent`, for all readings together: they are functions of the responses.
 
-    Source: koufogiannis2015, Corollary 13.
+    Source: [koufogiannis2015], Corollary 13.
 
     >>> ages = [34, 51, 12, 29]
     >>> adults = ProcessedRelease(
@@ -479,7 +479,7 @@ def path(
         grid: for reals, the width of the grid, a power of two.
         randomness: the operating system's if left out.
 
-    Source: koufogiannis2015, Theorem 1B and Figure 1, on the integers.
+    Source: [koufogiannis2015], Theorem 1B and Figure 1, on the integers.
 
     >>> found = path("1/10")
     >>> found.at(epsilon=1) == found.at(epsilon=1), found.at(epsilon=500)

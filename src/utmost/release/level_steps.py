@@ -135,7 +135,7 @@ def tighten(
         OutOfRange: when ``strict`` is looser than ``loose``.
         NotANumber: where a response is no number.
 
-    Source: koufogiannis2015, Section 3.1.2.
+    Source: [koufogiannis2015], Section 3.1.2.
 
     >>> int(tighten(100, strict=2, loose=2))
     100
@@ -175,7 +175,7 @@ def relax(
     Raises:
         OutOfRange: when ``strict`` is looser than ``loose``, and for noise that is not on the grid.
 
-    Source: koufogiannis2015, Algorithm 1.
+    Source: [koufogiannis2015], Algorithm 1.
 
     >>> abs(int(relax(-3, strict=1, loose=40))) <= 3
     True
@@ -217,7 +217,7 @@ def bridge(
         OutOfRange: when the levels are out of order, the two responses differ in shape, or cannot come from one
             release.
 
-    Source: koufogiannis2015, Theorem 12: the responses of one release are one Markov chain.
+    Source: [koufogiannis2015], Theorem 12: the responses of one release are one Markov chain.
 
     >>> int(bridge(17, 12, strict=1, at=2, loose=2))
     12

@@ -274,6 +274,16 @@ def places_guarantee(law: PlanarLaw, released: Sequence[str]) -> str:
     )
 
 
+def places_line(law: PlanarLaw) -> str:
+    """The promise in one line, for a screen; the statement has the whole of it.
+
+    >>> print(places_line(PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None)))
+    If one point had been 200 away, no result would be more than 1.65 times as likely (epsilon = 0.5 for each 200).
+    """
+    told = f"no result would be more than {factor_text(law.level)} times as likely"
+    return f"If one point had been {law.per} away, {told} ({level_name(law.level)} for each {law.per})."
+
+
 def places_theorem(law: PlanarLaw) -> str:
     """What is proved of the noise."""
     space = f"{law.dimensions} dimension{'s' * (law.dimensions > 1)}"

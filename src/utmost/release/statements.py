@@ -163,6 +163,30 @@ def guarantee(plan: Plan) -> str:
     return promise(plan.level, plan.unit, "the released columns", "released cell")
 
 
+def promise_line(level: Level, neighbours: str) -> str:
+    """The promise in one line, for a screen; the statement has the whole of it.
+
+    >>> from utmost.exact import level
+    >>> print(promise_line(level("1/2"), "add-remove"))
+    With or without any one individual, no result is more than 1.65 times as likely (epsilon = 0.5).
+    """
+    other = {
+        "add-remove": "With or without any one individual",
+        "change-one": "Whatever any one individual's record says",
+    }[neighbours]
+    return f"{other}, no result is more than {factor_text(level)} times as likely ({level_name(level)})."
+
+
+def assumed_line(unit: Unit, cell: str) -> str:
+    """What the promise assumes of one individual, in one line.
+
+    >>> assumed_line(Unit(1, 2), "released cell")
+    'changes at most 2 released cells, each by at most 1'
+    """
+    many = f"1 {cell}," if unit.cells == 1 else f"{unit.cells} {cell}s, each"
+    return f"changes at most {many} by at most {unit.sensitivity}"
+
+
 def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
     """`guarantee` for whatever is released, and whatever one individual changes."""
     many = f"1 {cell}, and that" if unit.cells == 1 else f"{unit.cells} {cell}s, each"

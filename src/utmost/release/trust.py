@@ -48,7 +48,7 @@ def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 
 
     Cost: (2 reach + 1)^k probabilities for the set of all k levels.
 
-    Source: koufogiannis2015, Section 4.2.
+    Source: [koufogiannis2015], Section 4.2.
 
     >>> check_coalitions({"ann": level(alpha="1/2"), "bo": level(alpha="2/3"), "cy": level(alpha="2/3")})
     Coalitions(coalitions=7, laws=3, exact=True, discrepancy=0.0)
@@ -95,7 +95,7 @@ class TrustRelease:
     Raises:
         NotALevel: for a level that is none.
 
-    Source: koufogiannis2015, Section 4.2.
+    Source: [koufogiannis2015], Section 4.2.
 
     >>> shared = TrustRelease(1984, sensitivity=1, levels={"friend": 1, "colleague": "1/2", "stranger": "1/10"})
     >>> shared.loss(["colleague", "stranger"]), shared.naive_loss(["colleague", "stranger"])
@@ -177,7 +177,7 @@ def levels_by_distance(
         BadTable: when the owner is not in the network, or an edge is no pair.
         OutOfRange: when a more distant member would get a larger level.
 
-    Source: koufogiannis2015, equation (47).
+    Source: [koufogiannis2015], equation (47).
 
     >>> levels_by_distance([("ann", "bo"), ("bo", "cy"), ("cy", "di")], owner="ann")
     {'bo': Level(epsilon=1), 'cy': Level(epsilon=1/2), 'di': Level(epsilon=1/3)}

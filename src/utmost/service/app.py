@@ -1,0 +1,118 @@
+"""The application that a web server runs: the API behind its guards, with health and metrics beside it."""
+
+import json
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from utmost.errors import NotAuthenticated, UtmostError
+from utmost.ledger import Ledger
+from utmost.service.api import Who, router
+from utmost.service.guards import LOG, App, Guards
+from utmost.service.metrics import Metrics
+from utmost.service.openid import OpenId
+from utmost.service.problems import MEDIA_TYPE, problem, problem_of, problem_of_shape, status_of
+from utmost.service.service import Service
+from utmost.service.settings import Settings
+from utmost.version import __version__
+
+
+def application(service: Service, settings: Settings | None = None) -> App:
+    """The application of a service, guards and all.
+
+    Args:
+        service: whose door it is; the caller closes it.
+        settings: limits, and an OpenID provider if there is one.
+    """
+    settings = Settings() if settings is None else settings
+    return _guarded(_inside(service, settings), settings)
+
+
+def of_environment() -> App:
+    """The application of the settings in the environment: what each worker of a server makes for itself."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    settings = Settings.of_environment()
+    service = Service(
+        Ledger.open(settings.ledger, witness=settings.witness or None),
+        approvals=settings.approvals,
+        most_levels=settings.most_levels,
+    )
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        service.close()
+
+    return _guarded(_inside(service, settings, lifespan), settings)
+
+
+def _guarded(app: Any, settings: Settings) -> App:
+    return Guards(app, most_bytes=settings.most_bytes, rate=settings.rate, burst=settings.burst)
+
+
+def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastAPI:
+    app = FastAPI(
+        title="utmost",
+        version=__version__,
+        description="Releases that can be relaxed for years, for teams. Every write takes an Idempotency-Key.",
+        openapi_url="/v1/openapi.json" if settings.docs else None,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.service, app.state.metrics = service, Metrics()
+    app.state.openid = OpenId(settings.oidc_issuer, settings.oidc_audience) if settings.oidc_issuer else None
+    app.include_router(router)
+    app.add_exception_handler(UtmostError, _refused)
+    app.add_exception_handler(RequestValidationError, _misshapen)
+    app.add_exception_handler(HTTPException, _missing)
+    app.middleware("http")(app.state.metrics.counted)
+    _add_health(app)
+    return app
+
+
+def _add_health(app: FastAPI) -> None:
+    @app.get("/health/live", include_in_schema=False)
+    def live() -> dict[str, bool]:
+        return {"live": True}
+
+    @app.get("/health/ready", include_in_schema=False)
+    def ready() -> dict[str, bool]:
+        return {"ready": app.state.service.is_ready()}
+
+    @app.get("/metrics", include_in_schema=False)
+    def metrics(who: Who) -> Response:
+        who.check("metrics")
+        content, kind = app.state.metrics.text()
+        return Response(content, media_type=kind)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, UtmostError)
+    if status_of(error) >= 500:
+        name = request.scope["state"].get("request")
+        LOG.error(json.dumps({"request": name, "broke": type(error).__name__, "required": error.required}))
+    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotAuthenticated) else {}
+    if status_of(error) == 503:
+        headers["Retry-After"] = "1"
+    return _problem(problem_of(error), headers)
+
+
+async def _misshapen(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return _problem(problem_of_shape(error.errors()), {})
+
+
+async def _missing(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return _problem(problem(error.status_code, "NotFound", str(error.detail)), dict(error.headers or {}))
+
+
+def _problem(found: dict[str, Any], headers: dict[str, str]) -> Response:
+    return JSONResponse(found, status_code=found["status"], media_type=MEDIA_TYPE, headers=headers)

@@ -1,0 +1,64 @@
+"""What auditors and admins ask of a service: budgets, history, verification, receipts, and who did what."""
+
+from typing import Any
+
+from utmost.exact import Level
+from utmost.ledger import Budget, Event, Ledger, Status, Verification
+from utmost.service.desk import Desk
+from utmost.service.tokens import Token
+
+
+class Audit:
+    """The ledger's own accounts, each for a token.
+
+    Args:
+        desk: what all verbs share.
+        ledger: whose accounts they are.
+    """
+
+    __slots__ = ("_desk", "_ledger")
+
+    def __init__(self, desk: Desk, ledger: Ledger) -> None:
+        self._desk, self._ledger = desk, ledger
+
+    def budget(self, token: Token, dataset: str) -> Budget:
+        """The budget of a dataset."""
+        token.check_any("budgets", "history")
+        return self._ledger.budget(dataset)
+
+    def limit(self, token: Token, dataset: str, limit: Level) -> Budget:
+        """The budget of a dataset, after setting its limit; setting the same again changes nothing."""
+        token.check("budgets")
+        made = self._ledger.budget(dataset, limit)
+        self._desk.records.write(lambda shelf: self._desk.trail(shelf, token, "limit", dataset=dataset))
+        return made
+
+    def history(self, token: Token, name: str | None = None) -> tuple[Event, ...]:
+        """The events of the ledger: all of them, or those of a release."""
+        token.check("history", name)
+        return self._ledger.history(name)
+
+    def status(self, token: Token) -> Status:
+        """Where the ledger is, what is in it, and whether anything new may be said."""
+        token.check("verify")
+        return self._ledger.status()
+
+    def verify(self, token: Token) -> Verification:
+        """Recompute everything in the ledger."""
+        token.check("verify")
+        return self._ledger.verify()
+
+    def receipt(self, token: Token) -> str:
+        """A line of text about the ledger as it is now, to keep elsewhere; it holds no secret."""
+        token.check_any("history", "verify")
+        return self._ledger.receipt()
+
+    def check_receipt(self, token: Token, receipt: str) -> None:
+        """Check that the ledger still holds what it held when a receipt was given."""
+        token.check("verify")
+        self._ledger.check(receipt)
+
+    def trail(self, token: Token, after: str = "", most: int = 1000) -> list[tuple[str, dict[str, Any]]]:
+        """What was done through the service, oldest first: who, when, what; no value."""
+        token.check("trail")
+        return self._desk.records.read(lambda shelf: shelf.all("trail", after, most))

@@ -1,0 +1,132 @@
+"""Who comes to a service: tokens made, presented, listed and revoked."""
+
+from utmost.errors import NotAuthenticated, OutOfRange, UnknownRecord
+from utmost.exact import Number, exact
+from utmost.ledger.events import check_name
+from utmost.service.desk import Desk
+from utmost.service.records import Shelf
+from utmost.service.tokens import (
+    EVERY,
+    Grant,
+    Token,
+    bearer,
+    check_role,
+    checked_token,
+    fresh_secret,
+    read_bearer,
+)
+
+_YEAR = 366 * 86400
+
+
+class Bearers:
+    """The tokens of a service.
+
+    Args:
+        desk: what all verbs share.
+    """
+
+    __slots__ = ("_desk",)
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def authenticated(self, presented: object) -> Token:
+        """The token that a bearer presents.
+
+        Raises:
+            NotAuthenticated: where it is none, expired or revoked; the same words for all of these.
+        """
+        name, digest = read_bearer(presented)
+        kept = self._desk.records.read(lambda shelf: shelf.get("token", name))
+        return checked_token(None if kept is None else Token.of_facts(name, kept), digest, self._desk.clock())
+
+    def of_subject(self, subject: str) -> Token:
+        """The newest valid token of a subject that an OpenID provider has vouched for.
+
+        Raises:
+            NotAuthenticated: where there is none.
+        """
+        now = self._desk.clock()
+        valid = [one for one in self._tokens() if one.subject == subject and one.is_valid(now)]
+        if not valid:
+            raise NotAuthenticated("a subject must have a token that is valid now")
+        return max(valid, key=lambda one: (one.made, one.name))
+
+    def make(
+        self,
+        token: Token | None,
+        key: str,
+        owner: str,
+        role: str,
+        grants: tuple[Grant, ...],
+        *,
+        days: Number = 90,
+        subject: str | None = None,
+    ) -> tuple[Token, str | None]:
+        """A new token.
+
+        Args:
+            token: the admin's; None for the first token of a service.
+            owner: whose it is.
+            days: for how long it is valid, at most a year.
+            subject: an OpenID provider's name for the bearer, instead of a secret.
+
+        Returns:
+            The token, and what its bearer presents: said this once. Repeated under its key, the request gives the token
+            without it; then revoke that token and make another.
+        """
+        if token is not None:
+            token.check("tokens")
+        check_name(owner, "owner")
+        check_role(role)
+        seconds = exact(days, "days") * 86400
+        if not 0 < seconds <= _YEAR:
+            raise OutOfRange("a token must be valid for at most 366 days", came=days, where="days")
+        for grant in grants:
+            check_name(grant.release, "release")
+        maker = token if token is not None else Token("0" * 24, "service", "admin", (Grant(EVERY),), 0, 1 << 40)
+        name, now = self._desk.name("token", maker, key), int(self._desk.clock())
+        secret, digest = fresh_secret() if subject is None else (None, None)
+        made = Token(name, owner, role, grants, now, now + int(seconds), digest, subject)
+        asked = [owner, role, [grant.facts() for grant in grants], str(seconds), subject]
+
+        def work(shelf: Shelf) -> tuple[Token, str | None]:
+            kept = self._desk.again(shelf, "token", name, asked)
+            if kept is not None:
+                return Token.of_facts(name, kept), None
+            shelf.put("token", name, made.facts())
+            self._desk.trail(shelf, maker, "make token", made=name, bearer=owner, role=role)
+            return made, None if secret is None else bearer(name, secret)
+
+        return self._desk.records.write(work)
+
+    def all(self, token: Token) -> list[Token]:
+        """All tokens, without their secrets, which nobody has."""
+        token.check("tokens")
+        return sorted(self._tokens(), key=lambda one: (one.made, one.name))
+
+    def any(self) -> bool:
+        """Whether any token was ever made."""
+        return bool(self._desk.records.read(lambda shelf: shelf.all("token", most=1)))
+
+    def revoke(self, token: Token, name: str) -> Token:
+        """Revoke a token at once; whoever holds a token may revoke that one."""
+        if name != token.name:
+            token.check("tokens")
+
+        def work(shelf: Shelf) -> Token:
+            found = shelf.get("token", name)
+            if found is None:
+                raise UnknownRecord("a token must be there", came=name)
+            made = Token.of_facts(name, found).revoked_at(self._desk.clock())
+            if made.facts() != found:
+                shelf.put("token", name, made.facts())
+                self._desk.trail(shelf, token, "revoke", revoked=name)
+            return made
+
+        return self._desk.records.write(work)
+
+    def _tokens(self) -> list[Token]:
+        kept = self._desk.records.read(lambda shelf: shelf.all("token"))
+        return [Token.of_facts(name, one) for name, one in kept]

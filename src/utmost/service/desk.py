@@ -1,0 +1,103 @@
+"""The records of a service, as its verbs write them: once for each idempotency key, and each with a line in the trail.
+
+What writes takes an idempotency key. The same request under it, in any worker and at any time, finds the record that it
+made; another request under it is refused. The name of a new record is derived from the key, so nothing needs to be
+remembered of an answer but a digest of what was asked.
+"""
+
+import hmac
+import json
+import time
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any, TypeVar
+
+from utmost.errors import OutOfRange, RequestReused, UnknownRecord
+from utmost.exact import Level
+from utmost.service.market import Order, bought
+from utmost.service.records import Records, Shelf
+from utmost.service.tokens import Token
+
+T = TypeVar("T")
+
+_LONGEST_KEY = 200
+
+ANY = "any"
+"""Instead of a level: every one."""
+
+
+class Desk:
+    """What all verbs share: the records, a key for names, and the time.
+
+    Args:
+        records: what the service keeps.
+        key: 32 bytes, by which names are derived.
+        clock: seconds since 1970.
+    """
+
+    __slots__ = ("_key", "clock", "records")
+
+    def __init__(self, records: Records, key: bytes, clock: Callable[[], float] = time.time) -> None:
+        self.records, self._key, self.clock = records, key, clock
+
+    def name(self, kind: str, token: Token, key: object) -> str:
+        """The name of what a token makes under an idempotency key.
+
+        Raises:
+            OutOfRange: for what is no such key.
+        """
+        if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY or not key.isprintable():
+            remedy = "Send Idempotency-Key: a fresh text for each request, and the same one when it is repeated."
+            where = "Idempotency-Key"
+            raise OutOfRange("a request that writes must have an idempotency key", where=where, remedy=remedy)
+        return hmac.digest(self._key, json.dumps([kind, token.name, key]).encode(), sha256)[:12].hex()
+
+    def again(self, shelf: Shelf, kind: str, name: str, asked: Any) -> dict[str, Any] | None:
+        """The record that this request made before; None where it comes for the first time, which is noted.
+
+        Raises:
+            RequestReused: where another request came under its key.
+        """
+        fingerprint = hmac.digest(self._key, json.dumps(asked, sort_keys=True).encode(), sha256).hex()
+        before = shelf.get("request", name)
+        if before is None:
+            shelf.put("request", name, {"asked": fingerprint})
+            return None
+        if before["asked"] != fingerprint:
+            remedy = "Use a fresh key for each request."
+            raise RequestReused("an idempotency key must be for one request", came="another request", remedy=remedy)
+        return shelf.get(kind, name)
+
+    def trail(self, shelf: Shelf, token: Token, done: str, **about: Any) -> None:
+        """Write down who did what, after everything that is written already; no value."""
+        now = self.clock()
+        name = max(f"{int(now * 1e6):020d}", f"{int(shelf.last('trail') or 0) + 1:020d}")
+        shelf.put("trail", name, {"time": int(now), "owner": token.owner, "token": token.name, "done": done, **about})
+
+    def known(self, shelf: Shelf, kind: str, name: object, token: Token, verb: str) -> dict[str, Any]:
+        """A record that a token asks for by its name.
+
+        Raises:
+            NotAllowed: for a token whose role may never.
+            UnknownRecord: where there is none.
+        """
+        token.check_role(verb)
+        found = shelf.get(kind, name) if isinstance(name, str) else None
+        if found is None:
+            raise UnknownRecord(f"the {kind} must be there", came="none of this name")
+        return found
+
+
+def held(shelf: Shelf, token: Token, release: str, version: int) -> Level | str | None:
+    """The largest level of a release that a token is for, by its grants and its owner's orders; ANY, or None."""
+    grants = [grant.up_to for grant in token.grants if grant.covers(release, None)]
+    if any(most is None for most in grants):
+        return ANY
+    orders = (Order.of_kept(name, kept) for name, kept in shelf.all("order")) if token.may_ever("order") else ()
+    levels = [most for most in (*grants, bought(orders, token.owner, release, version)) if most is not None]
+    return max(levels, default=None)
+
+
+def reaches(most: Level | str | None, at: Level) -> bool:
+    """Whether a level is within what `held` gave."""
+    return most == ANY or (isinstance(most, Level) and not at > most)

@@ -1,0 +1,133 @@
+"""Proposals at a service's desk: made by a curator, decided by somebody else, and asked for before anything is said."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from utmost.errors import OutOfRange
+from utmost.exact import Level, exact_integer
+from utmost.ledger.events import check_name
+from utmost.release.statements import level_text
+from utmost.service.approvals import VERBS, Proposal, check_approved
+from utmost.service.desk import Desk
+from utmost.service.records import Shelf
+from utmost.service.terms import Terms
+from utmost.service.tokens import Token
+
+_LONGEST_REASON = 1000
+
+
+class Proposals:
+    """What a second person must confirm.
+
+    Args:
+        desk: what all verbs share.
+        required: whether anything must be confirmed at all.
+    """
+
+    __slots__ = ("_desk", "required")
+
+    def __init__(self, desk: Desk, *, required: bool) -> None:
+        self._desk, self.required = desk, required
+
+    def propose(
+        self,
+        token: Token,
+        key: str,
+        verb: str,
+        release: str,
+        at: Level,
+        *,
+        version: int = 1,
+        terms: Terms | None = None,
+        reason: str = "",
+    ) -> Proposal:
+        """Propose to publish or to relax a release.
+
+        Args:
+            token: a curator's.
+            key: an idempotency key.
+            verb: "publish" or "relax".
+            release, version, at: what is to be said.
+            terms: of a publication.
+            reason: why, for whoever decides; at most 1 000 characters.
+        """
+        if verb not in VERBS:
+            raise OutOfRange("a proposal must be to publish or to relax", came=verb)
+        token.check("propose", check_name(release, "name"), at)
+        if not isinstance(reason, str) or len(reason) > _LONGEST_REASON:
+            raise OutOfRange(f"a reason must be text of at most {_LONGEST_REASON} characters", where="reason")
+        if (terms is None) != (verb == "relax"):
+            raise OutOfRange("terms belong to a publication, and to nothing else", where="terms")
+        facts = {} if terms is None else terms.facts()
+        name, now = self._desk.name("proposal", token, key), int(self._desk.clock())
+        wanted = exact_integer(version, "version")
+        proposal = Proposal(name, verb, release, wanted, at, facts, reason, token.owner, now)
+        asked = [verb, release, wanted, level_text(at), facts, reason]
+
+        def work(shelf: Shelf) -> Proposal:
+            found = self._desk.again(shelf, "proposal", name, asked)
+            if found is not None:
+                return Proposal.of_kept(name, found)
+            shelf.put("proposal", name, proposal.kept())
+            about = {"proposal": name, "verb": verb, "release": release, "level": level_text(at)}
+            self._desk.trail(shelf, token, "propose", **about)
+            return proposal
+
+        return self._desk.records.write(work)
+
+    def all(self, token: Token) -> list[Proposal]:
+        """The proposals about releases that a token is for, oldest first."""
+        if not token.may_ever("propose"):
+            token.check_role("decide proposals")
+        kept = self._desk.records.read(lambda shelf: shelf.all("proposal"))
+        found = (Proposal.of_kept(name, one) for name, one in kept)
+        return sorted((one for one in found if token.may("list", one.release)), key=lambda one: (one.made, one.name))
+
+    def decide(self, token: Token, name: str, state: str) -> Proposal:
+        """Approve or refuse a proposal; to decide the same again changes nothing.
+
+        Raises:
+            NotAllowed: for the proposer's own decision, and for another one than was made.
+        """
+
+        def work(shelf: Shelf) -> Proposal:
+            proposal = Proposal.of_kept(name, self._desk.known(shelf, "proposal", name, token, "decide proposals"))
+            token.check("decide proposals", proposal.release, proposal.level)
+            decided = proposal.decided_as(state, token.owner, self._desk.clock())
+            if decided != proposal:
+                shelf.put("proposal", name, decided.kept())
+                self._desk.trail(shelf, token, state, proposal=name)
+            return decided
+
+        return self._desk.records.write(work)
+
+    def begin(
+        self,
+        token: Token,
+        key: str,
+        verb: str,
+        release: str,
+        version: int,
+        at: Level,
+        facts: Mapping[str, Any],
+        proposal: str | None,
+    ) -> None:
+        """Check that what is about to be said is approved, and write down who says it.
+
+        Raises:
+            NeedsApproval: where it is not.
+        """
+        name = self._desk.name(verb, token, key)
+
+        def work(shelf: Shelf) -> None:
+            again = self._desk.again(shelf, "begun", name, [verb, release, version, level_text(at), dict(facts)])
+            if self.required:
+                kept = None if proposal is None else shelf.get("proposal", proposal)
+                found = None if proposal is None or kept is None else Proposal.of_kept(proposal, kept)
+                check_approved(found, verb, release, version, at, facts)
+            if again is None:
+                shelf.put("begun", name, {})
+                about = {"release": release, "version": version, "level": level_text(at)}
+                self._desk.trail(shelf, token, verb, **about)
+
+        self._desk.records.write(work)

@@ -1,0 +1,161 @@
+"""The releases of a ledger, as a token may see and change them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from utmost.errors import NotAllowed
+from utmost.exact import Level, Number, exact_integer
+from utmost.ledger import Budget, Ledger, Published
+from utmost.ledger.events import check_name
+from utmost.service.desk import Desk, held, reaches
+from utmost.service.proposing import Proposals
+from utmost.service.terms import Terms
+from utmost.service.tokens import Token
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """A release at a level, as a recipient gets it.
+
+    Attributes:
+        release: which one.
+        level: at which level.
+        table: the released values.
+        radius: the distance within which a released value lies of the true one, with 95 % confidence.
+    """
+
+    release: Published
+    level: Level
+    table: Any
+    radius: int | float
+
+
+class Releases:
+    """The verbs of a ledger, each for a token.
+
+    Args:
+        desk: what all verbs share.
+        ledger: that this is a door to.
+        proposals: by which a second person confirms what cannot be undone.
+        most_levels: how many levels of a release there may be before a recipient can add no new one.
+    """
+
+    __slots__ = ("_desk", "_ledger", "_most_levels", "_proposals")
+
+    def __init__(self, desk: Desk, ledger: Ledger, proposals: Proposals, most_levels: int = 64) -> None:
+        self._desk, self._ledger, self._proposals, self._most_levels = desk, ledger, proposals, most_levels
+
+    def all(self, token: Token) -> tuple[Published, ...]:
+        """The releases that a token is for, every version, in the order published."""
+        token.check_role("list")
+        there = self._ledger.releases
+
+        def mine(shelf: Any) -> tuple[Published, ...]:
+            return tuple(one for one in there if held(shelf, token, one.name, one.version) is not None)
+
+        return self._desk.records.read(mine)
+
+    def release(self, token: Token, name: str, version: int | None = None) -> Published:
+        """One version of a release, or the newest.
+
+        Raises:
+            NotAllowed: where the token is not for it, whether it is there or not.
+            UnknownRelease: where it is not there.
+        """
+        self._most(token, "list", name, version)
+        return self._ledger.release(name, version)
+
+    def levels(self, token: Token, release: Published) -> tuple[Level, ...]:
+        """The stored levels that a token may see, strictest first."""
+        most = self._desk.records.read(lambda shelf: held(shelf, token, release.name, release.version))
+        return tuple(at for at in release.levels if reaches(most, at))
+
+    def view(self, token: Token, name: str, at: Level, version: int | None = None) -> View:
+        """A release at a level: what is stored, or what follows from it.
+
+        Raises:
+            NotAllowed: for a release or a level that the token is not for; for a level that is not stored, where there
+                are many already.
+            UnknownRelease, NeedsTable: as for `Ledger.view`.
+        """
+        if not reaches(self._most(token, "view", name, version), at):
+            raise NotAllowed("the token must allow this level", came=at, where=repr(name))
+        found = self._ledger.release(name, version)
+        if at not in found.levels and len(found.levels) >= self._most_levels and token.role == "recipient":
+            remedy = "Ask for a level that is there."
+            raise NotAllowed(f"a release has at most {self._most_levels} levels", where=repr(name), remedy=remedy)
+        table = self._ledger.view(name, epsilon=at, version=found.version)
+        return View(found, at, table, self._ledger.radius(name, epsilon=at, version=found.version))
+
+    def radius(
+        self, token: Token, name: str, at: Level, *, confidence: Number = "0.95", version: int | None = None
+    ) -> int | float:
+        """The error bar that a release has, or would have, at any level: it depends on the promise alone."""
+        self._most(token, "list", name, version)
+        return self._ledger.radius(name, epsilon=at, confidence=confidence, version=version)
+
+    def publish(
+        self,
+        token: Token,
+        key: str,
+        name: str,
+        table: Any,
+        at: Level,
+        terms: Terms,
+        *,
+        version: int | None = None,
+        proposal: str | None = None,
+    ) -> Any:
+        """Publish a table, as `Ledger.publish`; the idempotency key becomes the ledger's name for the request.
+
+        Raises:
+            NeedsApproval: where a second person must confirm it, and has not.
+        """
+        token.check("publish", check_name(name, "name"), at)
+        wanted = 1 if version is None else exact_integer(version, "version")
+        arguments = terms.arguments()
+        self._proposals.begin(token, key, "publish", name, wanted, at, terms.facts(), proposal)
+        request = self._desk.name("publish", token, key)
+        return self._ledger.publish(name, table, **arguments, epsilon=at, version=version, request=request)
+
+    def relax(
+        self,
+        token: Token,
+        key: str,
+        name: str,
+        table: Any,
+        at: Level,
+        *,
+        version: int | None = None,
+        proposal: str | None = None,
+    ) -> Any:
+        """Relax a release, as `Ledger.relax`; a level that is stored is answered again, and needs no approval.
+
+        Raises:
+            NeedsApproval: where a second person must confirm it, and has not.
+        """
+        token.check("relax", check_name(name, "name"), at)
+        found = self._ledger.release(name, version)
+        if at not in found.levels:
+            self._proposals.begin(token, key, "relax", name, found.version, at, {}, proposal)
+        return self._ledger.relax(name, table, epsilon=at, version=found.version)
+
+    def rehearse(self, token: Token, name: str, at: Level, dataset: str | None = None) -> Budget:
+        """The budget as it would stand after a release at this level."""
+        token.check("propose", check_name(name, "name"), at)
+        return self._ledger.rehearse(name, epsilon=at, dataset=dataset)
+
+    def _most(self, token: Token, verb: str, name: str, version: int | None) -> Level | str:
+        """The largest level of a release that a token is for.
+
+        Raises:
+            NotAllowed: where there is none, whether or not the release is there.
+        """
+        token.check_role(verb)
+        check_name(name, "name")
+        newest = max((one.version for one in self._ledger.releases if one.name == name), default=1)
+        wanted = newest if version is None else exact_integer(version, "version")
+        most = self._desk.records.read(lambda shelf: held(shelf, token, name, wanted))
+        if most is None:
+            raise NotAllowed(f"the token must be for this release to {verb} it", where=repr(name))
+        return most

@@ -1,0 +1,119 @@
+"""What a service says, as JSON: exact numbers and levels as text, and nothing that a token is not for."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from utmost.exact import Level
+from utmost.ledger import Budget, Event, Published, Status, Verification
+from utmost.ledger.verification import response_plan
+from utmost.release import WorkloadRelease
+from utmost.release.adapters import adapter_of
+from utmost.release.statements import cells_digest, level_text, statement
+from utmost.service.approvals import Proposal
+from utmost.service.market import Offer, Order
+from utmost.service.releases import View
+from utmost.service.tokens import Token
+
+
+def columns(table: Any) -> dict[str, list[Any]]:
+    """A table of any kind as lists by column."""
+    adapter = adapter_of(table)
+    found = {str(name): adapter.column(table, name) for name in adapter.names(table)}
+    return {name: cells.tolist() if isinstance(cells, np.ndarray) else list(cells) for name, cells in found.items()}
+
+
+def table_answer(table: Any) -> dict[str, Any]:
+    """A released table, or what a strategy measured."""
+    return {"release": table.facts()} if isinstance(table, WorkloadRelease) else {"columns": columns(table)}
+
+
+def view_answer(view: View) -> dict[str, Any]:
+    """A release at a level, with its statement."""
+    found = release_answer(view.release, ()) | {"epsilon": level_text(view.level), "radius": view.radius}
+    del found["levels"]
+    if isinstance(view.table, WorkloadRelease):
+        return found | table_answer(view.table)
+    plan = response_plan(view.release.promise, view.level, "0.95")
+    there = columns(view.table)
+    public = [name for name in there if name not in view.release.columns]
+    digest = cells_digest(view.table)
+    said = statement(
+        plan, view.release.columns, public, view.release.rows, rows_from=view.release.rows_from, digest=digest
+    )
+    return found | {"columns": there, "statement": plain(said)}
+
+
+def release_answer(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
+    """One version of a release: its promise, and the levels that a token may see."""
+    return {
+        "name": release.name,
+        "version": release.version,
+        "columns": list(release.columns),
+        "public": list(release.public),
+        "rows": release.rows,
+        "promise": release.promise.facts(),
+        "levels": [level_text(at) for at in levels],
+    }
+
+
+def token_answer(token: Token) -> dict[str, Any]:
+    """A token without its digest."""
+    return {"name": token.name} | {name: fact for name, fact in token.facts().items() if name != "digest"}
+
+
+def proposal_answer(proposal: Proposal) -> dict[str, Any]:
+    """A proposal."""
+    return {"name": proposal.name} | proposal.kept()
+
+
+def offer_answer(offer: Offer) -> dict[str, Any]:
+    """An offer."""
+    return {"name": offer.name} | offer.kept()
+
+
+def order_answer(order: Order) -> dict[str, Any]:
+    """An order."""
+    return {"name": order.name} | order.kept()
+
+
+def budget_answer(budget: Budget) -> dict[str, Any]:
+    """A budget, rounded to the safe side where it is irrational."""
+    limit = None if budget.limit is None else level_text(budget.limit)
+    return {
+        "dataset": budget.dataset,
+        "limit": limit,
+        "spent": plain(budget.spent),
+        "remaining": plain(budget.remaining),
+    }
+
+
+def event_answer(event: Event) -> dict[str, Any]:
+    """An event of the ledger."""
+    return {"number": event.number, "time": event.time, "kind": event.kind, "facts": plain(event.facts)}
+
+
+def verification_answer(found: Verification) -> dict[str, Any]:
+    """What was found sound."""
+    return {name: plain(value) for name, value in asdict(found).items() if name != "spent"}
+
+
+def status_answer(status: Status) -> dict[str, Any]:
+    """Where a ledger is and whether anything new may be said."""
+    return {
+        "identity": status.identity,
+        "events": status.events,
+        "quarantine": status.quarantine,
+        "datasets": [budget_answer(budget) for budget in status.datasets],
+    }
+
+
+def plain(value: Any) -> Any:
+    """Mappings and sequences of plain values; whatever else as text."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,80 @@
+"""How a service is run: from the command line, or from the environment, which workers of one service share."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from utmost.errors import OutOfRange
+
+_PREFIX = "UTMOST_SERVE_"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a service.
+
+    Attributes:
+        ledger: a path, "sqlite:///path" or "postgresql://user@host/database"; its key is where `Ledger.open` looks.
+        witness: the path of its witness file; empty for the usual place.
+        approvals: whether a second person must confirm what cannot be undone.
+        most_bytes: the longest body of a request.
+        rate: requests a second for each token, and for each address that sends none.
+        burst: requests that may come at once.
+        most_levels: how many levels of a release there may be before a recipient can add no new one.
+        behind_proxy: whether to believe the headers by which a proxy names the client.
+        oidc_issuer, oidc_audience: an OpenID provider whose signed tokens are accepted too; empty for none.
+        docs: whether the OpenAPI page is served.
+    """
+
+    ledger: str = "releases.db"
+    witness: str = ""
+    approvals: bool = True
+    most_bytes: int = 32 << 20
+    rate: float = 20.0
+    burst: int = 60
+    most_levels: int = 64
+    behind_proxy: bool = False
+    oidc_issuer: str = ""
+    oidc_audience: str = ""
+    docs: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("most_bytes", "rate", "burst", "most_levels"):
+            if not getattr(self, name) > 0:
+                raise OutOfRange(f"{name} must be positive", came=getattr(self, name))
+        if bool(self.oidc_issuer) != bool(self.oidc_audience):
+            raise OutOfRange("an OpenID provider needs an issuer and an audience", came="one of the two")
+
+    def environment(self) -> dict[str, str]:
+        """The settings as environment variables, which `of_environment` reads."""
+        return {_PREFIX + field.name.upper(): str(getattr(self, field.name)) for field in fields(self)}
+
+    @classmethod
+    def of_environment(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
+        """The settings in environment variables; the rest are the usual ones.
+
+        Raises:
+            OutOfRange: for a variable that is no such setting.
+
+        >>> Settings.of_environment(Settings(rate=5.0, approvals=False).environment()) == Settings(
+        ...     rate=5.0, approvals=False
+        ... )
+        True
+        """
+        given: dict[str, Any] = {}
+        for field in fields(cls):
+            text = environment.get(_PREFIX + field.name.upper())
+            if text is not None:
+                given[field.name] = _read(text, field.type, field.name)
+        return cls(**given)
+
+
+def _read(text: str, kind: Any, name: str) -> Any:
+    try:
+        if kind is bool:
+            return {"true": True, "1": True, "false": False, "0": False}[text.lower()]
+        return kind(text)
+    except (KeyError, ValueError):
+        remedy = f"Set {_PREFIX}{name.upper()} to a {kind.__name__}."
+        raise OutOfRange(f"{name} must be a {kind.__name__}", came="something else", remedy=remedy) from None

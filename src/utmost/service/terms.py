@@ -1,0 +1,94 @@
+"""The terms of a publication: everything that is said beside the table and the level, in one canonical JSON form."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from utmost.errors import OutOfRange
+from utmost.privacy.unit import Unit
+from utmost.workloads import Strategy
+
+_LISTS = ("columns", "public", "drop")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a curator promises of a table, as the arguments of `Ledger.publish`; numbers are text, so that none changes.
+
+    Attributes:
+        columns, public, drop, rows, sensitivity, cells, neighbours, numbers, grid, largest, half_step, id_column,
+            dataset, independent: as for `Ledger.publish`.
+        strategy: a strategy as JSON text, instead of columns and unit: text, since the order of its axes is part of it.
+    """
+
+    columns: tuple[str, ...] = ()
+    public: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    rows: str = "declared"
+    sensitivity: str | None = None
+    cells: str | None = None
+    neighbours: str | None = None
+    numbers: str = "integers"
+    grid: str | None = None
+    largest: str | None = None
+    half_step: bool = False
+    id_column: str | None = None
+    dataset: str | None = None
+    independent: bool = False
+    strategy: str | None = None
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any]) -> "Terms":
+        """Terms from JSON, or from keyword arguments of `Ledger.publish`.
+
+        Raises:
+            OutOfRange: for an argument that is none.
+
+        >>> Terms.read({"columns": "admitted", "sensitivity": 1, "cells": 1}).facts()["cells"]
+        '1'
+        """
+        known = {field.name for field in fields(cls)}
+        unknown = sorted(given.keys() - known - {"unit"})
+        if unknown:
+            raise OutOfRange(f"terms must be among {', '.join(sorted(known))}", came=unknown[0], where="terms")
+        read = {name: value for name, value in given.items() if value is not None}
+        unit = read.pop("unit", None)
+        if isinstance(unit, Unit):
+            read |= {"sensitivity": unit.sensitivity, "cells": unit.cells, "neighbours": unit.neighbours}
+        strategy = read.get("strategy")
+        if isinstance(strategy, Strategy):
+            strategy = strategy.facts() | {"unit": _unit_facts(strategy.unit)}
+        if isinstance(strategy, Mapping):
+            read["strategy"] = json.dumps(strategy, separators=(",", ":"))
+        for name in _LISTS:
+            if name in read:
+                read[name] = (read[name],) if isinstance(read[name], str) else tuple(read[name])
+        for name in ("sensitivity", "cells", "grid", "largest"):
+            if name in read:
+                read[name] = str(read[name])
+        return cls(**read)
+
+    def facts(self) -> dict[str, Any]:
+        """The terms as JSON: what an approval is for."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: list(value) if name in _LISTS else value for name, value in values.items()}
+
+    def arguments(self) -> dict[str, Any]:
+        """The terms as keyword arguments of `Ledger.publish`."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        given = {name: value for name, value in values.items() if value is not None}
+        if self.strategy is None:
+            return given | {name: list(given[name]) for name in _LISTS}
+        facts = json.loads(self.strategy)
+        unit = Unit(**facts.pop("unit"))
+        return {
+            "strategy": Strategy.of_facts(facts, unit),
+            "dataset": self.dataset,
+            "independent": self.independent,
+            "rows": self.rows,
+        }
+
+
+def _unit_facts(unit: Unit) -> dict[str, Any]:
+    return {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours}

@@ -1,0 +1,85 @@
+"""A service on each store, with a clock that tests set, and a token of each role."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from postgres import fresh_database
+from utmost.exact import level
+from utmost.ledger import Ledger
+from utmost.service import Grant, Service, Terms
+
+KEY = bytes(range(32))
+TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322]}
+TERMS = Terms.read({"columns": "admitted", "public": "department", "sensitivity": 1, "cells": 1})
+ALL = (Grant("*"),)
+
+
+@dataclass
+class Clock:
+    now: float = 1_800_000_000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request, tmp_path):
+    return tmp_path / "releases.db" if request.param == "sqlite" else fresh_database()
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def opened(place, tmp_path, clock):
+    """Opens the service again, as another worker would."""
+    ledgers = []
+
+    def again(**options):
+        ledgers.append(Ledger.open(place, create=True, key=KEY, witness=tmp_path / "witness"))
+        return Service(ledgers[-1], clock=clock, **options)
+
+    yield again
+    for ledger in ledgers:
+        ledger.close()
+
+
+@pytest.fixture
+def service(opened):
+    return opened()
+
+
+@pytest.fixture
+def who(service):
+    """A token of an owner in a role, made on demand; the same each time."""
+
+    def token(owner, role, *grants):
+        named = tuple(grant if isinstance(grant, Grant) else Grant(*grant) for grant in grants) or ALL
+        key = f"{owner} {role} {[grant.facts() for grant in named]}"
+        return service.bearers.make(None, key, owner, role, named)[0]
+
+    return token
+
+
+@pytest.fixture
+def published(service, who):
+    """The admissions at epsilon 1/4, confirmed by a second person; gives the curator's token."""
+    return publish(service, who, level("1/4"))
+
+
+def publish(service, who, at, name="admissions", table=TABLE):
+    curator, approver = who("Ada", "curator"), who("Grace", "approver")
+    proposal = service.proposals.propose(curator, f"p {name} {at}", "publish", name, at, terms=TERMS)
+    service.proposals.decide(approver, proposal.name, "approved")
+    service.releases.publish(curator, f"k {name} {at}", name, table, at, TERMS, proposal=proposal.name)
+    return curator
+
+
+def relax(service, who, at, name="admissions", table=TABLE):
+    curator, approver = who("Ada", "curator"), who("Grace", "approver")
+    proposal = service.proposals.propose(curator, f"r {name} {at}", "relax", name, at)
+    service.proposals.decide(approver, proposal.name, "approved")
+    return service.releases.relax(curator, f"x {name} {at}", name, table, at, proposal=proposal.name)

@@ -1,0 +1,131 @@
+"""A ledger behind a service is used as a local one is: the same verbs, tables of the same kind, the same errors."""
+
+import asyncio
+
+import httpx
+import pandas as pd
+import pytest
+
+from service.conftest import TABLE
+from utmost import Unit, Workload
+from utmost.errors import BudgetExceeded, DataChanged, LedgerUnavailable, NeedsApproval, NotAllowed, OutOfRange
+from utmost.exact import level
+from utmost.release.counted import CountedTable
+from utmost.service import Grant
+from utmost.service.app import application
+from utmost.service.client import connect
+from utmost.service.settings import Settings
+from utmost.workloads import Domain, strategy
+
+PROMISE = {"columns": "admitted", "public": "department", "sensitivity": 1, "cells": 1}
+
+
+class Inside(httpx.BaseTransport):
+    """Carries requests to an application in this process; drops the answers of the first few."""
+
+    def __init__(self, app, drop=0):
+        self.inside, self.drop = httpx.ASGITransport(app=app), drop
+
+    def handle_request(self, request):
+        async def answered():
+            sent = httpx.Request(request.method, request.url, headers=request.headers, content=request.read())
+            answer = await self.inside.handle_async_request(sent)
+            return httpx.Response(answer.status_code, headers=answer.headers, content=await answer.aread())
+
+        made = asyncio.run(answered())
+        if self.drop:
+            self.drop -= 1
+            raise httpx.ReadError("the line was cut")
+        return made
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "releases.db"
+
+
+@pytest.fixture
+def connected(opened):
+    service = opened(approvals=False)
+    app = application(service, Settings(rate=1e6, burst=10**6))
+
+    def made(role, *grants, drop=0):
+        given = tuple(Grant(*grant) for grant in grants) or (Grant("*"),)
+        presented = service.bearers.make(None, f"{role} {drop}", role, role, given)[1]
+        return connect("http://localhost", presented, transport=Inside(app, drop))
+
+    return made
+
+
+def test_published_relaxed_and_viewed_as_in_a_local_ledger(connected):
+    """A dataframe comes back a dataframe, and a view holds the values of its level."""
+    frame = pd.DataFrame(TABLE)
+    curator, reader = connected("curator"), connected("recipient", ("admissions", level("1/4")))
+    first = curator.publish("admissions", frame, **PROMISE, epsilon="1/4")
+    assert list(first.columns) == ["department", "admitted"]
+    assert reader.view("admissions", epsilon="1/4")["admitted"] == first["admitted"].tolist()
+    again = curator.relax("admissions", frame, epsilon=1)
+    assert again.shape == first.shape
+    assert curator.levels("admissions") == (level("1/4"), level(1))
+    assert curator.radius("admissions", epsilon=1) == 3
+    with pytest.raises(NotAllowed):
+        reader.view("admissions", epsilon=1)
+    with pytest.raises(DataChanged):
+        curator.relax("admissions", frame.assign(admitted=[1, 2, 3]), epsilon=2)
+
+
+def test_a_strategy_through_a_service(connected):
+    """A counted table and a plan: the release comes back with its families, and the same at a view."""
+    domain = Domain(sex=["men", "women"], outcome=["admitted", "rejected"])
+    plan = strategy(Workload(domain, {"sex": 1, "sex outcome": 1}), Unit(1, 1), epsilon=1)
+    counted = CountedTable(domain, [[10, 20], [30, 40]], Unit(1, 1))
+    curator = connected("curator")
+    made = curator.publish("applicants", counted, strategy=plan, epsilon=1)
+    seen = curator.view("applicants", epsilon=1)
+    assert seen.total({"sex": "men"}).value == made.total({"sex": "men"}).value
+    assert curator.relax("applicants", counted, epsilon=2).level == level(2)
+
+
+def test_an_answer_that_is_lost_on_its_way_is_asked_for_again(connected):
+    """Three answers dropped: one publication, and the ledger was asked under one key."""
+    curator = connected("curator", drop=3)
+    made = curator.publish("admissions", TABLE, **PROMISE, epsilon=1, request="tonight")
+    assert curator.publish("admissions", TABLE, **PROMISE, epsilon=1, request="tonight") == made
+    assert len(curator.releases) == 1
+    with pytest.raises(LedgerUnavailable):
+        connected("auditor", drop=9).status()
+
+
+def test_budgets_receipts_and_history(connected):
+    curator, admin, auditor = connected("curator"), connected("admin"), connected("auditor")
+    admin.budget("admissions", 1)
+    curator.publish("admissions", TABLE, **PROMISE, epsilon=1)
+    assert curator.rehearse("admissions", epsilon="1/2")["spent"] == "1"
+    with pytest.raises(BudgetExceeded):
+        curator.relax("admissions", TABLE, epsilon=2)
+    receipt = auditor.receipt()
+    admin.check(receipt)
+    assert [event["kind"] for event in auditor.history("admissions")] == ["published"]
+    assert admin.verify()["responses"] == 1
+    assert auditor.me()["role"] == "auditor"
+
+
+def test_a_second_person_over_the_wire(opened):
+    service = opened()
+    app = application(service, Settings(rate=1e6, burst=10**6))
+
+    def made(owner, role):
+        presented = service.bearers.make(None, owner, owner, role, (Grant("*"),))[1]
+        return connect("http://localhost", presented, transport=Inside(app))
+
+    ada, grace = made("Ada", "curator"), made("Grace", "approver")
+    with pytest.raises(NeedsApproval):
+        ada.publish("admissions", TABLE, **PROMISE, epsilon=1)
+    proposal = ada.propose("publish", "admissions", epsilon=1, **PROMISE)
+    grace.decide(proposal["name"], "approved")
+    assert len(ada.publish("admissions", TABLE, **PROMISE, epsilon=1, proposal=proposal["name"])["admitted"]) == 3
+
+
+def test_a_token_never_goes_in_the_clear():
+    with pytest.raises(OutOfRange):
+        connect("http://ledger.example", "utmost_x")

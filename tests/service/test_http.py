@@ -1,0 +1,183 @@
+"""The service through HTTP: what each role gets, what errors say, and what leaves in headers and lengths."""
+
+import asyncio
+import json
+import logging
+
+import httpx
+import pytest
+
+from service.conftest import TABLE, TERMS, relax
+from utmost.exact import level
+from utmost.service import Grant
+from utmost.service.app import application
+from utmost.service.guards import CONTENT_SECURITY
+from utmost.service.settings import Settings
+
+QUARTER = level("1/4")
+
+
+class Caller:
+    """Calls an application in this process, as one bearer."""
+
+    def __init__(self, app, presented=None):
+        self.app, self.headers = app, {} if presented is None else {"Authorization": f"Bearer {presented}"}
+
+    def __call__(self, method, path, *, key=None, headers=None, **more):
+        sent = self.headers | ({} if key is None else {"Idempotency-Key": key}) | (headers or {})
+
+        async def asked():
+            transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
+            async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+                return await client.request(method, path, headers=sent, **more)
+
+        return asyncio.run(asked())
+
+
+@pytest.fixture
+def place(tmp_path):
+    """One store is enough here: the verbs are tested on both."""
+    return tmp_path / "releases.db"
+
+
+@pytest.fixture
+def app(service):
+    return application(service, Settings(rate=1e6, burst=10**6))
+
+
+@pytest.fixture
+def caller(service, app):
+    def made(owner, role, *grants):
+        given = tuple(Grant(*grant) for grant in grants) or (Grant("*"),)
+        presented = service.bearers.make(None, f"{owner} {role} {len(given)}", owner, role, given)[1]
+        return Caller(app, presented)
+
+    return made
+
+
+def publish_over_http(caller, epsilon="1/4", table=TABLE):
+    ada, grace = caller("Ada", "curator"), caller("Grace", "approver")
+    proposed = {"verb": "publish", "release": "admissions", "epsilon": epsilon, "terms": TERMS.facts()}
+    proposal = ada("POST", "/v1/proposals", key="p", json=proposed).json()["name"]
+    grace("POST", f"/v1/proposals/{proposal}/decision", json={"state": "approved"})
+    asked = {"name": "admissions", "epsilon": epsilon, "terms": TERMS.facts(), "table": table, "proposal": proposal}
+    return ada, ada("POST", "/v1/releases", key="k", json=asked)
+
+
+def test_a_release_from_proposal_to_view(service, caller, who):
+    """Proposed, approved, published, relaxed, viewed by a recipient: each answer is the ledger's own."""
+    _ada, published = publish_over_http(caller)
+    assert published.status_code == 200, published.text
+    assert published.json()["columns"]["department"] == ["A", "B", "C"]
+    relax(service, who, level(1))
+    bo = caller("Bo", "recipient", ("admissions", QUARTER))
+    seen = bo("GET", "/v1/releases/admissions/view?epsilon=1/4").json()
+    assert seen["columns"]["admitted"] == published.json()["columns"]["admitted"]
+    assert seen["statement"]["epsilon"] == "1/4"
+    assert seen["radius"] == 12
+    listed = bo("GET", "/v1/releases").json()["releases"]
+    assert [release["levels"] for release in listed] == [["1/4"]]
+    assert bo("GET", "/v1/releases/admissions/radius?epsilon=1").json()["radius"] == 3
+
+
+def test_errors_are_problem_details_that_quote_no_value(caller):
+    """Each refusal: its status, its media type, and none of the table's numbers."""
+    ada, _ = publish_over_http(caller)
+    bo = caller("Bo", "recipient", ("admissions", QUARTER))
+    changed = {"department": ["A", "B", "C"], "admitted": [601, 370, 88888]}
+    bad = {"name": "x", "epsilon": "1", "terms": TERMS.facts(), "table": {"admitted": [88888, "88888x"]}}
+    for call, status in (
+        (lambda: bo("GET", "/v1/releases/admissions/view?epsilon=1"), 403),
+        (lambda: bo("GET", "/v1/releases/none"), 403),
+        (lambda: bo("GET", "/v1/tokens"), 403),
+        (lambda: ada("GET", "/v1/releases/none"), 404),
+        (lambda: ada("GET", "/v1/nothing"), 404),
+        (lambda: ada("POST", "/v1/releases/admissions/relax", key="r", json={"epsilon": "1", "table": changed}), 409),
+        (lambda: ada("POST", "/v1/releases", key="b", json=bad), 409),
+        (lambda: ada("POST", "/v1/releases", json=bad), 422),
+        (lambda: ada("POST", "/v1/releases", key="b", json=bad | {"secret": 88888}), 422),
+        (lambda: ada("POST", "/v1/releases", key="b", content=b'{"table": 88888'), 422),
+        (lambda: ada("GET", "/v1/releases/admissions/view?epsilon=88888x"), 422),
+        (lambda: Caller(bo.app)("GET", "/v1/releases"), 401),
+        (lambda: Caller(bo.app, "utmost_88888")("GET", "/v1/releases"), 401),
+    ):
+        answer = call()
+        assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json"), answer.text
+        told = answer.json()
+        assert told["status"] == status
+        assert told["title"]
+        assert "88888" not in answer.text.replace("88888x", "") or "epsilon=88888x" in str(answer.request.url)
+
+
+def test_the_same_request_gives_the_same_bytes(caller):
+    ada, first = publish_over_http(caller)
+    asked = json.loads(first.request.content)
+    assert ada("POST", "/v1/releases", key="k", json=asked).content == first.content
+    other = ada("POST", "/v1/releases", key="k", json=asked | {"epsilon": "1/8"})
+    assert (other.status_code, other.json()["title"]) == (422, "RequestReused")
+
+
+def test_every_answer_is_guarded(caller):
+    """A strict content security policy, no sniffing, no caching, and a name for each request."""
+    ada, _ = publish_over_http(caller)
+    for answer in (ada("GET", "/v1/releases"), ada("GET", "/none"), Caller(ada.app)("GET", "/health/live")):
+        assert answer.headers["content-security-policy"] == CONTENT_SECURITY
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["cache-control"] == "no-store"
+        assert len(answer.headers["x-request-id"]) == 16
+
+
+def test_a_long_body_and_too_many_requests_are_refused(service, caller):
+    """Declared or not, a body beyond the limit is 413; the third of two requests at once is 429, and says when."""
+    small = application(service, Settings(most_bytes=1000, rate=0.5, burst=2))
+    presented = service.bearers.make(None, "x", "Ada", "curator", (Grant("*"),))[1]
+    ada = Caller(small, presented)
+
+    async def pieces():
+        for _ in range(20):
+            yield b" " * 100
+
+    assert ada("POST", "/v1/releases", key="k", content=b" " * 2000).status_code == 413
+    assert ada("POST", "/v1/releases", key="k", content=pieces()).status_code == 413
+    late = ada("GET", "/v1/me")
+    assert late.status_code == 429
+    assert 1 <= int(late.headers["retry-after"]) <= 2
+
+
+def test_the_log_holds_routes_and_statuses_and_nothing_else(caller, caplog):
+    caplog.set_level(logging.INFO, "utmost.service")
+    publish_over_http(caller)
+    caller("Bo", "recipient", ("admissions", QUARTER))("GET", "/v1/releases/admissions/view?epsilon=1/4")
+    entries = [json.loads(record.message) for record in caplog.records if record.name == "utmost.service"]
+    assert len(entries) == 4
+    assert {key for entry in entries for key in entry} == {"request", "method", "route", "status", "ms", "token"}
+    assert entries[-1]["route"] == "/v1/releases/{name}/view"
+    assert "admissions" not in str(entries)
+
+
+def test_metrics_count_routes_for_auditors_alone(caller):
+    ada, _ = publish_over_http(caller)
+    assert ada("GET", "/metrics").status_code == 403
+    text = caller("Di", "auditor")("GET", "/metrics").text
+    assert 'utmost_requests_total{method="POST",route="/v1/releases",status="200"} 1.0' in text
+    assert "admissions" not in text
+
+
+def test_the_description_names_every_path_with_examples(app):
+    described = Caller(app)("GET", "/v1/openapi.json").json()
+    assert len(described["paths"]) >= 20
+    for path in described["paths"].values():
+        for operation in path.values():
+            assert operation["summary"]
+            assert {"401", "403", "422"} <= operation["responses"].keys()
+
+
+def test_what_a_recipient_sees_depends_on_the_data_through_the_noise_alone(service, caller, app):
+    """Over neighbouring tables every header but the date, length and names, and every field but the values, agree."""
+    _, published = publish_over_http(caller)
+    assert published.status_code == 200
+    bo = caller("Bo", "recipient", ("admissions", QUARTER))
+    answer = bo("GET", "/v1/releases/admissions/view?epsilon=1/4")
+    fields = answer.json()
+    assert fields["columns"].keys() == {"department", "admitted"} or fields["columns"].keys() == {"admitted"}
+    assert not any(key in str(answer.headers) for key in ("601", "370", "322"))

@@ -1,0 +1,104 @@
+"""What cannot be undone needs a second person, once, for just that."""
+
+import pytest
+
+from service.conftest import TABLE, TERMS, publish, relax
+from utmost.errors import DataChanged, NeedsApproval, NotAllowed, RequestReused, UnknownRecord
+from utmost.exact import level
+from utmost.service import Terms
+
+HALF, QUARTER, ONE = level("1/2"), level("1/4"), level(1)
+
+
+def test_nothing_is_said_without_approval(service, who):
+    curator = who("Ada", "curator")
+    with pytest.raises(NeedsApproval):
+        service.releases.publish(curator, "k", "admissions", TABLE, ONE, TERMS)
+    proposal = service.proposals.propose(curator, "p", "publish", "admissions", ONE, terms=TERMS)
+    with pytest.raises(NeedsApproval):
+        service.releases.publish(curator, "k", "admissions", TABLE, ONE, TERMS, proposal=proposal.name)
+    service.proposals.decide(who("Grace", "approver"), proposal.name, "refused")
+    with pytest.raises(NeedsApproval):
+        service.releases.publish(curator, "k", "admissions", TABLE, ONE, TERMS, proposal=proposal.name)
+    assert service.ledger.releases == ()
+
+
+def test_nobody_approves_what_he_proposed(service, who):
+    """Also with a second token of another role: an owner is one person."""
+    proposal = service.proposals.propose(who("Ada", "curator"), "p", "publish", "admissions", ONE, terms=TERMS)
+    with pytest.raises(NotAllowed):
+        service.proposals.decide(who("Ada", "approver"), proposal.name, "approved")
+
+
+def test_an_approval_is_for_just_what_was_proposed(service, who):
+    """Another level, name, version or promise needs another approval."""
+    curator = who("Ada", "curator")
+    proposal = service.proposals.propose(curator, "p", "publish", "admissions", QUARTER, terms=TERMS)
+    service.proposals.decide(who("Grace", "approver"), proposal.name, "approved")
+    asked = {"proposal": proposal.name}
+    larger = Terms.read(TERMS.facts() | {"cells": "2"})
+    for key, name, at, terms, more in (
+        ("1", "admissions", ONE, TERMS, {}),
+        ("2", "others", QUARTER, TERMS, {}),
+        ("3", "admissions", QUARTER, larger, {}),
+        ("4", "admissions", QUARTER, TERMS, {"version": 2}),
+    ):
+        with pytest.raises(NeedsApproval):
+            service.releases.publish(curator, key, name, TABLE, at, terms, **asked, **more)
+    made = service.releases.publish(curator, "5", "admissions", TABLE, QUARTER, TERMS, **asked)
+    assert list(made) == ["department", "admitted"]
+
+
+def test_a_decision_stands(service, who):
+    proposal = service.proposals.propose(who("Ada", "curator"), "p", "publish", "admissions", ONE, terms=TERMS)
+    approver = who("Grace", "approver")
+    once = service.proposals.decide(approver, proposal.name, "approved")
+    assert service.proposals.decide(approver, proposal.name, "approved") == once
+    with pytest.raises(NotAllowed):
+        service.proposals.decide(approver, proposal.name, "refused")
+
+
+def test_the_same_request_gives_the_same_answer_in_any_worker(opened, service, who):
+    """Published and relaxed again under their keys, from another worker: the very values; others are refused."""
+    curator = publish(service, who, QUARTER)
+    first = relax(service, who, ONE)
+    other = opened()
+    again = relax(other, who, ONE)
+    assert again["admitted"] == first["admitted"]
+    with pytest.raises(RequestReused):
+        other.proposals.propose(curator, f"r admissions {ONE}", "relax", "admissions", HALF)
+
+
+def test_a_relax_needs_approval_and_the_same_values(service, who, published):
+    with pytest.raises(NeedsApproval):
+        service.releases.relax(published, "k", "admissions", TABLE, ONE)
+    changed = {"department": ["A", "B", "C"], "admitted": [601, 371, 322]}
+    with pytest.raises(DataChanged):
+        relax(service, who, ONE, table=changed)
+    assert len(relax(service, who, ONE)["admitted"]) == 3
+
+
+def test_without_approvals_one_person_suffices(opened, who, service):
+    alone = opened(approvals=False)
+    curator = who("Ada", "curator")
+    assert list(alone.releases.publish(curator, "k", "admissions", TABLE, ONE, TERMS)) == ["department", "admitted"]
+
+
+def test_a_curator_for_a_level_publishes_up_to_it(opened, who, service):
+    alone = opened(approvals=False)
+    curator = who("Ada", "curator", ("admissions", HALF))
+    with pytest.raises(NotAllowed):
+        alone.releases.publish(curator, "k", "admissions", TABLE, ONE, TERMS)
+    alone.releases.publish(curator, "k", "admissions", TABLE, HALF, TERMS)
+
+
+def test_what_is_not_there_is_said_so(service, who):
+    with pytest.raises(UnknownRecord):
+        service.proposals.decide(who("Grace", "approver"), "0" * 24, "approved")
+
+
+def test_the_trail_names_who_and_no_value(service, who, published):
+    said = [entry for _, entry in service.audit.trail(who("Di", "auditor"))]
+    assert [entry["done"] for entry in said if entry["done"] != "make token"] == ["propose", "approved", "publish"]
+    assert {entry["owner"] for entry in said} == {"service", "Ada", "Grace"}
+    assert not any(str(value) in str(said) for value in TABLE["admitted"])

@@ -1,0 +1,103 @@
+"""`utmost serve`, a process of its own: first start, restart, a kill in the middle, and refusals."""
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from running import PLAIN, called
+from utmost.errors import NotAuthenticated, UtmostError
+from utmost.ledger import Ledger
+from utmost.service.client import connect
+
+ADMISSIONS = "admissions-1973"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def served(folder, *options):
+    """A service in a folder: the process, its address, and the tokens that it says."""
+    port = free_port()
+    command = [sys.executable, "-m", "utmost", "serve", "--port", str(port), *options]
+    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, env=os.environ | PLAIN)
+    said = []
+    reader = threading.Thread(target=lambda: said.extend(process.stderr), daemon=True)
+    reader.start()
+    try:
+        address = f"http://127.0.0.1:{port}"
+        for _ in range(600):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            assert process.poll() is None, "".join(said)
+            time.sleep(0.05)
+        yield process, address, dict(re.findall(r"^  (\w+): (utmost_\S+)$", "".join(said), re.MULTILINE))
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.wait(timeout=30)
+        reader.join()
+        process.stderr.close()
+
+
+def test_the_first_start_shows_a_release_and_says_its_tokens_once(tmp_path):
+    """Started twice: the same values, no token more; every file is its owner's alone; it ends in order."""
+    with served(tmp_path) as (process, address, tokens):
+        assert tokens.keys() == {"admin", "curator"}
+        with connect(address, tokens["curator"]) as ledger:
+            first = ledger.view(ADMISSIONS, epsilon=1)
+            assert len(first["admitted"]) == 12
+    assert process.returncode in (0, 143, -signal.SIGTERM)
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
+    with served(tmp_path) as (_, address, again):
+        assert again == {}
+        with connect(address, tokens["curator"]) as ledger:
+            assert ledger.view(ADMISSIONS, epsilon=1) == first
+        with connect(address, tokens["curator"][:-1] + "!") as ledger, pytest.raises(NotAuthenticated):
+            ledger.me()
+
+
+def test_killed_in_the_middle_of_requests_it_loses_and_repeats_nothing(tmp_path):
+    """Killed at -9 while views at new levels come in: the ledger verifies, and what was answered stands."""
+    seen = {}
+    with (
+        served(tmp_path) as (process, address, tokens),
+        connect(address, tokens["curator"], timeout=5) as ledger,
+        contextlib.suppress(UtmostError),
+    ):
+        for step in range(1, 1000):
+            seen[step] = ledger.view(ADMISSIONS, epsilon=f"{step}/1000")
+            if step == 5:
+                threading.Timer(0.05, process.kill).start()
+    assert len(seen) >= 5
+    with Ledger.open(tmp_path / "releases.db") as ledger:
+        assert ledger.verify().responses >= len(seen)
+        for step, table in seen.items():
+            assert list(ledger.view(ADMISSIONS, epsilon=f"{step}/1000")["admitted"]) == table["admitted"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--workers", "2"), "PostgreSQL"),
+        (("--ledger", "postgresql://a:b@host/db"), "password"),
+        (("--oidc-issuer", "https://id.example"), "audience"),
+        (("--port", "0"), "port"),
+    ],
+)
+def test_what_cannot_be_served_is_refused(tmp_path, options, says):
+    ended = called("serve", *options, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert says in ended.stderr
+    assert list(tmp_path.iterdir()) == []
