@@ -3,7 +3,7 @@
 Each row has a digest of 128 bits, the CBC-MAC of its identifier's tag and of its values, under a key of the release.
 Each row belongs to one of 1024 item blocks, by ten bits of its identifier's tag. What is committed to is, of each
 block, how many rows it has and the sum of their digests modulo 2^128: the multiset hash MSet-Add-Hash of
-[clarke2003incremental]. Sums are associative, so parts of a table are committed to apart and added; and without the key
+[clarke2003]. Sums are associative, so parts of a table are committed to apart and added; and without the key
 nobody finds another table of the same sums but by a chance of 2^-128, see docs/theory/item-noise.md.
 """
 
@@ -14,11 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from utmost.errors import BadTable, OutOfRange
-from utmost.release.item_release import steps_of_column
+from utmost.errors import OutOfRange, WrongKind
+from utmost.release.item_release import is_texts, read_columns
 from utmost.release.lattice import Lattice
 from utmost.sampling.integers import Integers
-from utmost.sampling.item_words import Identifiers, Tags, compound_tags, derived_secret, item_tags
+from utmost.sampling.item_words import (
+    Identifiers,
+    Tags,
+    check_secret,
+    compound_tags,
+    derived_secret,
+    int64_array,
+    item_tags,
+)
 
 BLOCKS = 1024
 _LIMBS, _LIMB_BITS = 8, 16
@@ -30,7 +38,8 @@ class ItemCommitment:
     """How many items a table has in each block, and the sums of their digests.
 
     Attributes:
-        sums: int64, shape (1024, 9): of each block the number of rows, and eight limbs of 16 bits, the least first.
+        sums: int64, shape (1024, 9), each below 2^62: of each block the number of rows, and eight
+            limbs of 16 bits, the least first.
 
     >>> none = ItemCommitment.none()
     >>> (none + none).rows
@@ -40,9 +49,9 @@ class ItemCommitment:
     sums: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        read = np.array(self.sums, np.int64)
-        if read.shape != (BLOCKS, 1 + _LIMBS) or (read < 0).any():
-            raise OutOfRange(f"a commitment has {BLOCKS} blocks of a count and {_LIMBS} limbs", came=str(read.shape))
+        read = int64_array(self.sums, "sums", (BLOCKS, 1 + _LIMBS))
+        if (read < 0).any() or (read >= 1 << 62).any():
+            raise OutOfRange("the sums of a commitment must be at least 0 and below 2^62", came="others", where="sums")
         for limb in range(1, _LIMBS):
             read[:, limb + 1] += read[:, limb] >> _LIMB_BITS
         read[:, 1:] &= (1 << _LIMB_BITS) - 1
@@ -65,8 +74,8 @@ class ItemCommitment:
         Raises:
             OutOfRange: for a block that is none.
         """
-        at, parts = np.asarray(blocks, np.int64), np.asarray(sums, np.int64)
-        if at.ndim != 1 or parts.shape != (at.size, 1 + _LIMBS) or ((at < 0) | (at >= BLOCKS)).any():
+        at, parts = int64_array(blocks, "blocks", (-1,)), int64_array(sums, "sums", (-1, 1 + _LIMBS))
+        if len(parts) != at.size or ((at < 0) | (at >= BLOCKS)).any() or (parts < 0).any():
             raise OutOfRange(f"sums come with the numbers of their blocks, 0 to {BLOCKS - 1}")
         whole = np.zeros((BLOCKS, 1 + _LIMBS), np.int64)
         np.add.at(whole, at, parts)
@@ -90,6 +99,8 @@ class ItemCommitment:
         return np.hstack([counts, kept[:, 1:].astype("<u2").view(np.uint8)]).tobytes()
 
     def __add__(self, other: "ItemCommitment") -> "ItemCommitment":
+        if not isinstance(other, ItemCommitment):
+            return NotImplemented
         return ItemCommitment(self.sums + other.sums)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -116,6 +127,11 @@ class CommitmentKey:
     columns: tuple[str, ...]
     lattice: Lattice
 
+    def __post_init__(self) -> None:
+        check_secret(self.secret, "CommitmentKey")
+        if not isinstance(self.lattice, Lattice) or not is_texts(self.columns):
+            raise WrongKind("a key for commitments has columns and a lattice", where="CommitmentKey")
+
     def committed(self, identifiers: Sequence[Identifiers], values: Mapping[str, Any]) -> ItemCommitment:
         """The commitment to some rows.
 
@@ -128,11 +144,8 @@ class CommitmentKey:
             NotANumber: for a value that cannot be released, naming its place.
         """
         tags = item_tags(self.secret, identifiers)
-        missing = [name for name in self.columns if name not in values]
-        if missing:
-            raise BadTable("every released column must be there", came=f"no column {missing[0]!r}")
-        read = [steps_of_column(self.lattice, values[name], len(tags), name) for name in self.columns]
-        return committed_rows(self.secret, tags, read)
+        read = read_columns(self.lattice, self.columns, values, len(tags))
+        return committed_rows(self.secret, tags, list(read.values()))
 
     def __repr__(self) -> str:
         return f"CommitmentKey(columns={self.columns})"

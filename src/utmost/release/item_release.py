@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, OutOfRange
+from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.exact import Level
 from utmost.gradual import Bridge, Relaxing, Tightening
 from utmost.noise import Geometric
@@ -25,11 +25,11 @@ from utmost.release.statements import level_text
 from utmost.sampling.integers import Integers, add, joined, minus
 from utmost.sampling.item_draws import item_bridge, item_geometric, item_tightening, item_uniform
 from utmost.sampling.item_words import (
-    SECRET_BYTES,
     BlockCipher,
     Identifiers,
     ItemWords,
     Tags,
+    check_secret,
     item_tags,
     word_cipher,
 )
@@ -69,8 +69,12 @@ class ItemRelease:
     level: Level
 
     def __post_init__(self) -> None:
-        if len(self.secret) != SECRET_BYTES or len(set(self.path)) != len(self.path) or self.level not in self.path:
-            raise OutOfRange("a release by item has a secret of 32 bytes, and levels, each once, one of them its own")
+        check_secret(self.secret, "ItemRelease")
+        is_path = isinstance(self.path, tuple) and all(isinstance(one, Level) for one in (*self.path, self.level))
+        if not is_path or not isinstance(self.lattice, Lattice) or not is_texts(self.columns):
+            raise WrongKind("a release by item has columns, a lattice, and levels", where="ItemRelease")
+        if len(set(self.path)) != len(self.path) or self.level not in self.path:
+            raise OutOfRange("a path has its levels once each, one of them the release's own", where="ItemRelease")
 
     def tags(self, identifiers: Sequence[Identifiers]) -> Tags:
         """The tags of items, shape (n, 2); see `item_tags`."""
@@ -98,7 +102,7 @@ class ItemRelease:
         """
         tags, at = self.tags(identifiers), self.level if level is None else level
         found = {}
-        for name, steps in self._read(values, len(tags)).items():
+        for name, steps in read_columns(self.lattice, self.columns, values, len(tags)).items():
             noise = self.lattice.times(self.noise(name, at, tags))
             place = self.place(name, tags)
             found[name] = self._written(add(steps, noise if place is None else add(place, noise)))
@@ -118,7 +122,7 @@ class ItemRelease:
             BadTable, NotANumber, OutOfRange: as for `responses`.
         """
         tags, found = self.tags(identifiers), {}
-        for name, steps in self._read(responses, len(tags)).items():
+        for name, steps in read_columns(self.lattice, self.columns, responses, len(tags)).items():
             found[name] = self._written(
                 add(steps, self.lattice.times(self.apart(name, self.level if to is None else to, at, tags)))
             )
@@ -172,18 +176,12 @@ class ItemRelease:
     def _cipher(self, what: str, column: str, *node: str) -> BlockCipher:
         return word_cipher(self.secret, (what, self.lattice.name_in_keys, column, *node))
 
-    def _read(self, values: Mapping[str, Any], count: int) -> dict[str, Integers]:
-        missing = [name for name in self.columns if name not in values]
-        if missing:
-            raise BadTable("every released column must be there", came=f"no column {missing[0]!r}")
-        return {name: steps_of_column(self.lattice, values[name], count, name) for name in self.columns}
-
     def _written(self, steps: Integers) -> NDArray[Any]:
         written: NDArray[Any] = self.lattice.write((steps.size,), steps)
         return written
 
     def __repr__(self) -> str:
-        return f"ItemRelease(columns={self.columns}, path={self.path}, level={self.level})"
+        return f"ItemRelease(columns={self.columns}, path={self.path}, level={self.level!r})"
 
 
 def drawn_by_item(step: Step, lattice: Lattice, known: Mapping[Level, Integers], words: ItemWords) -> Integers:
@@ -216,7 +214,27 @@ def _chunks(tags: Tags) -> list[Tags]:
     return [tags[start : start + _AT_ONCE] for start in range(0, len(tags), _AT_ONCE)]
 
 
-def steps_of_column(lattice: Lattice, values: Any, count: int, name: str) -> Integers:
+def is_texts(names: object) -> bool:
+    """Whether these are names of columns, in a tuple."""
+    return isinstance(names, tuple) and all(isinstance(name, str) for name in names)
+
+
+def read_columns(lattice: Lattice, columns: Sequence[str], values: Any, count: int) -> dict[str, Integers]:
+    """The values of columns in steps, ``count`` of each.
+
+    Raises:
+        BadTable: where a column is missing or of another length.
+        NotANumber: for a value that cannot be released, naming its place.
+    """
+    if not isinstance(values, Mapping):
+        raise WrongKind("values must be columns by name", came=type(values).__name__, where="values")
+    missing = [name for name in columns if name not in values]
+    if missing:
+        raise BadTable("every released column must be there", came=f"no column {missing[0]!r}")
+    return {name: _steps(lattice, values[name], count, name) for name in columns}
+
+
+def _steps(lattice: Lattice, values: Any, count: int, name: str) -> Integers:
     """The values of a column in steps."""
     cells = lattice.read(values)
     if cells.shape != (count,):
