@@ -1,13 +1,12 @@
 """The ledger: releases that can be relaxed for years, kept so that nothing is said twice and nothing is forgotten."""
 
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
-from utmost.errors import BudgetUnused, OutOfRange, Unsupported
+from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Level, Number, level, possible_path
 from utmost.ledger.book import Book
 from utmost.ledger.budgets import limited, rehearsed
@@ -167,8 +166,7 @@ class Ledger:
                 2^1278 steps for up to 409 cells and 2^126 from 4096 cells on, at 160 to 16 bytes.
             half_step: for odd sensitivities above 1, half-step staircase noise, which is less than geometric noise up
                 to a level of 2.5 a cell and as lossless to relax.
-            noise: "rows", drawn row by row; or "items", a function of the ledger's key and each row's identifier, so
-                that the order of the rows does not matter, now or later: see docs/theory/item-noise.md.
+            noise: "rows"; or "items", a function of key and identifier, so that the rows may come in any order.
             dataset: whose budget is spent; the release's own name if left out. All releases of a dataset add up.
             independent: confirms that these data are not those of another dataset in the ledger, where a column holds
                 the very values of another dataset's, or where a limit waits for a dataset that no release names. It
@@ -308,8 +306,9 @@ class Ledger:
             BudgetExceeded: where the call would raise it.
             OutOfRange: where a limit waits for a dataset that no release names.
         """
-        at, asks = level(epsilon, alpha), {"dataset": dataset, "independent": independent, "version": version}
-        return self._look(lambda state: rehearsed(state, name, at, **asks))  # type: ignore[arg-type]
+        at = level(epsilon, alpha)
+        asked: dict[str, Any] = {"dataset": dataset, "independent": independent, "version": version}
+        return self._look(lambda state: rehearsed(state, name, at, **asked))
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The levels with a stored response, strictest first."""
@@ -343,11 +342,7 @@ class Ledger:
         check_name(dataset, "dataset")
         if limit is None:
             return self._look(lambda state: Budget(dataset, state.limits.get(dataset), state.spending(dataset)))
-        made, known = limited(self._book, dataset, level(limit))
-        if known and dataset not in known:
-            said = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
-            warnings.warn(said, BudgetUnused, stacklevel=2)
-        return made
+        return limited(self._book, dataset, level(limit), stacklevel=3)
 
     def radius(
         self,
@@ -430,12 +425,8 @@ class Ledger:
         """
         given = given_key(key)
         del key  # no frame of an error may show it
-        return cls(
-            restored(
-                Path(os.fsdecode(possible_path(backup, "backup"))), place, key=given, witness=witness, timeout=timeout
-            ),
-            secure(None),
-        )
+        file = Path(os.fsdecode(possible_path(backup, "backup")))
+        return cls(restored(file, place, key=given, witness=witness, timeout=timeout), secure(None))
 
     def resume(self, reason: str, missing: Mapping[str, Number | Level] | None = None) -> None:
         """End a quarantine: from now on new things may be said again.
