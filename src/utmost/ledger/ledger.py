@@ -154,8 +154,7 @@ class Ledger:
 
         Args:
             name: of the release.
-            table: as for `release_table`; what a frame of an engine gives is a function of the ledger's key and each
-                row's identifier, as by noise="items", and the ledger keeps no responses.
+            table: as for `release_table`; of an engine's frame, noise="items" and no responses that the ledger keeps.
             columns, public, drop, rows, unit, sensitivity, cells, neighbours, numbers, grid, id_column: as for
                 `release_table`. The identifiers are committed to, with the order of the rows. Without them the ledger
                 goes by the order of the rows alone.
@@ -358,11 +357,7 @@ class Ledger:
         return self._look(lambda state: state.release(name, version).promise).radius(at, confidence)
 
     def release(self, name: str, version: int | None = None) -> Published:
-        """One version of a release, or the newest.
-
-        Raises:
-            UnknownRelease: where there is none.
-        """
+        """One version of a release, or the newest; UnknownRelease where there is none."""
         return self._look(lambda state: state.release(name, version))
 
     @property
@@ -479,10 +474,7 @@ class Ledger:
         return self._book.read(lambda page: key_of_level(page, page.state.release(name, version), at))
 
     def beside(self, purpose: str) -> tuple[Store, bytes]:
-        """The store, and 32 bytes for one purpose, for a program that keeps records of its own beside the ledger.
-
-        Nothing about the ledger's key, or about what another purpose gives, follows from these bytes.
-        """
+        """The store, and 32 bytes for one purpose, for a program that keeps records of its own; they tell no others."""
         return self._book.store, self._book.key.derived("beside", check_name(purpose, "purpose"))
 
     def close(self) -> None:
