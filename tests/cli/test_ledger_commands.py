@@ -205,7 +205,7 @@ def test_status_verify_and_history(run, published):
     (release,) = report["releases"]
     assert (report["quarantine"], release["columns"], release["rows"]) == (None, ["admitted"], 12)
     assert said(run, "ledger", "verify", *published) == {
-        "events": 2, "responses": 1, "cells": 12, "spent": {"admissions": "1/2"}, "quarantine": None,
+        "events": 2, "responses": 1, "cells": 12, "answers": 0, "spent": {"admissions": "1/2"}, "quarantine": None,
     }  # fmt: skip
     kinds = [event["kind"] for event in said(run, "ledger", "history", *published, "--name", "admissions")]
     assert kinds == ["published"]

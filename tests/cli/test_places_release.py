@@ -51,7 +51,7 @@ def test_json_dry_runs_and_standard_output(run, places):
         (["--sensitivity", "1"], "--sensitivity does not go with --planar"),
         (["--cells", "1"], "--cells does not go"),
         (["--relaxable"], "--relaxable does not go"),
-        (["--ledger", "x.db"], "--ledger does not go"),
+        (["--ledger", "x.db", "--half-step"], "--half-step does not go"),
         (["--numbers", "reals"], "--numbers does not go"),
         (["--grid", "400"], "1.7"),
         (["--per", "0"], "per must be positive"),
@@ -77,3 +77,21 @@ def test_the_level_for_an_error_bar_of_points(run):
     for options in (["--per", "200"], ["--planar", "--sensitivity", "1"], []):
         code, shown, err = run("epsilon-for", "--radius", "10", *options)
         assert (code != 0, shown, bool(err)) == (True, "", True)
+
+
+def test_points_in_a_ledger_are_published_relaxed_viewed_and_verified(run, places, tmp_path):
+    ledger = ["--ledger", tmp_path / "l.db", "--name", "homes"]
+    code, shown, _ = run("release", places, *PROMISE, *ledger, "--create", "--dry-run")
+    assert (code, "would be made" in shown) == (0, True)
+    code, shown, err = run("release", places, *PROMISE, *ledger, "--create", "--out", tmp_path / "one.csv")
+    assert (code, err, "within 950.187 of each point" in " ".join(shown.split())) == (0, "", True)
+    code, shown, _ = run("relax", places, *ledger, "--epsilon", "4", "--out", tmp_path / "four.csv")
+    assert (code, "epsilon = 4 for each 200 of Euclidean distance" in " ".join(shown.split())) == (0, True)
+    for name in ("one.csv", "four.csv"):
+        code, shown, err = run("verify", tmp_path / name, "--json")
+        assert (code, json.loads(shown)["table"]) == (0, "unchanged")
+    code, shown, _ = run("view", *ledger, "--epsilon", "4", "--json")
+    rows = (tmp_path / "four.csv").read_text().splitlines()[1:]
+    assert [float(row.split(",")[1]) for row in rows] == json.loads(shown)["table"]["x"]
+    code, _, err = run("view", *ledger, "--epsilon", "2")
+    assert (code, "needs the points" in " ".join(err.split())) == (1, True)

@@ -250,6 +250,80 @@ def test_a_ledger_keeps_a_release_by_a_plan(run, counted, plan, tmp_path):
     assert (code, "measures a counted table" in err) == (2, True)
 
 
+@pytest.fixture(scope="module")
+def stays(tmp_path_factory):
+    """Visits and nights by region: a file of events, and its domain."""
+    folder = tmp_path_factory.mktemp("stays")
+    lines = [f"p{i},{'NSE'[i % 3]},{kind}" for i in range(60) for kind in ("visit", "night")[: 1 + i % 2]]
+    (folder / "events.csv").write_text("\n".join(["who,region,kind", *lines]), encoding="utf-8")
+    domain = {"region": list("NSE"), "kind": ["visit", "night"]}
+    (folder / "domain.json").write_text(json.dumps(domain), encoding="utf-8")
+    return folder
+
+
+def test_columns_changed_together_from_events_to_a_checked_release(run, stays, tmp_path):
+    """Counted by rows, planned by sums and differences, the figure said, released, verified, relaxed in a ledger."""
+    domain, counted, plan, out = stays / "domain.json", tmp_path / "c.json", tmp_path / "p.json", tmp_path / "r.json"
+    count = ["count", stays / "events.csv", "--person", "who", "--domain", domain, "--at-most", 2]
+    code, shown, _ = run(*count, "--together", "kind", "--out", counted)
+    assert (code, "of 1 row along kind" in " ".join(shown.split())) == (0, True)
+    say = ["plan", counted, "--want", "region kind", "--want", "kind", "--epsilon", 1]
+    code, shown, err = run(*say, "--out", plan)
+    words = " ".join(shown.split())
+    assert (code, err) == (0, "")
+    assert "noise on each atom would have 2 times the weighted variance" in words
+    assert "one joint draw for both atoms of a row has 0.996 times" in words
+    assert "the same, where one person changes whole rows" in words
+    report = json.loads(run(*say, "--json")[1])
+    assert (report["together"], [one["family"] for one in report["measured"]]) == (
+        "kind",
+        ["region, differences of kind", "region"],
+    )
+    assert json.loads(run(*say, "--noise", "independent", "--json")[1])["together"] is None
+    shares = ["--share", "region kind=1", "--share", "region=3/4", "--share", "=1/4", "--noise", "rotated"]
+    assert json.loads(run(*say, *shares, "--json")[1])["together"] == "kind"
+    assert run("release", counted, "--plan", plan, "--epsilon", 1, "--out", out)[0] == 0
+    code, shown, _ = run("verify", out)
+    assert (code, "region, differences of kind 1" in " ".join(shown.split())) == (0, True)
+    again = tmp_path / "again.json"
+    counting = ["--person", "who", "--out", again]
+    assert run("release", stays / "events.csv", "--plan", plan, "--epsilon", 1, *counting)[0] == 0
+    place = ["--ledger", tmp_path / "ledger.sqlite", "--name", "stays"]
+    outs = [tmp_path / f"{name}.json" for name in "xyz"]
+    publish = ["release", counted, "--plan", plan, "--epsilon", "1/4", *place, "--create", "--out", outs[0]]
+    assert run(*publish)[0] == 0
+    assert run("relax", counted, *place, "--epsilon", 2, "--out", outs[1])[0] == 0
+    assert run("view", *place, "--epsilon", 1, "--out", outs[2])[0] == 0
+    assert [read_workload(one).strategy.together for one in outs] == ["kind"] * 3
+
+
+def test_a_count_by_atoms_proves_no_rows(run, stays, tmp_path):
+    """The plan for a domain takes the promise at its word; a table that was counted otherwise is refused."""
+    domain, counted, plan = stays / "domain.json", tmp_path / "c.json", tmp_path / "p.json"
+    count = ["count", stays / "events.csv", "--person", "who", "--domain", domain, "--at-most", 2, "--out", counted]
+    assert run(*count)[0] == 0
+    say = ["plan", domain, "--want", "region kind", "--epsilon", 1, "--at-most", 2, "--out", plan]
+    assert run(*say, "--together", "kind")[0] == 0
+    code, shown, err = run("release", counted, "--plan", plan, "--epsilon", 1, "--out", tmp_path / "r.json")
+    assert (code, shown) == (2, "")
+    assert "must be proved to be whole rows along 'kind'" in err
+    for words, said in (
+        (["plan", counted, "--want", "kind", "--together", "kind"], "that was proved"),
+        (["plan", counted, "--want", "kind", "--noise", "rotated"], "with together="),
+        (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "whole rows"),
+        (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "two values"),
+    ):
+        code, shown, err = run(*words, "--epsilon", 1)
+        assert (code, shown) == (2, ""), err
+        assert said in err
+    assert (
+        "even"
+        in run(
+            "count", stays / "events.csv", "--person", "who", "--domain", domain, "--at-most", 3, "--together", "kind"
+        )[2]
+    )
+
+
 REFUSED = {
     "a family misspelt": (["plan", "COUNTED", "--want", "departmant", "--epsilon", 1], "Did you mean 'department'?"),
     "nothing wanted": (["plan", "COUNTED", "--epsilon", 1], "a plan must say which sums are wanted"),

@@ -160,3 +160,61 @@ def test_misuse(run, design, file):
     for wrong in ([], ["--secret", 1, "--file", table], ["--file", table], ["--secret", 1, "--column", "place"]):
         assert run("respond", design, *wrong)[0] == 2
     assert run("respond", design, "--secret", 1, "--space", "grid:3x3")[0] == 2
+
+
+def test_a_ledger_keeps_one_answer_for_each_person(run, design, file, tmp_path):
+    """One person and then a table; the secret changes, and later is not needed."""
+    ledger = ["--ledger", tmp_path / "answers.db"]
+    code, out, err = run("respond", design, "--secret", 4, *ledger, "--create", "--id", "ada")
+    assert (code, err, "drawn now, and kept" in out) == (0, "", True)
+    answer = re.search(r"answer\s+(\(\d, \d\))", out)[1]
+    for secret in (["--secret", 0], []):
+        found = json.loads(run("respond", design, *secret, *ledger, "--id", "ada", "--json")[1])
+        assert (found["answer"], found["statement"]["repeated"]) == (answer, 1)
+        assert (found["statement"]["name"], found["statement"]["together"]) == ("design", "1")
+    people = file("id,place\nada,8\nben,2\n")
+    asked = ["respond", design, "--file", people, "--column", "place", "--public", "id", "--id", "id", *ledger]
+    code, out, err = run(*asked)
+    assert (code, "2 rows (1 repeated)" in err) == (0, True)
+    assert "The ledger keeps the answer" in " ".join(err.split())
+    assert list(csv.reader(out.splitlines()))[1] == ["ada", answer]
+    code, shown, _ = run(*asked, "--out", tmp_path / "out.csv", "--json")
+    assert (code, (tmp_path / "out.csv").read_text().split()) == (0, out.split())
+    said = json.loads(shown)
+    assert (said["repeated"], said["data_version"]) == (2, 1)
+    assert json.loads((tmp_path / "out.csv.json").read_text()) == said
+    status = json.loads(run("ledger", "status", *ledger, "--json")[1])
+    assert [one["persons"] for one in status["mechanisms"]] == [2]
+    assert "of 2 persons" in run("ledger", "verify", *ledger)[1]
+    assert "persons 1" in " ".join(run("ledger", "history", *ledger)[1].split())
+
+
+def test_what_a_ledger_of_answers_refuses(run, design, file, tmp_path, monkeypatch):
+    ledger = ["--ledger", tmp_path / "answers.db"]
+    asked = ["respond", design, "--secret", 4, "--id", "ada"]
+    assert "there must be a ledger" in run(*asked, *ledger)[2]
+    wrong = ["respond", design, "--secret", "Atlantis", "--id", "ada", *ledger, "--create"]
+    assert (run(*wrong)[0], (tmp_path / "answers.db").exists()) == (2, False)
+    assert run(*asked, *ledger, "--create")[0] == 0
+    code, out, err = run("respond", design, "--id", "hushed", *ledger)
+    assert (code, out, "needs the secret" in err, "hushed" in err) == (1, "", True, False)
+    other = tmp_path / "other.json"
+    assert run("design", *NINE[:-1], 2, "--out", other)[0] == 0
+    code, out, err = run("respond", other, "--secret", 4, "--id", "ada", *ledger, "--name", "design")
+    assert (code, out, "keep its mechanism" in " ".join(err.split())) == (1, "", True)
+    assert "call respond" in " ".join(run("view", "--name", "design", "--epsilon", 1, *ledger)[2].split())
+    table = file("id,place\nada,8\n")
+    tables = ["respond", design, "--file", table, "--column", "place", "--public", "id"]
+    for options, says in (
+        ([*asked], "--file or --ledger"),
+        ([*asked[:-2], *ledger], "name them"),
+        ([*asked[:-2], "--name", "x"], "--name: it needs --ledger"),
+        ([*asked[:-2], "--data-version", "2"], "--data-version: it needs --ledger"),
+        ([*asked, *ledger, "--column", "place"], "need --file"),
+        ([*tables, *ledger], "name them"),
+        ([*tables, "--id", "id", "--kept", table, *ledger], "a ledger or in a file"),
+    ):
+        code, out, err = run(*options)
+        assert (code, out, says in " ".join(err.split())) == (2, "", True), err
+    monkeypatch.setattr(sys, "stdin", io.StringIO("4\nada\n"))
+    assert run("respond", design, "--id", "-", "--secret", "-", *ledger)[0] == 0

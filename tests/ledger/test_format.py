@@ -153,7 +153,7 @@ def test_a_release_of_the_first_format_keeps_its_own_rule_of_snapping(tmp_path, 
 
 def test_a_rule_of_snapping_that_is_none_is_damage(tmp_path):
     facts = {"sensitivity": "1", "cells": 1, "neighbours": "add-remove", "half_step": False, "grid": "1"}
-    facts |= {"largest": None, "strategy": None}
+    facts |= {"largest": None, "strategy": None, "points": None}
     assert promise.Promise.of_facts(facts | {"snapping": "floor"}).lattice.snapping == "floor"
     assert promise.Promise.of_facts(facts | {"snapping": "nearest"}).lattice.snapping == "nearest"
     with pytest.raises(OutOfRange, match="snapping"):

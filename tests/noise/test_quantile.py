@@ -146,3 +146,11 @@ def test_probabilities_are_numbers(p):
 def test_a_confidence_lies_strictly_between_zero_and_one(c):
     with pytest.raises(OutOfRange, match="confidence"):
         Geometric(1).radius(c)
+
+
+@pytest.mark.parametrize("law", [Geometric(1), DiscreteStaircase(1, 3, step=1)], ids=repr)
+@pytest.mark.parametrize("p", [0.5, 0.25, 0.999])
+def test_an_array_without_axes_is_answered(law, p):
+    """A quantile of an array of shape () is that of its number, also where it takes an exact comparison."""
+    assert law.icdf(np.asarray(p)) == law.icdf(p)
+    assert law.iccdf(np.asarray(p)) == law.iccdf(p)

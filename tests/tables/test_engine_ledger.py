@@ -144,6 +144,9 @@ def test_what_a_ledger_does_not_answer_is_refused(lazily, tmp_path):
             ledger.relax("visits", lazily(wards()), epsilon=2)
         with pytest.raises(Unsupported, match="largest"):
             ledger.publish("visits", lazily(wards()), **SAY, epsilon=1, largest=1000)
+        say = {"columns": ["visits", "calls"], "public": "ward", "id_column": "ward"}
+        with pytest.raises(Unsupported, match="points"):
+            ledger.publish("points", lazily(wards()), **say, per=100, epsilon=1)
         ledger.publish("rows", wards(), **SAY, epsilon=1)
         with pytest.raises(Unsupported, match="by item"):
             ledger.relax("rows", lazily(wards()), epsilon=2)

@@ -12,7 +12,7 @@ from utmost.noise import Geometric
 from utmost.noise.costs import squared
 from utmost.release import rehearse_table, release_table
 from utmost.release.item_release import ItemRelease
-from utmost.sampling.item_words import Identifiers
+from utmost.sampling.item_words import Identifiers, item_tags
 from utmost.tables import engine_release, item_columns
 
 duckdb = pytest.importorskip("duckdb")
@@ -197,7 +197,7 @@ def test_identifiers_of_every_arrow_layout_are_the_same_items():
     plain = pa.array(texts)
     for column in (plain, plain.cast(pa.large_string()), plain.dictionary_encode(), plain.cast(pa.string_view())):
         found = item_columns.arrow_identifiers(column.slice(1), "id")
-        tags = [ItemRelease(bytes(32), ("n",), None, (None,), None).tags([one]) for one in (found, wanted)]
+        tags = [item_tags(bytes(32), [one]) for one in (found, wanted)]
         assert (tags[0] == tags[1]).all()
     with pytest.raises(Unsupported, match="identifiers"):
         item_columns.arrow_identifiers(pa.array([1.5]), "id")

@@ -67,6 +67,15 @@ def test_parts_that_share_nobody_are_counted_alike(lazily):
     }
 
 
+def test_rows_of_two_atoms_are_kept_alike(lazily):
+    """With ``together=`` a person's atoms are kept row by row, here and there the same ones."""
+    domain = Domain(page=["p0", "p1", "p2", "p3"], side=["s0", "s1"])
+    say = {"person": "user", "domain": domain, "at_most": 4, "together": "side", "key": KEY}
+    here, there = count_table(random_events(), **say), count_table(lazily(random_events()), **say)
+    assert there.atoms.tolist() == here.atoms.tolist()
+    assert there.together == here.together == "side"
+
+
 def test_keys_found_in_the_data_are_counted_alike(lazily):
     say = {"person": "user", "column": "page", "at_most": 2, "key": KEY}
     assert count_keys(lazily(random_events()), **say) == count_keys(random_events(), **say)

@@ -175,4 +175,4 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         table = pa.table({"ward": pa.array(np.arange(rows)), "visits": pa.array(np.arange(rows) % 97)})
         pq.write_table(table, path, row_group_size=100_000)
         peaks.append(int(subprocess.check_output([sys.executable, "-c", code, path])))
-    assert peaks[1] - peaks[0] < 60_000
+    assert peaks[1] - peaks[0] < 60_000, peaks

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from utmost import Unit, release_workload
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.workloads import Domain, Strategy, Workload, hierarchy, strategy
+from utmost.workloads import Domain, Strategy, Workload, check_lower_bounds, hierarchy, strategy
 from utmost.workloads.axis_sums import Runs
 from utmost.workloads.blocks import precision
 from utmost.workloads.even_levels import EvenLevels
 from utmost.workloads.spectra import row_spectrum, runs_spectrum
+from utmost.workloads.workload_evidence import family_blocks
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights_domain.json"
 SIZES = st.lists(st.integers(1, 4), min_size=2, max_size=4).filter(lambda sizes: len(set(sizes)) > 1)
@@ -82,7 +83,7 @@ def test_flights_are_planned_and_released():
         assert float(np.average([float(v) for v in variances], weights=counts)) == pytest.approx(
             plan.variances[family], rel=1e-4
         )
-    assert "standard deviations" in repr(plan.alternatives({"states": {"state": 1}}))
+    assert "standard deviations" in str(plan.alternatives({"states": {"state": 1}}))
 
 
 def test_the_finest_alternative_measures_what_may_be_measured():
@@ -109,3 +110,24 @@ def test_even_domains_are_left_as_they_are():
     even = EvenLevels.of(wanted)
     assert even.workload is wanted
     assert even.whole((0, 1)) == even.reduced((0, 1)) == (0, 1)
+
+
+@settings(max_examples=10)
+@given(SIZES, st.integers(2, 3), st.integers(0, 2**32))
+def test_crossed_trees_are_bounded_over_the_families_that_may_be_measured(sizes, others, seed):
+    """The chord bound over even families is proved again from its certificate, and below 30 random strategies."""
+    domain = crossed(sizes, others)
+    wanted = Workload(domain, {"state hour": 1, "airport": 1, "hour": 2})
+    chosen = strategy(wanted, Unit(1, 1), epsilon=1)
+    bounds = chosen.lower_bounds
+    check_lower_bounds(bounds)
+    assert "groups of one size" in bounds.these_families.holds_for
+    random, names = np.random.default_rng(seed), ["airport hour", "airport", "hour", ""]
+    for _ in range(30):
+        parts = random.integers(1, 50, 4).tolist()
+        shares = {name: Fraction(part, sum(parts)) for name, part in zip(names, parts, strict=True)}
+        made = Strategy(domain, Unit(1, 1), shares, wanted, level(1))
+        assert bounds.these_families.within(made.value) >= 1
+    assert 1 <= bounds.within(chosen.value)["these families"] < 6
+    with pytest.raises(Unsupported):
+        family_blocks(wanted, [domain.family("state hour")])

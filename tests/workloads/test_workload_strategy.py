@@ -121,7 +121,7 @@ def test_shares_are_tuned_at_the_highest_level_planned():
     found = strategy(berkeley(), ONE, epsilon="0.1", up_to=3)
     assert found.shares == {(0, 0, 0): 1}
     assert (found.level, found.tuned_at) == (level("0.1"), level(3))
-    assert "shares tuned at epsilon=3" in repr(found)
+    assert "shares tuned at epsilon=3" in str(found)
     with pytest.raises(NotALevel, match="up_to"):
         strategy(berkeley(), ONE, epsilon=2, up_to=1)
 
@@ -157,7 +157,7 @@ def test_the_usual_alternatives():
     assert max(shown["least largest error"].variances.values()) == min(
         max(one.variances.values()) for one in shown.strategies.values()
     )
-    assert repr(shown).splitlines()[0].split() == ["standard", "deviations", "district", "region", "total"]
+    assert str(shown).splitlines()[0].split() == ["standard", "deviations", "district", "region", "total"]
     assert list(strategy(RANGES, ONE, epsilon=3).alternatives({}).strategies) == ["these shares"]
 
 

@@ -38,6 +38,7 @@ from utmost.design.checker import Bounds, check_private
 from utmost.design.evidence import Evidence
 from utmost.errors import PromiseBroken
 from utmost.exact import Array, Interval, checked, is_exact, round_down, round_up
+from utmost.exact.shown import Shown
 from utmost.leakage import Capacity, Kind
 from utmost.privacy import PrivacyType
 from utmost.privacy.privacy_type import power_interval
@@ -52,8 +53,8 @@ LATTICE = "on a Euclidean lattice with a middle point the additive capacity is 1
 PRODUCT = "capacities of products: mechanisms and nonnegative duals of the parts multiply"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PairMultipliers:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PairMultipliers(Shown):
     """lambda[k] >= 0 times the inequality v[x[k]] >= alpha^d(x[k], y[k]) v[y[k]], for the column j[k]."""
 
     x: Array
@@ -67,8 +68,8 @@ class UniformDual:
     """z_x = 1 / sum_y alpha^(+-d(x, y)), the same for every secret of a space whose secrets are alike."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProductDual:
+@dataclass(frozen=True, slots=True, repr=False)
+class ProductDual(Shown):
     """z = z_1 kron z_2 kron ... of nonnegative duals of the parts."""
 
     parts: tuple[Any, ...]
@@ -267,7 +268,7 @@ def _product(around: list[Around]) -> Around:
     return low, high
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CapacityCertificate(Evidence):
     """Evidence that the largest leakage of a privacy type lies between two numbers.
 
@@ -315,7 +316,7 @@ class CapacityCertificate(Evidence):
         return certified_capacity(self.ptype, self.kind, self.mechanism, self.dual, self.multipliers)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TypeCapacity(Capacity):
     """The largest leakage of any mechanism of a privacy type.
 
@@ -328,6 +329,8 @@ class TypeCapacity(Capacity):
         method: the route that found it: "closed form", "product", "magnitude", "packing", "orbits", "program",
             or "bound" where the type is too large for more than two bounds.
     """
+
+    _shown = ("value", "lower", "method")
 
     mechanism: Any
     method: str = ""

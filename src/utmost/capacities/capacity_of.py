@@ -28,6 +28,7 @@ from utmost.capacities.similarity import Similarity
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Array, as_array, as_rationals, checked, frozen, is_exact, to_floats
+from utmost.exact.shown import Shown
 from utmost.geometry import vertices
 from utmost.leakage import Attained, Capacity, Kind, Measure, bayes_vulnerability, exclusion_gain, g_vulnerability
 from utmost.leakage.channel_capacity import as_channel, check_kind, total
@@ -36,8 +37,8 @@ from utmost.programs import LinearProgram, solve, solve_exactly
 from utmost.spaces import priors
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class VertexCertificate:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class VertexCertificate(Shown):
     """Evidence that no mechanism of a type leaks more by a measure at a prior.
 
     Attributes:

@@ -31,6 +31,7 @@ from utmost.exact import (
     to_floats,
 )
 from utmost.exact.arrays import Rebuilt
+from utmost.exact.shown import Shown
 from utmost.privacy import PrivacyType
 from utmost.privacy.privacy_type import Length, power_interval, power_intervals
 from utmost.spaces import (
@@ -118,7 +119,7 @@ def profile_sum(at: Level, found: Profile, sign: int) -> Fraction | Interval:
     return total
 
 
-class ImplicitMechanism(Rebuilt, ABC):
+class ImplicitMechanism(Shown, Rebuilt, ABC):
     """A channel that is written down as a matrix only when someone asks for it."""
 
     __slots__ = ()
@@ -141,7 +142,7 @@ class ImplicitMechanism(Rebuilt, ABC):
         return np.array(self.matrix, dtype=dtype)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SimilarityMechanism(ImplicitMechanism):
     """M[x, j] = alpha^(sign d(x, j)) weights[j], and, where it has a rest, one more column that makes rows sum to 1.
 
@@ -177,7 +178,7 @@ class SimilarityMechanism(ImplicitMechanism):
         return frozen(np.concatenate([columns, rest[:, None]], axis=1))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UniformMechanism(ImplicitMechanism):
     """M[x, j] = alpha^(sign d(x, j)) / s where every secret sees the same distances, so that all rows have one sum s.
 
@@ -206,7 +207,7 @@ class UniformMechanism(ImplicitMechanism):
         return frozen(to_floats(similarity) / nearest(total))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ProductMechanism(ImplicitMechanism):
     """M = A kron B kron ...: each part of the secret is answered by its own mechanism, independently.
 
@@ -232,8 +233,8 @@ Mechanism = Channel | ImplicitMechanism
 _BLOCK = 1 << 22
 
 
-@dataclass(frozen=True, slots=True)
-class EnvelopeFacts:
+@dataclass(frozen=True, slots=True, repr=False)
+class EnvelopeFacts(Shown):
     """What the columns of an envelope add up to.
 
     Attributes:
@@ -248,7 +249,7 @@ class EnvelopeFacts:
     smallest: Fraction
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EnvelopeMechanism(ImplicitMechanism):
     """M[x, c] = max over y of alpha^d(x, y) heights[y, c], and one more column that makes the rows sum to 1.
 
@@ -311,7 +312,7 @@ class EnvelopeMechanism(ImplicitMechanism):
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LatticeMechanism(ImplicitMechanism):
     """M[(r, c), (i, j)] = g_i(r) h_j(c): the two-column geometric mechanisms of rows and columns at levels e p and e q.
 

@@ -27,6 +27,7 @@ from utmost.exact import (
     to_floats,
 )
 from utmost.exact.arrays import Rebuilt
+from utmost.exact.shown import Shown
 
 
 def merged_columns(matrix: Array, tolerance: float) -> tuple[Array, list[list[int]]]:
@@ -84,7 +85,7 @@ Labels = tuple[Hashable, ...] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Channel:
+class Channel(Shown):
     """A row-stochastic matrix C: C[x, y] is the probability of outcome y when the secret is x.
 
     Args:
@@ -269,6 +270,10 @@ class Channel:
         """The channel of the nearest float64 entries; it may keep its promises only up to rounding."""
         return stochastic(to_floats(self.matrix), self.secrets, self.outcomes) if self.is_exact else self
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The matrix, for NumPy and what takes its arrays: Fractions or float64, or the dtype that is asked for."""
+        return np.array(self.matrix, dtype=dtype)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return stochastic, (self.matrix, self.secrets, self.outcomes)
 
@@ -327,8 +332,8 @@ def _check_stochastic(matrix: Array, tolerance: float) -> None:
         raise NotAChannel(f"row {x} of the channel sums to {sums[x]}, expected 1{within}")
 
 
-@dataclass(frozen=True, slots=True, eq=False, init=False)
-class Remap(Rebuilt):
+@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
+class Remap(Shown, Rebuilt):
     """Outcome y becomes action ``actions[y]``. (A randomised remap is a `Channel` from outcomes to actions.)
 
     Args:

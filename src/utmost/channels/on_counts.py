@@ -27,6 +27,7 @@ from utmost.exact import (
     round_up,
     to_floats,
 )
+from utmost.exact.shown import Shown
 
 
 @checked
@@ -50,8 +51,8 @@ def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha
     return stochastic(GeometricMatrix(size, level(epsilon, alpha)).matrix())
 
 
-@dataclass(frozen=True, slots=True)
-class GeometricMatrix:
+@dataclass(frozen=True, slots=True, repr=False)
+class GeometricMatrix(Shown):
     r"""G of `geometric_channel` as a structure: products with G and with its inverse in O(n m), nothing stored.
 
     G = E diag(c) with E[i, j] = alpha^|i-j|, and E^{-1} = T / (1 - alpha^2) is tridiagonal: T has -alpha beside the

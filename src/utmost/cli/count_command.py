@@ -37,6 +37,13 @@ Part = Annotated[
         metavar="AXIS", help="Put each person into one label of this axis: a file for each, that share nobody."
     ),
 ]
+Together = Annotated[
+    str | None,
+    typer.Option(
+        metavar="AXIS",
+        help="An axis of two values: keep both atoms of a row along it or neither, of --at-most / 2 rows.",
+    ),
+]
 
 
 def count(
@@ -45,6 +52,7 @@ def count(
     *,
     people: options.People,
     part: Part = None,
+    together: Together = None,
     unknown: UnknownKeys,
     level: options.AskedLevel,
     neighbours: options.Neighbours = "add-remove",
@@ -67,13 +75,13 @@ def count(
             raise OutOfRange("a counted table is written as .json or .csv", came=out.name, where="--out")
         check_absent(out)
     if unknown.column is not None:
-        _check_alone(part, neighbours, out)
+        _check_alone(part, together, neighbours, out)
         return unknown.name(events, people, level, domain, out, as_json=as_json, dry_run=dry_run)
     unknown.check_unused(level)
     if domain is None:
         remedy = f"{DOMAIN_REMEDY} Where nobody can list the values: --unknown-keys COLUMN."
         raise OutOfRange("events are counted over a declared domain", came="none", where="--domain", remedy=remedy)
-    made = people.counted(events, read_domain(domain), neighbours, part)
+    made = people.counted(events, read_domain(domain), neighbours, part, together)
     if part is not None:
         return _give_parts(made, part, out, as_json=as_json, dry_run=dry_run)
     if dry_run:
@@ -89,10 +97,10 @@ def count(
     screen(stderr=True).print(Text(WARNING, style="bold"))
 
 
-def _check_alone(part: str | None, neighbours: str, out: Path | None) -> None:
+def _check_alone(part: str | None, together: str | None, neighbours: str, out: Path | None) -> None:
     """Check that nothing is asked for that has no meaning where keys are named."""
-    if part is not None or neighbours != "add-remove":
-        came = "--part" if part is not None else "--neighbours"
+    if part is not None or together is not None or neighbours != "add-remove":
+        came = "--part" if part is not None else "--together" if together is not None else "--neighbours"
         raise OutOfRange("keys are named for one individual added or removed, of all events", came=came)
     if out is not None and out.suffix.lower() != ".json":
         raise OutOfRange("the domain of named keys is written as .json", came=out.name, where="--out")
@@ -156,13 +164,24 @@ def _tell(made: CountedTable, out: Path | None, people: options.People, *, as_js
     if as_json:
         proved = {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours}
         columns = list(made.domain.columns)
-        return print_json({"atoms": made.domain.size, "columns": columns, "unit": proved, "out": out and str(out)})
+        return print_json(
+            {
+                "atoms": made.domain.size,
+                "columns": columns,
+                "unit": proved,
+                "out": out and str(out),
+                "together": made.together,
+            }
+        )
     said = "" if people.person is not None else ": as you say, since a table that is counted already proves nothing"
     rows = {
         "atoms": f"{made.domain.size} ({', '.join(made.domain.columns)})",
         "one person": f"changes at most {unit.cells} of them, each by at most {unit.sensitivity}{said}",
         "neighbours": unit.neighbours,
     }
+    if made.together is not None:
+        lines = f"{unit.cells // 2} row{'s' * (unit.cells > 2)} along {made.together}"
+        rows["together"] = f"these are the atoms of {lines}, both or neither"
     if out is not None:
         rows["written"] = str(out)
         if out.suffix.lower() == ".json":

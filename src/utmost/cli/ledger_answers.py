@@ -18,18 +18,21 @@ from utmost.documents.reports import print_json
 from utmost.documents.statement_files import Signer, sidecar_path, signer_of
 from utmost.errors import OutOfRange
 from utmost.exact import Level
-from utmost.ledger import Budget, Event, Ledger, Published, Status, Verification
+from utmost.ledger import Budget, Event, KeptMechanism, Ledger, Published, Status, Verification
 from utmost.ledger.verification import response_plan
 from utmost.noise.law import read_confidence
-from utmost.release import WorkloadRelease, rehearse_table
+from utmost.release import WorkloadRelease, rehearse_places, rehearse_table
+from utmost.release.places import places_statement
 from utmost.release.statements import cells_digest, level_facts, level_text, promise_line, stated_level, statement
 from utmost.release.workload_release import checked_workload
 from utmost.tables import files
 from utmost.tables.engines import is_engine_frame
 
 
-def status_report(status: Status, releases: tuple[Published, ...]) -> dict[str, Any]:
-    """What a ledger holds, release by release and dataset by dataset."""
+def status_report(
+    status: Status, releases: tuple[Published, ...], mechanisms: tuple[KeptMechanism, ...]
+) -> dict[str, Any]:
+    """What a ledger holds, release by release, mechanism by mechanism and dataset by dataset."""
     return {
         "place": status.place,
         "identity": status.identity,
@@ -38,7 +41,21 @@ def status_report(status: Status, releases: tuple[Published, ...]) -> dict[str, 
         "sealed": status.sealed,
         "derived": status.derived,
         "releases": [release_report(release) for release in releases],
+        "mechanisms": [mechanism_report(one) for one in mechanisms],
         "datasets": [budget_report(budget) for budget in status.datasets],
+    }
+
+
+def mechanism_report(kept: KeptMechanism) -> dict[str, Any]:
+    """One version of a mechanism from which persons are answered."""
+    return {
+        "name": kept.name,
+        "version": kept.version,
+        "dataset": kept.dataset,
+        "persons": kept.persons,
+        "level": level_text(kept.spent),
+        "open": kept.open,
+        "mechanism": kept.mechanism,
     }
 
 
@@ -71,7 +88,8 @@ def budget_report(budget: Budget) -> dict[str, Any]:
 def verification_report(found: Verification) -> dict[str, Any]:
     """What was found sound."""
     spent = {dataset: _number(spending.epsilon) for dataset, spending in found.spent.items()}
-    return {"events": found.events, "responses": found.responses, "cells": found.cells, "spent": spent}
+    counted = {"events": found.events, "responses": found.responses, "cells": found.cells, "answers": found.answers}
+    return counted | {"spent": spent}
 
 
 def event_report(event: Event) -> dict[str, Any]:
@@ -83,8 +101,7 @@ def response_report(
     ledger: Ledger, release: Published, at: Level, confidence: str, public: list[str], digest: Mapping[str, str]
 ) -> dict[str, Any]:
     """The statement of a response, as of any release, and what all responses of its release cost together."""
-    plan = response_plan(release.promise, at, confidence)
-    said = statement(plan, release.columns, public, release.rows, rows_from=release.rows_from, digest=digest)
+    said = _statement_of(release, at, confidence, public, digest)
     together = ledger.spent(release.name)
     return {
         **said,
@@ -93,6 +110,18 @@ def response_report(
         "levels": [level_text(level) for level in release.levels],
         "together": None if together is None else level_facts(together),
     }
+
+
+def _statement_of(
+    release: Published, at: Level, confidence: str, public: list[str], digest: Mapping[str, str]
+) -> dict[str, Any]:
+    points, columns, about = release.promise.points, release.columns, {"rows_from": release.rows_from}
+    if points is not None:
+        law = points.law(at)
+        return places_statement(law, read_confidence(confidence), columns, public, release.rows, digest=digest, **about)
+    return statement(
+        response_plan(release.promise, at, confidence), columns, public, release.rows, digest=digest, **about
+    )
 
 
 def plain(value: Any) -> Any:
@@ -251,7 +280,9 @@ def publish_in_ledger(
 def _rehearse(place: Place, table: Any, promise: dict[str, Any], asked: Question, *, create: bool) -> None:
     of_ledger = ("name", "version", "dataset", "half_step", "independent", "largest", "request", "noise")
     once = {key: value for key, value in promise.items() if key not in of_ledger}
-    if promise.get("strategy") is None:
+    if promise.get("per") is not None:
+        rehearse_places(table, **once)
+    elif promise.get("strategy") is None:
         rehearse_table(table, **once, relaxable=is_engine_frame(table))
     else:
         checked_workload(table, promise["strategy"], asked.at)
@@ -291,14 +322,19 @@ def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:
 def _show_answer(said: Mapping[str, Any], out: Path | None) -> None:
     """Print what an answer is worth: beside the table on standard error, or after it was written."""
     sure = percent(said["confidence"])
+    each, where = f"epsilon = {said['epsilon']}", f"around each released cell, at {sure} confidence"
     rows = {
         "release": f"{said['name']}, version {said['data_version']}",
-        "level": f"epsilon = {said['epsilon']} in all, epsilon = {said['per_cell']['epsilon']} for each cell",
-        "error bar": f"± {number(said['radius'])} around each released cell, at {sure} confidence",
+        "level": f"{each} in all, epsilon = {said['per_cell']['epsilon']} for each cell" if "per_cell" in said else "",
+        "error bar": f"± {number(said['radius'])} {where}",
         "answered at": ", ".join(said["levels"]),
         "together": f"epsilon = {said['together']['epsilon']}, whatever answers are put together",
     }
+    if "per" in said:
+        rows["level"] = f"{each} for each {said['per']} of Euclidean distance, in the unit of the columns"
+        rows["error bar"] = f"within {number(said['radius'])} of each point, at {sure} confidence"
+        rows["together"] += f", for each {said['per']}"
     if out is not None:
         rows["written"] = f"{out} and {sidecar_path(out)}"
-    promise = promise_line(stated_level(said), said["neighbours"])
+    promise = said["guarantee"] if "per" in said else promise_line(stated_level(said), said["neighbours"])
     screen(stderr=out is None).print(promised("Answered.", promise, rows))

@@ -17,7 +17,8 @@ from utmost.tables.atomic import check_absent
 
 _RELEASE = ("name", "version", "dataset", "columns", "rows", "levels")
 _BUDGET = ("dataset", "limit", "spent", "remaining")
-_TOLD = ("name", "version", "level", "how", "dataset", "columns", "rows", "limit", "reason", "missing")
+_MECHANISM = ("name", "version", "dataset", "persons", "level")
+_TOLD = ("name", "version", "level", "how", "dataset", "columns", "rows", "persons", "limit", "reason", "missing")
 
 
 def show_status(status: Mapping[str, Any], headline: str | None = None) -> None:
@@ -33,7 +34,8 @@ def show_status(status: Mapping[str, Any], headline: str | None = None) -> None:
     }
     shown: list[Any] = [] if headline is None else [Text(headline, style="bold")]
     shown.append(facts(rows))
-    for titles, found in ((_RELEASE, status["releases"]), (_BUDGET, status["datasets"])):
+    tables = (_RELEASE, status["releases"]), (_MECHANISM, status["mechanisms"]), (_BUDGET, status["datasets"])
+    for titles, found in tables:
         if found:
             shown.append(grid(titles, [[_cell(one[title]) for title in titles] for one in found]))
     screen().print(Group(*shown))
@@ -47,6 +49,8 @@ def show_verification(report: Mapping[str, Any]) -> None:
         "spent": ", ".join(f"{dataset}: epsilon = {spent}" for dataset, spent in report["spent"].items()) or "nothing",
         "quarantine": report["quarantine"] or "none",
     }
+    if report["answers"]:
+        rows["answers"] = f"of {report['answers']} persons"
     screen().print(Group(Text("Everything in the ledger is as it was written.", style="bold"), facts(rows)))
 
 
@@ -182,7 +186,7 @@ PARTS = (status, verify, history, budget, backup, restore, resume, receipt)
 
 
 def _give_status(ledger: Ledger, answer: options.Answer, headline: str | None = None) -> None:
-    report = ledger_answers.status_report(ledger.status(), ledger.releases)
+    report = ledger_answers.status_report(ledger.status(), ledger.releases, ledger.mechanisms)
     answer.give(report, lambda: show_status(report, headline))
 
 

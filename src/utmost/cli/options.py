@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -314,8 +314,13 @@ class People:
         """Whether events are to be counted, or a table of atoms is to be read."""
         return not (self.person is None and self.counts is None and self.nested is None)
 
-    def counted(self, events: Path, domain: "Domain", neighbours: str, part: str | None = None) -> Any:
+    def counted(
+        self, events: Path, domain: "Domain", neighbours: str, part: str | None = None, together: str | None = None
+    ) -> Any:
         """The table of the events in a file, counted over a domain, with a bar on a terminal; by label for parts.
+
+        Args:
+            together: an axis of two values along which a person's atoms are kept by rows, see `count_table`.
 
         Raises:
             OutOfRange: where it is not said who the persons are, or how much one may change.
@@ -324,7 +329,7 @@ class People:
         from utmost.tables import count_table
 
         if self.counts is not None or self.nested is not None:
-            return self._read(events, domain, neighbours)
+            return replace(self._read(events, domain, neighbours), together=together)
         for option, value in (("--person", self.person), ("--at-most", self.at_most)):
             if value is None:
                 remedy = "Name the column of persons, and how many atoms one of them may change."
@@ -337,6 +342,7 @@ class People:
                 person=str(self.person),
                 domain=domain,
                 by=None if self.by is None else names_in(self.by),
+                together=together,
                 at_most=int(self.at_most or 0),
                 per_atom=self.bounds,
                 values=self.values,

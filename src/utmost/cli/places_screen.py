@@ -32,17 +32,12 @@ def publish_places(
     dry_run: bool,
 ) -> None:
     """Release the points of a table once and for all, and show them."""
-    if not plane.planar:
-        raise OutOfRange("--per needs --planar")
-    if not columns:
-        raise OutOfRange(
-            "a point needs the columns of its coordinates", came="no --columns", remedy="--columns x,y, say."
-        )
+    named = columns_of_points(columns, plane)
     check_free(table, out, sign)
     signer = None if sign is None else signer_of(sign)
     make = rehearse_places if dry_run else release_places
     with busy(f"Checking and noising {table.name}"):
-        made = make(files.read(table), columns=options.names_in(columns), per=plane.per or "1", **promise)
+        made = make(files.read(table), columns=named, per=plane.per or "1", **promise)
     said = None if made.table is None or out is None else publish(made.table, made.said, out, watched, signer)
     if not as_json:
         _show(made, out)
@@ -50,6 +45,21 @@ def publish_places(
         print_json(said or made.sidecar)
     else:
         print_json({"statement": made.sidecar, "table": files.columns(made.table)})
+
+
+def columns_of_points(columns: list[str] | None, plane: options.Plane) -> list[str]:
+    """The columns of the coordinates.
+
+    Raises:
+        OutOfRange: where there are none, or --planar was not said.
+    """
+    if not plane.planar:
+        raise OutOfRange("--per needs --planar")
+    if not columns:
+        raise OutOfRange(
+            "a point needs the columns of its coordinates", came="no --columns", remedy="--columns x,y, say."
+        )
+    return options.names_in(columns)
 
 
 def _show(made: PlacesRelease, out: Path | None) -> None:

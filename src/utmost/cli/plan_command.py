@@ -23,6 +23,7 @@ from utmost.release.statements import level_text
 from utmost.workloads import Alternatives, Domain, Strategy, Workload, certified_shares, strategy
 from utmost.workloads.candidates import candidate_families
 from utmost.workloads.sums_in_words import TOTAL, read_share, read_wanted
+from utmost.workloads.turned_bounds import joint_times
 
 Source = Annotated[
     options.File,
@@ -61,6 +62,14 @@ PlanNeighbours = Annotated[
     str | None,
     typer.Option("--neighbours", metavar="NAME", help="For a domain: add-remove (the default) or change-one."),
 ]
+Together = Annotated[
+    str | None,
+    typer.Option(metavar="AXIS", help="For a domain: an axis of two values; one person changes whole rows along it."),
+]
+Noise = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="rotated or independent; where whole rows are changed, else the better one."),
+]
 
 _FEW, _MOST_BOXES = 4, 2_000
 _MARGIN = 1e-6  # a ratio of floats that is 1 in truth is not shown as 1.001
@@ -78,6 +87,8 @@ def plan(
     at_most: AtMost = None,
     per_atom: PerAtom = None,
     neighbours: PlanNeighbours = None,
+    together: Together = None,
+    noise: Noise = None,
     confidence: options.Confidence = "0.95",
     answer: options.Answer,
 ) -> None:
@@ -86,7 +97,7 @@ def plan(
     No count is looked at, and nothing is drawn. You see the error of each table, other choices with their errors, and
     how far from the least possible error the plan is. --out writes the plan for utmost release --plan.
     """
-    domain, unit = _asked(source, at_most, per_atom, neighbours)
+    domain, unit, along = _asked(source, at_most, per_atom, neighbours, together)
     workload, at, sure = (
         read_wanted(domain, want or [], per_answer=per_answer),
         level.read(),
@@ -95,36 +106,42 @@ def plan(
     highest = None if up_to is None else level_of(up_to)
     with busy("Searching for shares"):
         if share:
-            chosen = Strategy(domain, unit, _shares(domain, share), workload, at, highest)
+            if noise == "rotated" and along is None:
+                raise OutOfRange("sums and differences are of whole rows", came="no --together", where="--noise")
+            rotated = along if noise == "rotated" else None
+            chosen = Strategy(domain, unit, _shares(domain, share), workload, at, highest, rotated)
         else:
-            chosen = strategy(workload, unit, epsilon=at, up_to=highest)
+            chosen = strategy(workload, unit, epsilon=at, up_to=highest, together=along, noise=noise)
         others = chosen.alternatives()
         chosen = chosen if choose is None else _named(others, choose)
         report = _report(chosen, others, sure)
     answer.give(report, lambda: _show(report, answer.file), PLAN_FORM.document(chosen))
 
 
-def _asked(source: Path, at_most: int | None, per_atom: str | None, neighbours: str | None) -> tuple[Domain, Unit]:
-    """Domain and unit: of a counted file what it proved, else what is said."""
+def _asked(
+    source: Path, at_most: int | None, per_atom: str | None, neighbours: str | None, together: str | None
+) -> tuple[Domain, Unit, str | None]:
+    """Domain, unit and the axis of whole rows: of a counted file what it proved, else what is said."""
     if source.suffix.lower() != ".json":
         remedy = "Count first: utmost count TABLE --person ... --domain ... --at-most ... --out counted.json."
         raise OutOfRange("a plan is made for a counted table or a domain, a .json", came=source.name, remedy=remedy)
     found = read_json(source, "a plan is made for a counted table or a domain, which must")
     if isinstance(found, dict) and found.get("kind") == COUNTED_FORM.kind:
         counted = COUNTED_FORM.of(found, str(source))
-        given = {"--at-most": at_most, "--per-atom": per_atom, "--neighbours": neighbours}
+        given = {"--at-most": at_most, "--per-atom": per_atom, "--neighbours": neighbours, "--together": together}
         for name, value in given.items():
             if value is not None:
                 remedy = "Leave it out; or count again with another one."
                 raise OutOfRange("a counted table has the unit that was proved", came=name, remedy=remedy)
-        return counted.domain, counted.unit
+        return counted.domain, counted.unit, counted.together
     domain = Domain.of_facts(found)
     if at_most is None:
         remedy = "Give it, and --per-atom; or plan for the file that utmost count wrote, which has both."
         raise OutOfRange("a domain does not say what one person may change", came="no --at-most", remedy=remedy)
     if exact_integer(at_most, "at_most") < 1:
         raise OutOfRange("at_most must be at least 1", came=at_most)
-    return domain, Unit(exact(per_atom or "1", "per_atom"), min(at_most, domain.size), neighbours or "add-remove")
+    unit = Unit(exact(per_atom or "1", "per_atom"), min(at_most, domain.size), neighbours or "add-remove")
+    return domain, unit, together
 
 
 def _shares(domain: Domain, texts: list[str]) -> dict[Any, Any]:
@@ -145,7 +162,7 @@ def _named(others: Alternatives, name: str) -> Strategy:
 def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]:
     workload, unit, bounds = chosen.workload, chosen.unit, chosen.lower_bounds
     assert isinstance(workload, Workload)
-    name, bars, deviations = chosen.domain.family_name, promised_bars(chosen, sure), chosen.variances
+    bars, deviations = promised_bars(chosen, sure), chosen.variances
     return {
         "level": level_text(bounds.level),
         "tuned_at": level_text(chosen.tuned_at or bounds.level),
@@ -153,9 +170,13 @@ def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]
         "unit": {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours},
         "atoms": chosen.domain.size,
         "measured": [
-            {"family": name(family), "sums": prod(chosen.domain.group_shape(family)), "share": str(share)}
+            {"family": chosen.family_words(family), "sums": prod(chosen.measured_shape(family)), "share": str(share)}
             for family, share in chosen.shares.items()
         ],
+        "together": chosen.together,
+        "independent_noise_times": chosen.independent_times,
+        "joint_draw_times": None if chosen.together is None else joint_times(chosen.unit, bounds.level),
+        "rows_bound_times": None if not (rows := chosen.rows_bound) else chosen.value / rows,
         "wanted": [
             {
                 "sums": part.name,
@@ -185,7 +206,7 @@ def _certified(chosen: Strategy, workload: Workload, at: Level) -> float | None:
         families = candidate_families(workload)
     except Unsupported:
         return None
-    if len(families) > _FEW:
+    if len(families) > _FEW or chosen.together is not None:
         return None
     found = certified_shares(workload, chosen.unit, at, families, most_boxes=_MOST_BOXES)
     return max(1.0, chosen.value / found.bound) if found.is_certified else None
@@ -202,6 +223,18 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         "one person": f"changes at most {unit['cells']} of {report['atoms']} atoms, each by at most "
         f"{unit['sensitivity']} ({unit['neighbours']})",
     }
+    if report["together"] is not None:
+        times = number(report["independent_noise_times"], 4)
+        rows["noise"] = (
+            f"on sums and differences of {report['together']}: noise on each atom would have {times} times the "
+            "weighted variance (--noise independent takes it)"
+        )
+        once = number(report["joint_draw_times"], 3)
+        rows["made once"] = (
+            f"one joint draw for both atoms of a row has {once} times the variance of an atom, and cannot be relaxed: "
+            "utmost release --together"
+        )
+        rows["one person"] += f", which are whole rows along {report['together']}"
     if out is not None:
         rows["written"] = str(out)
         rows["release it"] = f"utmost release COUNTED --plan {out} --epsilon {report['level']} --out release.json"
@@ -236,6 +269,9 @@ def _within(report: dict[str, Any]) -> list[list[str]]:
         times = bound["times"]
         shown = "not bounded" if times is None else f"{ceil(times * 1000 - _MARGIN) / 1000:g} times"
         rows.append([shown, bound["holds_for"]])
+    if report["rows_bound_times"] is not None:
+        shown = f"{ceil(report['rows_bound_times'] * 1000 - _MARGIN) / 1000:g} times"
+        rows.append([shown, "the same, where one person changes whole rows"])
     if report["certified"] is not None:
         shown = f"{ceil(report['certified'] * 1000 - _MARGIN) / 1000:g} times"
         rows.append([shown, "any shares of the families that can be of use, one level for each (searched, with proof)"])

@@ -34,7 +34,7 @@ def planned_table(
             unit = strategy.unit
             people = replace(people, at_most=unit.cells, per_atom=str(unit.sensitivity))
             neighbours = unit.neighbours
-        found: CountedTable = people.counted(table, declared, neighbours)
+        found: CountedTable = people.counted(table, declared, neighbours, together=strategy.together)
         return found
     if domain is not None:
         raise OutOfRange("--domain is for events: a counted table has its domain", came=domain, where="--domain")

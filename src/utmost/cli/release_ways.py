@@ -60,10 +60,9 @@ def check_unused(asked: Asked, why: str, *names: str) -> None:
 
 def planar(asked: Asked) -> None:
     """Columns that are the coordinates of one point, which is noised as a whole."""
-    from utmost.cli.places_screen import publish_places
+    from utmost.cli.places_screen import columns_of_points, publish_places
 
     other = (
-        "ledger",
         "together",
         "plan",
         "tables",
@@ -75,8 +74,13 @@ def planar(asked: Asked) -> None:
         "domain",
         "neighbours",
     )
-    check_unused(asked, "does not go with --planar", *other, "people", *_IN_LEDGER)
-    points = _some(asked, "public", "drop", "rows", "id_column", "grid", "confidence") | {"epsilon": asked.level}
+    check_unused(asked, "does not go with --planar", *other, "half_step", "people")
+    points = _some(asked, "public", "drop", "rows", "id_column", "grid") | {"epsilon": asked.level}
+    if asked.ledger is not None:
+        columns = columns_of_points(asked.columns, asked.plane)
+        return keep(asked, points | {"columns": columns, "per": asked.plane.per or "1"}, None)
+    check_unused(asked, "needs --ledger", *_IN_LEDGER)
+    points["confidence"] = asked.confidence
     publish_places(asked.table, asked.columns, asked.plane, points, asked.out, asked.sign, **_shown(asked))
 
 

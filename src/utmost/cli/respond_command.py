@@ -1,6 +1,7 @@
 """`utmost respond`: an answer drawn from a saved mechanism, for one secret or for each row of a table."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from utmost.cli import options
+from utmost.cli.answers_in_ledger import AnswersLedger, KeptAnswers
 from utmost.cli.screen import facts, screen
 from utmost.documents.answers import Asked, SavedMechanism, answered_table, saved_mechanism
 from utmost.documents.reports import print_json
@@ -42,7 +44,12 @@ Public = Annotated[
 Drop = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="With --file: the columns to leave out.")]
 
 Person = Annotated[
-    str | None, typer.Option("--id", metavar="COLUMN", help="With --file: a public column that tells persons apart.")
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="PERSON",
+        help="With --file: a public column that tells persons apart. With --ledger alone: the person; - reads it.",
+    ),
 ]
 Kept = Annotated[
     options.File | None,
@@ -62,6 +69,7 @@ def respond(
     drop: Drop = None,
     id_column: Person = None,
     kept: Kept = None,
+    ledger: AnswersLedger,
     space: options.SpaceSpec = None,
     out: options.TableOut = None,
     as_json: options.AsJson = False,
@@ -69,26 +77,42 @@ def respond(
     """Draw an answer for a secret, or for each row of a table, from a mechanism in a file.
 
     The certificate of a design is checked first, and of a channel the level is computed. The column of the secrets
-    leaves the table: an answer stands in its place. Each further answer about the same person costs the level again.
+    leaves the table: an answer stands in its place. Each further answer about the same person costs the level again;
+    with --ledger each person, named by --id, has one answer, which is kept and repeated whatever the secret is by then.
     """
-    if (secret is None) == (table is None):
-        raise OutOfRange("one of --secret and --file must be given", came="none" if table is None else "both")
+    _check_ways(secret, table, id_column, ledger)
+    if table is None and any((column, public, drop, kept, out)):
+        raise OutOfRange("--column, --public, --drop, --kept and --out need --file", came="no --file")
+    if kept is not None and ledger.ledger is not None:
+        raise OutOfRange("answers are kept in a ledger or in a file", came="both", where="--kept")
     saved = saved_mechanism(design, None if space is None else space_named(space))
+    book = ledger.kept(saved, design)
     if table is None:
-        if any((column, public, drop, id_column, kept, out)):
-            raise OutOfRange("--column, --public, --drop, --id, --kept and --out need --file", came="--secret")
-        return _answer(saved, _typed(secret), as_json=as_json)
+        given = None if secret is None else _typed(secret)
+        if book is not None:
+            return _kept_answer(book, _typed(str(id_column)), given, as_json=as_json)
+        return _answer(saved, str(given), as_json=as_json)
     if column is None:
         raise OutOfRange("a table needs the column of its secrets", came="none", where="--column")
     if table.suffix.lower() not in files.TEXT:
         raise OutOfRange("a table must end in .csv or .tsv", came=table.suffix, where="--file")
     asked = Asked(column, _names(public), _names(drop), id_column, kept)
-    _answers(saved, table, asked, options.file_of(out), as_json=as_json)
+    _answers(saved, table, asked, options.file_of(out), book, as_json=as_json)
 
 
-def _typed(secret: str | None) -> str:
-    """The secret; from standard input, other users of the machine and the history of the shell do not see it."""
-    return sys.stdin.readline().strip() if secret == options.PIPE else str(secret)
+def _check_ways(secret: str | None, table: Path | None, person: str | None, ledger: AnswersLedger) -> None:
+    """One secret, or a table, or a person whose answer a ledger keeps."""
+    if ledger.ledger is not None and person is None:
+        raise OutOfRange("a ledger keeps answers of persons: name them", came="none", where="--id")
+    if table is None and ledger.ledger is None and person is not None:
+        raise OutOfRange("it needs --file or --ledger", came="neither", where="--id")
+    if (secret is not None and table is not None) or (secret is None and table is None and ledger.ledger is None):
+        raise OutOfRange("one of --secret and --file must be given", came="none" if table is None else "both")
+
+
+def _typed(text: str) -> str:
+    """A secret or a person; other users of the machine, and the shell's history, do not see standard input."""
+    return sys.stdin.readline().strip() if text == options.PIPE else text
 
 
 def _names(columns: list[str] | None) -> list[str]:
@@ -103,9 +127,33 @@ def _answer(saved: SavedMechanism, secret: str, *, as_json: bool) -> None:
     _say(saved, {})
 
 
-def _answers(saved: SavedMechanism, table: Path, asked: Asked, out: Path | None, *, as_json: bool) -> None:
+def _kept_answer(book: KeptAnswers, person: str, secret: str | None, *, as_json: bool) -> None:
+    """A person's answer, drawn now or repeated."""
+    found, repeated = book.answers({person: secret})
+    (answer,), about = found.values(), book.facts()
+    if as_json:
+        said = book.saved.statement(kept=True, repeated=repeated, **about)
+        return print_json({"answer": answer, "statement": said})
+    how = "repeated: it was kept" if repeated else "drawn now, and kept"
+    screen().print(facts({"answer": answer, "which is": how}))
+    _say(book.saved, _told(about), kept=True)
+
+
+def _told(about: Mapping[str, Any]) -> dict[str, str]:
+    """Where answers are kept, in words."""
+    return {
+        "kept as": f"{about['name']}, version {about['data_version']}",
+        "together": f"epsilon = {about['together']}, of all versions",
+    }
+
+
+def _answers(
+    saved: SavedMechanism, table: Path, asked: Asked, out: Path | None, book: KeptAnswers | None, *, as_json: bool
+) -> None:
     check_free(table, out)
-    made, said = answered_table(saved, table, asked)
+    made, said = answered_table(saved, table, asked, None if book is None else book.answers)
+    about = {} if book is None else book.facts()
+    said |= about
     if out is not None:
         said = publish(made, lambda digest: said | {"table": digest}, out)
     if as_json:
@@ -114,18 +162,16 @@ def _answers(saved: SavedMechanism, table: Path, asked: Asked, out: Path | None,
         files.write_text(made, sys.stdout.buffer)
         sys.stdout.flush()
     written = {} if out is None else {"written": f"{out} and {sidecar_path(out)}"}
-    _say(
-        saved,
-        {"answered": f"{said['rows']} rows ({said['repeated']} repeated), in the column {said['column']}", **written},
-        stderr=out is None,
-    )
+    done = {"answered": f"{said['rows']} rows ({said['repeated']} repeated), in the column {said['column']}"}
+    kept = {} if book is None else _told(about)
+    _say(saved, done | written | kept, kept=book is not None, stderr=out is None)
 
 
-def _say(saved: SavedMechanism, more: dict[str, Any], *, stderr: bool = False) -> None:
+def _say(saved: SavedMechanism, more: dict[str, Any], *, kept: bool = False, stderr: bool = False) -> None:
     """What the answers tell, and what more of them would."""
     apart = " ".join(["1", *([] if saved.space.unit is None else [saved.space.unit])])
     level = f"epsilon = {saved.facts['epsilon']} for secrets at distance {apart}"
     shown = {**more, "level": level, "checked": saved.checked}
     console = screen(stderr=stderr)
     console.print(facts(shown))
-    console.print(Padding(Text(saved.guarantee()), (1, 0, 0, 0)))
+    console.print(Padding(Text(saved.guarantee(kept=kept)), (1, 0, 0, 0)))

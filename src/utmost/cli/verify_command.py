@@ -117,7 +117,8 @@ def _workload_report(release: Path, statement: Path | None, public_key: Path | N
         "guarantee": found["guarantee"],
         "epsilon": found["epsilon"],
         "families": [
-            {"family": one["family"], "share": one["share"], "radius": one["radius"]} for one in found["families"]
+            {"family": made.strategy.family_words(family), "share": one["share"], "radius": one["radius"]}
+            for family, one in zip(made.strategy.shares, found["families"], strict=True)
         ],
         "part": None if made.part is None else list(made.part),
         "on_trust": list(ON_TRUST_OF_SUMS),

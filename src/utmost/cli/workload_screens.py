@@ -35,7 +35,7 @@ def promised_bars(strategy: Strategy, confidence: Fraction, at: Level | None = N
 
     Ranges, prefixes and single sums are no table, and have none.
     """
-    zeros = {family: np.zeros(strategy.domain.group_shape(family), dtype=np.int64) for family in strategy.shares}
+    zeros = {family: np.zeros(strategy.measured_shape(family), dtype=np.int64) for family in strategy.shares}
     blank = WorkloadRelease(strategy, at or strategy.level or level_of(1), confidence, zeros)
     found = {}
     for name, words in wanted_tables(strategy).items():
@@ -164,7 +164,7 @@ def with_confidence(release: WorkloadRelease, confidence: Fraction) -> WorkloadR
 
 
 def _rows(strategy: Strategy, at: Level, confidence: Fraction) -> dict[str, str]:
-    shares = (f"{_named(strategy.domain.family_name(one))} {share}" for one, share in strategy.shares.items())
+    shares = (f"{_named(strategy.family_words(one))} {share}" for one, share in strategy.shares.items())
     bars = promised_bars(strategy, confidence, at)
     sure = percent(confidence)
     return {

@@ -23,6 +23,7 @@ from utmost.channels import (
 from utmost.design.reading import bayes_remap
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Array, as_array, checked, is_exact, same_numbers, to_floats
+from utmost.exact.shown import Shown
 from utmost.leakage import bayes_vulnerability, l_uncertainty
 from utmost.leakage.hypers import as_prior
 from utmost.privacy import PrivacyType
@@ -36,8 +37,8 @@ _MOST_COSTS = 100
 _OF_POWERS = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Odds:
+@dataclass(frozen=True, slots=True, repr=False)
+class Odds(Shown):
     """The largest factor by which an outcome moves the odds of one secret against all others together.
 
     Attributes:
@@ -54,8 +55,8 @@ class Odds:
     factor: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Attack:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Attack(Shown):
     """What someone with a belief about the secret learns from one outcome of a mechanism.
 
     Fractions where belief, loss and mechanism are exact and small; else floats, which err on the safe side: chances to

@@ -21,14 +21,15 @@ from utmost.channels import Channel
 from utmost.design.consumer_program import user_program
 from utmost.errors import OutOfRange
 from utmost.exact import Array, as_rationals, checked, exact, frozen, natural
+from utmost.exact.shown import Shown
 from utmost.privacy import PrivacyType
 from utmost.programs.exact_optima import solve_exactly
 from utmost.programs.linear_program import LinearProgram
 from utmost.spaces import Consumer, Space, priors
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class CountQuery:
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class CountQuery(Shown):
     """The number of rows of a database in {0, ..., values-1}^rows whose value satisfies a predicate.
 
     Args:

@@ -24,6 +24,7 @@ from utmost.design.checker_on_counts import dual_bound, remap_loss
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import Array, Level, Surd, check_array, checked, frozen, is_exact, objects, round_down, round_up
 from utmost.exact.arrays import Rebuilt
+from utmost.exact.shown import Shown
 from utmost.privacy import PrivacyType
 from utmost.privacy.privacy_type import Length, power_interval
 from utmost.spaces import Consumer, LineMetric
@@ -120,8 +121,8 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array) -> Iterator[tuple[int, in
                 yield int(x[e]), int(y[e]), r, factors[start + e]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Multipliers(Rebuilt):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Multipliers(Shown, Rebuilt):
     """lambda_t >= 0 for the constraints X[low_t, action_t] >= alpha^d(low_t, high_t) X[high_t, action_t].
 
     Any pair of secrets may be named, an essential edge or not: what the type allows holds along all of them.
@@ -176,8 +177,8 @@ class Multipliers(Rebuilt):
         return int(counted.max(initial=0))
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+@dataclass(frozen=True, slots=True, repr=False)
+class Bounds(Shown):
     """The optimum lies between ``lower`` and ``upper``; both are Fractions, or floats rounded outward."""
 
     lower: Any

@@ -156,7 +156,7 @@ _ROWS = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ConstrainedCertificate(Evidence):
     """Evidence that no private channel with the constraints serves a consumer better by more than a gap.
 

@@ -12,15 +12,18 @@ from utmost.design.closed_form import theorem_for
 from utmost.errors import PromiseBroken
 from utmost.exact import Array, frozen
 from utmost.exact.arrays import Rebuilt
+from utmost.exact.shown import Shown
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer
 
 
-class Evidence(Rebuilt, ABC):
+class Evidence(Shown, Rebuilt, ABC):
     """A primal and a dual, and the bounds that they prove of an optimum.
 
     A subclass is a frozen dataclass with the field ``bounds``, which is what `check` finds when it is left out.
     """
+
+    _shown = ("bounds",)
 
     __slots__ = ()
 
@@ -61,7 +64,7 @@ class Evidence(Rebuilt, ABC):
         return bool(self.lower <= proven.lower and proven.upper <= self.upper)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Certificate(Evidence):
     """Evidence that no private channel serves a consumer better by more than the gap between two bounds.
 

@@ -24,14 +24,15 @@ from utmost.design.evidence import Certificate
 from utmost.design.optimum import optimal_mechanism
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import Array, Level, as_rationals, checked, exact_integer, level, objects, round_up
+from utmost.exact.shown import Shown
 from utmost.privacy import PrivacyType
 from utmost.programs.exact_optima import solve_exactly
 from utmost.programs.linear_program import LinearProgram
 from utmost.spaces import Consumer, LineMetric, priors
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MinimaxOptimum:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MinimaxOptimum(Shown):
     """A channel that is best in the worst case, and why none is better.
 
     Attributes:
@@ -43,6 +44,8 @@ class MinimaxOptimum:
         certificate: the optimum of the consumer with the worst prior; no private channel is better in the worst case
             than its lower bound.
     """
+
+    _shown = ("loss", "ptype", "remap")
 
     ptype: PrivacyType
     possible: tuple[int, ...]

@@ -11,14 +11,15 @@ from utmost.channels.channel import Labels
 from utmost.design.checker import Multipliers, alphas_above, doubtful_ratios, edge_slacks
 from utmost.errors import NotAChannel, NotANumber, PromiseBroken
 from utmost.exact import Array, Number, as_array, as_rationals, checked, exact, frozen, is_exact, objects
+from utmost.exact.shown import Shown
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer
 
 _GRID = 1 << 60
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Repair:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Repair(Shown):
     """An exactly private channel next to a matrix that was nearly one, and what the repair changed.
 
     Attributes:

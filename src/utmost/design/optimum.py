@@ -21,6 +21,7 @@ from utmost.design.nearly_private import feasible_dual, private_matrix
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import Array, checked
 from utmost.exact.arrays import Rebuilt
+from utmost.exact.shown import Shown
 from utmost.privacy import PrivacyType
 from utmost.programs.exact_optima import solve_exactly
 from utmost.programs.highs import solve
@@ -36,8 +37,8 @@ _LARGEST_SCALE = 42.0  # alpha^d of 2^-60: from about there HiGHS' last basis is
 _NEGLIGIBLE = 1e-250
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Optimum(Rebuilt):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Optimum(Shown, Rebuilt):
     """An optimal channel for a consumer, its loss, and why nothing private is better by more than the gap.
 
     Attributes:
@@ -45,6 +46,8 @@ class Optimum(Rebuilt):
         method: "closed form" (the geometric mechanism, remapped), "program", "program with constraints" or
             "column generation".
     """
+
+    _shown = ("loss", "gap", "method")
 
     certificate: Certificate | ConstrainedCertificate
     method: str

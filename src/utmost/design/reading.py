@@ -28,6 +28,7 @@ from utmost.exact import (
     same_numbers,
     to_floats,
 )
+from utmost.exact.shown import Shown
 from utmost.leakage import TIE, joint, l_uncertainty, least_actions, scores
 from utmost.noise import IntegerLaw, Law, costs
 from utmost.spaces import Consumer, losses
@@ -112,8 +113,8 @@ def _check_sizes(channel: Channel, secrets: int) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Reading(Shown):
     """What a response says to a consumer.
 
     Attributes:

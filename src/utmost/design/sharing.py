@@ -19,14 +19,15 @@ from utmost.design.consumer_program import user_program
 from utmost.design.optimum import Optimum, optimal_mechanism
 from utmost.errors import OutOfRange
 from utmost.exact import Array, as_array, checked
+from utmost.exact.shown import Shown
 from utmost.privacy import PrivacyType
 from utmost.programs.exact_optima import farkas_gap, farkas_ray
 from utmost.programs.linear_program import LinearProgram
 from utmost.spaces import Consumer, priors
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SharedOptimum:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SharedOptimum(Shown):
     """The best single channel for several consumers together.
 
     Attributes:

@@ -40,6 +40,7 @@ from utmost.design.closed_form import exact_design
 from utmost.design.consumer_program import user_program
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import Array, Level, Number, checked, frozen, is_exact, level, objects
+from utmost.exact.shown import Shown
 from utmost.privacy import PrivacyType
 from utmost.programs.exact_optima import solve_exactly
 from utmost.programs.linear_program import LinearProgram
@@ -84,8 +85,8 @@ def _equal(left: Any, right: Any, off: Any) -> Any:
     return (left == right) if off == 0 else abs(left - right) <= off * np.maximum(left, right)
 
 
-@dataclass(frozen=True, slots=True)
-class LemmaCheck:
+@dataclass(frozen=True, slots=True, repr=False)
+class LemmaCheck(Shown):
     """Whether one lemma's conclusion holds for a mechanism; ``where`` says where it fails."""
 
     lemma: str
@@ -173,8 +174,8 @@ def _check(lemma: str, says: str, failing: list[int], what: str) -> LemmaCheck:
     return LemmaCheck(lemma, says, not failing, "" if not failing else f"{what} {failing[0]}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Derivation:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Derivation(Shown):
     """Whether X = G Y has a solution with Y row-stochastic, and what Y is.
 
     Attributes:
@@ -251,8 +252,8 @@ def between_levels(size: int, strict: Level, loose: Level) -> Channel:
     return Channel(factor if is_exact(factor) else np.maximum(factor, 0.0))
 
 
-@dataclass(frozen=True, slots=True)
-class Uniqueness:
+@dataclass(frozen=True, slots=True, repr=False)
+class Uniqueness(Shown):
     """The verdict, and what it was read from.
 
     Attributes:

@@ -1,6 +1,6 @@
 """Answers drawn from a saved mechanism, for one secret or a column of them, and the statement of what they tell."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -14,10 +14,13 @@ from utmost.documents import channel_files, codec, designs
 from utmost.documents.space_names import secret_names, space_facts
 from utmost.documents.statement_files import sidecar_path
 from utmost.errors import BadTable, OutOfRange, PromiseBroken, Unsupported
+from utmost.ledger import Ledger
 from utmost.privacy import smallest_epsilon
 from utmost.release.adapters import no_column
 from utmost.release.columns import check_distinct
 from utmost.release.statements import level_facts
+from utmost.sampling import SystemRandomness
+from utmost.sampling.channel_draws import drawing_of
 from utmost.spaces import Space
 from utmost.tables import files
 
@@ -26,6 +29,14 @@ AGAIN = (
     "Each further answer about the same person adds up: k answers cost k times epsilon. So answer once, keep the "
     "answer, and repeat it."
 )
+
+KEPT = (
+    "The ledger keeps the answer: whoever asks about the same person under this name and version gets it again, at no "
+    "further cost. Answers under other names and versions add up."
+)
+
+Keeper = Callable[[Mapping[str, str | None]], tuple[dict[str, str], int]]
+"""From persons and their secrets to their answers, and how many of them were kept before."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,39 +60,70 @@ class SavedMechanism:
     digest: str
 
     def draw(self, secrets: Sequence[str]) -> list[str]:
-        """An answer for each secret, which is given by its name, or by its number where no name is a number.
+        """An answer for each secret, see `rows`."""
+        numbers = drawing_of(self.mechanism).numbers(np.array(self.rows(secrets), np.intp), SystemRandomness(), None)
+        return [self.answers[y] for y in numbers.tolist()]
+
+    def rows(self, secrets: Sequence[str]) -> list[int]:
+        """The number of each secret, which is given by its name, or by its number where no name is a number.
 
         Raises:
             OutOfRange: naming the row of a secret that there is none of, and not what stands in it.
         """
         places = _places(secret_names(self.space))
-        rows = [places.get(text.strip(), places.get(_plain(text))) for text in secrets]
-        if None in rows:
-            raise OutOfRange(
-                f"a secret must be one of the {self.space.size} names, or a number in 0..{self.space.size - 1}",
-                came=f"another, in row {rows.index(None) + 1}" if len(rows) > 1 else "another",
-            )
-        numbers = self.mechanism.draw(np.array(rows, np.intp))
-        return [self.answers[y] for y in numbers.tolist()]
+        rows = []
+        for at, text in enumerate(secrets):
+            row = places.get(text.strip(), places.get(_plain(text)))
+            if row is None:
+                raise OutOfRange(
+                    f"a secret must be one of the {self.space.size} names, or a number in 0..{self.space.size - 1}",
+                    came=f"another, in row {at + 1}" if len(secrets) > 1 else "another",
+                )
+            rows.append(row)
+        return rows
 
-    def statement(self, **about: Any) -> dict[str, Any]:
+    def keep(self, ledger: Ledger, persons: Mapping[str, str | None], **under: Any) -> tuple[dict[str, str], int]:
+        """One answer for each person, kept in a ledger; and how many of them were there before.
+
+        Args:
+            ledger: where answers are kept.
+            persons: person to secret, see `rows`; None for a person who has an answer.
+            under: name, dataset, version and independent, as `Ledger.respond` takes them.
+
+        Raises:
+            UtmostError: as `Ledger.respond`.
+        """
+        given = [text for text in persons.values() if text is not None]
+        names, rows = drawing_of(self.mechanism).names, iter(self.rows(given))
+        called = range(self.space.size) if names is None else names  # where names are numbers, a number is a name
+        secrets = {one: None if text is None else called[next(rows)] for one, text in persons.items()}
+        space = self.space if isinstance(self.mechanism, Channel) else None
+        before = ledger.answered(under["name"], persons, version=under.get("version"))
+        found = ledger.respond(mechanism=self.mechanism, secrets=secrets, space=space, **under)
+        return {one: str(answer) for one, answer in found.items()}, len(before)
+
+    def statement(self, *, kept: bool = False, **about: Any) -> dict[str, Any]:
         """What the answers promise, as plain data."""
         return {
             **codec.header(KIND, 1),
-            "guarantee": self.guarantee(),
+            "guarantee": self.guarantee(kept=kept),
             **self.facts,
             "space": space_facts(self.space),
             "mechanism": {"sha256": self.digest, "checked": self.checked},
             **about,
         }
 
-    def guarantee(self) -> str:
-        """The promise of one answer, and what more of them cost."""
+    def guarantee(self, *, kept: bool = False) -> str:
+        """The promise of one answer, and what more of them cost; or that a ledger repeats it.
+
+        Args:
+            kept: whether a ledger keeps the answer.
+        """
         unit = "" if self.space.unit is None else f" in {self.space.unit}"
         return (
             f"Whatever anyone concludes from one answer, the chance of concluding it would have been at most "
             f"e^(epsilon d) times larger or smaller if the secret had been any other at distance d{unit} "
-            f"(epsilon = {self.facts['epsilon']}). {AGAIN}"
+            f"(epsilon = {self.facts['epsilon']}). {KEPT if kept else AGAIN}"
         )
 
 
@@ -184,8 +226,16 @@ class Asked:
         return f"{self.column}_answer"
 
 
-def answered_table(saved: SavedMechanism, path: Path, asked: Asked) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+def answered_table(
+    saved: SavedMechanism, path: Path, asked: Asked, keeper: Keeper | None = None
+) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     """The table of a file with an answer in the place of each secret, and its statement without the digest.
+
+    Args:
+        saved: what is drawn from.
+        path: of the table.
+        asked: how its columns are treated.
+        keeper: answers for persons, where a ledger keeps the answers; then ``asked`` names the column of persons.
 
     Raises:
         OutOfRange: where the secrets are declared public, and for a column that is declared twice or not at all.
@@ -194,22 +244,33 @@ def answered_table(saved: SavedMechanism, path: Path, asked: Asked) -> tuple[dic
     """
     table = files.columns(files.read(path))
     _check_declared(asked, list(table))
-    known: dict[str, str] = {}
-    ids: list[Any] = [None] * len(table[asked.column])
-    if asked.id_column is not None:
+    secrets = [str(text) for text in table[asked.column]]
+    if asked.id_column is None:
+        drawn, repeated = saved.draw(secrets), 0
+    else:
         ids = table[asked.id_column]
         check_distinct(ids, asked.id_column, lambda row: f"row {row + 1}")
-        known = {} if asked.kept is None else _kept_answers(saved, asked.kept, asked.id_column, asked.answer)
-    new = [row for row, person in enumerate(ids) if person not in known]
-    fresh = iter(saved.draw([str(table[asked.column][row]) for row in new]))
-    drawn = [known[person] if person in known else next(fresh) for person in ids]
+        if keeper is not None:
+            found, repeated = keeper(dict(zip(map(str, ids), secrets, strict=True)))
+            drawn = list(found.values())
+        else:
+            drawn, repeated = _drawn(saved, asked, ids, secrets)
     made = {
         asked.answer if name == asked.column else name: drawn if name == asked.column else cells
         for name, cells in table.items()
         if name not in asked.drop
     }
-    about = {"public": list(asked.public), "rows": len(drawn), "repeated": len(drawn) - len(new)}
-    return made, saved.statement(column=asked.answer, **about, of="each row, as one person")
+    about = {"public": list(asked.public), "rows": len(drawn), "repeated": repeated}
+    kept = keeper is not None
+    return made, saved.statement(kept=kept, column=asked.answer, **about, of="each row, as one person")
+
+
+def _drawn(saved: SavedMechanism, asked: Asked, ids: list[Any], secrets: list[str]) -> tuple[list[str], int]:
+    """Answers for all rows, those of the kept file first; and how many came from there."""
+    known = {} if asked.kept is None else _kept_answers(saved, asked.kept, str(asked.id_column), asked.answer)
+    fresh = iter(saved.draw([text for person, text in zip(ids, secrets, strict=True) if person not in known]))
+    drawn = [known[person] if person in known else next(fresh) for person in ids]
+    return drawn, sum(person in known for person in ids)
 
 
 def _check_declared(asked: Asked, names: list[str]) -> None:

@@ -29,6 +29,7 @@ def _facts(counted: CountedTable) -> dict[str, Any]:
     return {
         "unit": {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours},
         "part": None if counted.part is None else list(counted.part),
+        **({} if counted.together is None else {"together": counted.together}),
         "domain": counted.domain.facts(),
         "atoms": counted.atoms.ravel().tolist(),
     }
@@ -41,7 +42,7 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
     whole = np.array(atoms, dtype=np.int64 if all(abs(atom) < 1 << 62 for atom in atoms) else object)
     proved = Unit(unit["sensitivity"], unit["cells"], unit["neighbours"])
     pair = None if part is None else (str(part[0]), str(part[1]))
-    return CountedTable(domain, whole.reshape(domain.shape), proved, part=pair)
+    return CountedTable(domain, whole.reshape(domain.shape), proved, part=pair, together=facts.get("together"))
 
 
 COUNTED_FORM = Form("counted", 1, "a counted table", _facts, _value)

@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from utmost.documents.codec import check_header, differing
-from utmost.documents.statement_check import ON_TRUST_OF_DRAWS, digest_of, does_not_follow, names_of, stated_confidence
+from utmost.documents.statement_check import (
+    ON_TRUST_OF_DRAWS,
+    digest_of,
+    does_not_follow,
+    names_of,
+    stated_confidence,
+    stated_in_ledger,
+)
 from utmost.documents.statement_check import stated_field as field
 from utmost.errors import BadTable, UtmostError
 from utmost.exact import exact, wrong_kind
@@ -61,6 +68,8 @@ def stated_places(said: Mapping[str, Any]) -> PlanarLaw:
             raise
         raise BadTable("a statement must hold a promise that can be made", came=error.required) from None
     made["utmost"] = field(said, "utmost", str)
+    if "name" in said:
+        made |= stated_in_ledger(said, law.level)
     for name in differing(said, json.loads(json.dumps(made))):
         raise does_not_follow(name)
     return law
@@ -88,14 +97,15 @@ def check_places(said: Mapping[str, Any], table: Any, *, digested: bool = True) 
     law = stated_places(said)
     adapter = adapter_of(table)
     radius = radius_name(said["released"])
-    wanted = [*said["released"], radius, *said["public"]]
     names = adapter.names(table)
+    shown = [] if "name" in said else [radius]  # what a ledger writes has no column for it
+    wanted = [*said["released"], *shown, *said["public"]]
     if sorted(names) != sorted(wanted):
         raise BadTable("the table must have the columns that were stated", came=", ".join(names), where="released")
-    columns = {name: adapter.column(table, name) for name in (*said["released"], radius)}
+    columns = {name: adapter.column(table, name) for name in (*said["released"], *shown)}
     if any(len(column) != said["rows"] for column in columns.values()):
         raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
-    if any(float(cell) != said["radius"] for cell in set(columns[radius])):
+    if any(float(cell) != said["radius"] for name in shown for cell in set(columns[name])):
         raise BadTable("the radius must be the one stated", came="another one", where=f"column {radius!r}")
     if digested and said["table"] != cells_digest(table):
         remedy = "Get both again from where they were published."

@@ -183,17 +183,17 @@ def _expected(said: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
         made = statement(plan, released, public, rows, rows_from=origin, digest=digest)
     made["utmost"] = _text(said, "utmost")
     if "name" in said:
-        made |= _in_ledger(said, plan)
+        made |= stated_in_ledger(said, plan.level)
     found: dict[str, Any] = json.loads(json.dumps(made))
     return found
 
 
-def _in_ledger(said: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
+def stated_in_ledger(said: Mapping[str, Any], level: Level) -> dict[str, Any]:
     """What a ledger's statement says of the other responses: this one is among them, and they cost no less than any."""
     levels = [level_of_text(text) for text in names_of(said, "levels")]
     together = stated_field(said, "together", dict)
     total = stated_level(together)
-    if plan.level not in levels:
+    if level not in levels:
         raise does_not_follow("levels")
     if total < max(levels) or differing(together, level_facts(total)):
         raise does_not_follow("together")

@@ -9,6 +9,7 @@ import numpy as np
 from utmost.channels import Channel
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import Array, checked, fractions, frozen, matrix_product
+from utmost.exact.shown import Shown
 from utmost.geometry.log_domain import Distances, LogPowers
 from utmost.privacy import PrivacyType
 
@@ -64,8 +65,8 @@ Exponents = tuple[int, ...]
 """A vertex in log form: v(x) = alpha^h(x) with least h 0, alpha that of one unit of distance."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Decomposition:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Decomposition(Shown):
     """M = (sum_i weights[i] kernels[i]) remap: kernel i is used with probability weights[i], then post-processed.
 
     Attributes:

@@ -10,6 +10,7 @@ import numpy as np
 from utmost.channels import Channel, randomized_response
 from utmost.errors import Unsupported
 from utmost.exact import Array, Surd, checked, fractions
+from utmost.exact.shown import Shown
 from utmost.geometry.best_action_cells import exact_loss
 from utmost.geometry.kernel_search import kernels
 from utmost.geometry.refinement_proofs import prefers
@@ -20,8 +21,8 @@ from utmost.spaces import Consumer, lifted_loss
 from utmost.spaces.losses import loss_matrix
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Unserved:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Unserved(Shown):
     """A consumer for whom a mechanism is not the best of its type.
 
     Attributes:
@@ -139,8 +140,8 @@ def _is_as_far_apart(channel: Channel, best: Channel, x: int, z: int) -> bool:
     return all(p == ratio * q or q == ratio * p for p, q in channel.matrix[[x, z]].T)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class UtilitySet:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class UtilitySet(Shown):
     """The losses l for which a mechanism is universally l-optimal in its type; ``loss in UtilitySet(ptype, M)``.
 
     It holds all trivial losses, and with two losses their sum and their multiples by a function of the secret
@@ -194,8 +195,8 @@ class UtilitySet:
         return LiftedLoss(lifted_loss(table, secrets, self.ptype.space.size), tuple(secrets), verdict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LiftedLoss:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LiftedLoss(Shown):
     """A loss that is in a utility set because its restriction to some secrets is in that of the restriction.
 
     Attributes:

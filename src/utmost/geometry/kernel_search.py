@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Array, checked, exact_integer, frozen, natural
+from utmost.exact.shown import Shown
 from utmost.geometry.decomposition import solve_columns
 from utmost.geometry.kernel_supports import (
     KernelBlock,
@@ -42,7 +43,7 @@ _MOST_ROWS = 1 << 28
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kernels:
+class Kernels(Shown):
     """All kernels of a type, as sets of its vertices: a sequence of channels.
 
     Attributes:
@@ -320,8 +321,8 @@ _NEAR_ZERO = 1e-7
 _MOST_SAMPLES = 10**9
 
 
-@dataclass(frozen=True, slots=True)
-class KernelEstimate:
+@dataclass(frozen=True, slots=True, repr=False)
+class KernelEstimate(Shown):
     """An unbiased estimate of a number, with a confidence interval.
 
     Attributes:

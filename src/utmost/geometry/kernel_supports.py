@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
 from utmost.exact import Interval
+from utmost.exact.shown import Shown
 from utmost.geometry.log_domain import Field, LogPowers
 from utmost.geometry.vertex_search import Vertices
 
@@ -165,8 +166,8 @@ def as_masks(supports: list[frozenset[int]], columns: int) -> Any:
 _MOST_VERTICES = 5_000
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+@dataclass(frozen=True, slots=True, repr=False)
+class Position(Shown):
     """A place in the walk, from which it can go on in another process.
 
     Attributes:
@@ -178,8 +179,8 @@ class Position:
     coming: tuple[int, ...] = (0,)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KernelBlock:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class KernelBlock(Shown):
     """What a stretch of the walk has found.
 
     Attributes:

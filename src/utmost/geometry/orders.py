@@ -56,7 +56,7 @@ def nearest_mixture(points: Array, target: Array) -> NearestMixture:
     return NearestMixture(found.value, found.primal[:m], found.duals[:n] - found.duals[n : 2 * n])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MaxCaseVerdict(Verdict):
     """Whether every posterior of the worse channel is a mixture of posteriors of the better one.
 
@@ -122,7 +122,7 @@ def _posteriors(channel: Channel) -> Array:
     return np.asarray(channel.matrix[:, sums != 0] / sums[sums != 0])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PrivacyOrderVerdict(Verdict):
     """Whether the worse channel keeps every metric promise that the better one keeps.
 

@@ -12,20 +12,23 @@ from utmost.channels import Channel
 from utmost.errors import NotAChannel
 from utmost.exact import Array, as_rationals, checked, is_exact, matrix_product
 from utmost.exact.linear_algebra import by_integers, denominators, numerators
+from utmost.exact.shown import Shown
 from utmost.spaces import Consumer
 
 TOLERANCE = 1e-9
 _ROUNDED_BITS = 60
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Verdict(ABC):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Verdict(Shown, ABC):
     """Whether one channel is below another in an order, with what proves it; true or false in a condition.
 
     Attributes:
         better, worse: the channels; the question is whether whoever has the better one needs the worse one no more.
         tolerance: by how much entries of floats may be off; see `refines`.
     """
+
+    _shown = ("better", "worse", "tolerance")
 
     better: Channel
     worse: Channel

@@ -11,6 +11,7 @@ import numpy as np
 from utmost.channels import Channel, stochastic
 from utmost.errors import OutOfRange
 from utmost.exact import Array, checked, frozen, same_numbers
+from utmost.exact.shown import Shown
 from utmost.geometry.nearest_remaps import MergedPair
 from utmost.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict, max_case_verdict, privacy_order_verdict
 from utmost.geometry.refinement_proofs import TOLERANCE, Verdict, is_remap_between, prefers, same_secrets
@@ -22,7 +23,7 @@ from utmost.spaces.priors import prior as check_prior
 Order = Literal["refinement", "max-case", "privacy"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RefinementVerdict(Verdict):
     """Whether the worse channel is a refinement of the better one. One of the two proofs is there.
 
@@ -139,8 +140,8 @@ def _refinement_verdict(first: Channel, second: Channel, tolerance: float) -> Re
 _DECIDED = {"refinement": _refinement_verdict, "max-case": max_case_verdict, "privacy": privacy_order_verdict}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EarthMove:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class EarthMove(Shown):
     """How much probability moves from which posterior of ``before`` to which one of ``after``.
 
     Attributes:

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.exact import Array, check_array, checked, frozen
+from utmost.exact.shown import Shown
 from utmost.geometry.vertex_search import Vertices
 from utmost.spaces import Space
 
 Permutation = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Automorphisms:
+@dataclass(frozen=True, slots=True, repr=False)
+class Automorphisms(Shown):
     """The group of all permutations p with d(p(x), p(y)) = d(x, y), as a chain of stabilisers.
 
     Attributes:
@@ -117,8 +118,8 @@ def _fits(kinds: NDArray[np.intp], images: list[int]) -> bool:
 Indices = NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Orbits:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Orbits(Shown):
     """A partition of 0, ..., N-1 into sets that automorphisms join.
 
     Attributes:

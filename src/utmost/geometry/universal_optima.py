@@ -23,6 +23,7 @@ import numpy as np
 from utmost.channels import Channel, Remap, geometric_channel
 from utmost.errors import NotAPrior, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import Array, Level, as_integers, checked, fractions, frozen, is_exact
+from utmost.exact.shown import Shown
 from utmost.geometry.best_action_cells import (
     Complex,
     Conflict,
@@ -42,8 +43,8 @@ from utmost.spaces import LineMetric
 from utmost.spaces.priors import prior as check_prior
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class UniversalityVerdict:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class UniversalityVerdict(Shown):
     """Whether a mechanism is l-optimal for every prior; true or false in a condition.
 
     Attributes:
@@ -62,8 +63,8 @@ class UniversalityVerdict:
         return self.holds
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ExistenceVerdict:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ExistenceVerdict(Shown):
     """Whether some mechanism of a type is l-optimal for every prior; true or false in a condition.
 
     Attributes:
@@ -311,8 +312,8 @@ def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
     return Channel(np.array(rows, dtype=object)), frozen(np.array(loss, dtype=object))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NibOptimum:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NibOptimum(Shown):
     """The least expected nib loss of a prior on a line, attained by the geometric mechanism, with both proofs.
 
     Attributes:

@@ -13,6 +13,7 @@ from utmost.channels import Channel
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Array, checked, frozen, natural
 from utmost.exact import indices as places
+from utmost.exact.shown import Shown
 from utmost.geometry.essential_graph import BipartiteGraph, blocks, count_height_functions, essential_edges
 from utmost.geometry.log_domain import Distances, LogPowers
 from utmost.privacy import PrivacyType
@@ -220,7 +221,7 @@ def _masks(tight: Array) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Vertices:
+class Vertices(Shown):
     """Vertices of a privacy type in log form: v(x) is proportional to alpha^h(x), with h Lipschitz and min h = 0.
 
     A sequence of posteriors: ``vertices[k]`` is the k-th one as an (n,) array that sums to 1.

@@ -31,6 +31,7 @@ import numpy as np
 
 from utmost.errors import Unsupported
 from utmost.exact import Interval, Level, Number, exact, nearest, round_down, round_up
+from utmost.exact.shown import Shown
 from utmost.gradual.laplace_steps import LaplaceTightening
 from utmost.gradual.series import Inverse, Series, convolve, inverse, weighted_norm
 
@@ -170,8 +171,8 @@ def _ratio(law: Series, bits: int, is_rational: bool) -> Any:
 _ATTEMPTS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class NegativeMass:
+@dataclass(frozen=True, slots=True, repr=False)
+class NegativeMass(Shown):
     """Why not: the only candidate W would need P(W = at) <= mass < 0."""
 
     at: int
@@ -236,8 +237,8 @@ Obstacle = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Difference:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Difference(Shown):
     """The law of W.
 
     P(W = (k stride + offset) unit) is listed for |k| <= reach and falls by the factor b from each period to the next
@@ -277,8 +278,8 @@ class Difference:
         return inner * math.exp(-steps * self.level.epsilon_float)
 
 
-@dataclass(frozen=True, slots=True)
-class Losslessness:
+@dataclass(frozen=True, slots=True, repr=False)
+class Losslessness(Shown):
     """The verdict; true or false in a condition.
 
     Attributes:

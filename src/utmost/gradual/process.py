@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from utmost.errors import OutOfRange
 from utmost.exact import Interval, Level, checked, natural, nearest
+from utmost.exact.shown import Shown
 from utmost.gradual.quantities import NumberKind, Quantity, plain
 from utmost.gradual.steps import Tightening
 
@@ -209,8 +210,8 @@ def _stricter(strict: Level, loose: Level | None) -> Level:
     return strict
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
+@dataclass(frozen=True, slots=True, repr=False)
+class Jump(Shown):
     """A jump of the noise at one level.
 
     Attributes:
@@ -222,9 +223,12 @@ class Jump:
     size: int
     clock: Interval
 
+    def __repr__(self) -> str:
+        return "Jump(...)"  # a jump is noise, as secret as the value itself
 
-@dataclass(frozen=True, slots=True)
-class Path:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Path(Shown):
     """The noise at every level from ``start`` up to epsilon = infinity.
 
     V at a level is the sum of the jumps above it: a jump counts exactly when u < (alpha/a)^|size|.
@@ -241,6 +245,9 @@ class Path:
 
     start: Level
     jumps: tuple[Jump, ...]
+
+    def __repr__(self) -> str:
+        return f"Path(start={self.start}, {len(self.jumps)} jumps)"
 
     def at(self, level: Level | None) -> int:
         """The noise at a level of the path (None: epsilon = infinity, where it is 0).

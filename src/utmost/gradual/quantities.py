@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.exact import Interval, Level, log_interval, nearest, objects
+from utmost.exact.shown import Shown
 from utmost.noise.evaluation import Points
 from utmost.noise.powers import ExactPowers, FloatPowers
 
@@ -26,8 +27,8 @@ _FLOAT_BITS = 192
 _MOST_FLOAT_BITS = 2048
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+@dataclass(frozen=True, slots=True, repr=False)
+class Quantity(Shown):
     """The number f(alpha_1, ..., alpha_k), for a formula f made of + - * / and integer powers.
 
     Attributes:

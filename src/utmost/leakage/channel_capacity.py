@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import fsum, gcd, inf, lcm
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from utmost.channels import Channel
 from utmost.errors import OutOfRange
 from utmost.exact import Array, checked, frozen, is_exact, natural, objects, to_floats
 from utmost.exact.arrays import Rebuilt
+from utmost.exact.shown import Shown
 
 Kind = Literal["multiplicative", "additive"]
 """Of leakage: by what factor the outcome improves the adversary's best, or by how much."""
@@ -27,8 +28,8 @@ def check_kind(kind: str) -> None:
         raise OutOfRange(f"the kind must be one of {', '.join(get_args(Kind))}", came=kind, where="capacity")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Capacity(Rebuilt):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Capacity(Shown, Rebuilt):
     """The largest leakage of its kind, with a mechanism that attains it and what proves it.
 
     Attributes:
@@ -37,6 +38,8 @@ class Capacity(Rebuilt):
         certificate: for a channel, the prior and the gain that attain the value (see `Attained`); for a type, what
             proves that no mechanism leaks more.
     """
+
+    _shown: ClassVar[tuple[str, ...]] = ("value", "mechanism")
 
     value: Any
     mechanism: Channel
@@ -58,8 +61,8 @@ class Leaks(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Attained:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Attained(Shown):
     """A prior and a measure for which a channel leaks as much as its capacity: the bound of a theorem is attained.
 
     Attributes:

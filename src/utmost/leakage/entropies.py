@@ -9,14 +9,15 @@ from numpy.typing import NDArray
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, SolverFailed
 from utmost.exact import Array, Floats, checked, fractions, frozen, is_exact, to_floats
+from utmost.exact.shown import Shown
 from utmost.leakage.channel_capacity import Capacity, Kind, as_channel, best_of_corners, check_kind, uniform_on_sets
 from utmost.leakage.measures import Measure, columns_of, columns_or_prior
 
 _ROUNDS, _POLISH_EVERY = 20_000, 20
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ShannonBounds:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ShannonBounds(Shown):
     """A prior, and what it proves of the capacity in bits: lower <= capacity <= upper.
 
     The lower bound is the mutual information at the prior; the upper one is max_x D(C[x] || q) for q the outcomes'

@@ -8,13 +8,14 @@ from utmost.channels import Channel, merged_columns, stochastic
 from utmost.errors import NotAPrior, OutOfRange
 from utmost.exact import Array, as_array, checked, frozen, is_exact, same_numbers
 from utmost.exact.arrays import Rebuilt
+from utmost.exact.shown import Shown
 from utmost.leakage.channel_capacity import as_channel
 from utmost.spaces import Consumer
 from utmost.spaces.priors import prior as check_prior
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hyper(Rebuilt):
+class Hyper(Shown, Rebuilt):
     """A distribution of distributions: posterior ``posteriors[:, y]`` is held with probability ``weights[y]``.
 
     The posteriors are different from each other, and no weight is 0. Their mean is the prior (lemma 1).

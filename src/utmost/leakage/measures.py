@@ -12,6 +12,7 @@ import numpy as np
 from utmost.channels import Remap
 from utmost.errors import NotALoss, NotANumber, OutOfRange, Unsupported
 from utmost.exact import Array, as_array, check_array, checked, is_exact, matrix_product, same_numbers, to_floats
+from utmost.exact.shown import Shown
 from utmost.leakage.channel_capacity import (
     Attained,
     Capacity,
@@ -29,7 +30,7 @@ from utmost.spaces import Consumer, Loss, losses
 from utmost.spaces.losses import from_function, loss_matrix
 
 
-class Measure(ABC):
+class Measure(Shown, ABC):
     """A vulnerability V (convex; observing raises it) or an uncertainty U (concave; observing lowers it).
 
     A measure of beliefs extends to the columns J[., y] of a joint distribution by V(c J[., y]) = c V(J[., y]), so that

@@ -2,6 +2,7 @@
 
 from utmost.ledger.events import Event
 from utmost.ledger.item_ledger import ItemLedger
+from utmost.ledger.kept_mechanisms import KeptMechanism
 from utmost.ledger.ledger import Ledger
 from utmost.ledger.opening import read_sealed
 from utmost.ledger.spending import Budget, Spending
@@ -13,6 +14,7 @@ __all__ = [
     "Budget",
     "Event",
     "ItemLedger",
+    "KeptMechanism",
     "Ledger",
     "Published",
     "Spending",

@@ -61,8 +61,7 @@ def limited(book: Book, dataset: str, limit: Level, *, stacklevel: int) -> Budge
         if page.state.limits.get(dataset) != limit:
             book.check_writable(page)
             page.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
-        named = sorted({release.dataset for release in page.state.releases.values()})
-        return Budget(dataset, limit, page.state.spending(dataset)), named
+        return Budget(dataset, limit, page.state.spending(dataset)), page.state.spending_datasets
 
     made, known = book.write(work)
     if known and dataset not in known:
@@ -75,9 +74,33 @@ def spending_after(
     state: State, dataset: str, release: Published | None, level: Level, part: Part | None = None
 ) -> Spending:
     """What the dataset will have spent once a release, or a new one of a part, has been answered at a level."""
+    if release is None:
+        return spending_with(state, dataset, level, part)
     others = [(one.spent, one.part) for one in state.of_dataset(dataset) if one is not release]
-    mine = (level, part) if release is None else (max(level, release.spent), release.part)
+    mine = max(level, release.spent), release.part
     return together([*others, mine]) + state.missing.get(dataset, Spending())
+
+
+def spending_with(state: State, dataset: str, level: Level, part: Part | None = None) -> Spending:
+    """What the dataset will have spent with a new release, or a new mechanism, at a level."""
+    others = [(one.spent, one.part) for one in state.of_dataset(dataset)]
+    return together([*others, (level, part)]) + state.missing.get(dataset, Spending())
+
+
+def check_relation(state: State, dataset: str, relation: str, name: str) -> None:
+    """Check that all that spends one budget protects against one relation.
+
+    Raises:
+        OutOfRange: where the dataset has releases of another one.
+    """
+    for other in state.of_dataset(dataset):
+        if relation != other.relation:
+            raise OutOfRange(
+                f"all releases of dataset {dataset!r} must protect against one relation: {other.relation}",
+                came=relation,
+                where=repr(name),
+                remedy="Levels add up only for one relation, as of neighbours= or per=.",
+            )
 
 
 def check_budget(state: State, dataset: str, after: Spending) -> None:

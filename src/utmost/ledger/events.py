@@ -24,6 +24,7 @@ from hashlib import sha256
 from typing import Any
 
 from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
+from utmost.exact.shown import Shown
 from utmost.ledger.key import Key
 from utmost.ledger.store import Row
 
@@ -43,15 +44,15 @@ def check_name(name: object, what: str) -> str:
         return name
     raise OutOfRange(
         f"{what} must be printable text of 1 to {_LONGEST} characters, without spaces at its ends",
-        came=repr(name),
+        came=repr(name) if isinstance(name, str) else type(name).__name__,
     )
 
 
 FORMAT = 4
 
-KINDS = ("opened", "published", "answered", "budgeted", "quarantined", "resumed")
-"""A ledger is made; a release is published; it is answered at one level more; a budget is set; a quarantine
-begins; it ends."""
+KINDS = ("opened", "published", "answered", "offered", "drawn", "budgeted", "quarantined", "resumed")
+"""A ledger is made; a release is published; it is answered at one level more; a mechanism is bound to a name; persons
+are answered from it; a budget is set; a quarantine begins; it ends."""
 
 Facts = Mapping[str, Any]
 
@@ -71,23 +72,25 @@ def _second(facts: Facts) -> Facts:
 
 
 def _third(facts: Facts) -> Facts:
-    """Format 3 is about strategies, and about parts of a dataset that share nobody."""
+    """Format 3 is about strategies, and parts of a dataset that share nobody."""
     if "promise" not in facts:
         return facts
     return {"part": None, **facts, "promise": {"strategy": None, **facts["promise"]}}
 
 
 def _fourth(facts: Facts) -> Facts:
-    """Format 4 is about releases whose noise is addressed by item."""
-    return {"items": None, **facts} if "promise" in facts else facts
+    """Format 4 is about releases whose noise is addressed by item, and about points."""
+    if "promise" not in facts:
+        return facts
+    return {"items": None, **facts, "promise": {"points": None, **facts["promise"]}}
 
 
 UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second, 2: _third, 3: _fourth}
 """From a format to the next: the facts of an event as the next format would have written them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+@dataclass(frozen=True, slots=True, repr=False)
+class Event(Shown):
     """One event.
 
     Attributes:

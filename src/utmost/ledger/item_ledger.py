@@ -295,6 +295,19 @@ class ItemLedger:
         return f"ItemLedger({self._book.store.place!r})"
 
 
+class AnsweringItems:
+    """What a ledger offers for tables that an engine holds."""
+
+    __slots__ = ()
+
+    _book: Book
+
+    @property
+    def items(self) -> ItemLedger:
+        """The releases by item that an engine answers: the ledger keeps events and commitments, and no responses."""
+        return ItemLedger(self._book)
+
+
 def _secret(page: Page, name: str, version: int) -> bytes:
     return commitment_secret(page.key, name, version)
 

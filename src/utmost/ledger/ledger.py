@@ -8,15 +8,24 @@ from typing import Any, NoReturn, TypeVar
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Level, Number, level, possible_path
-from utmost.ledger.book import Book
+from utmost.exact.shown import Shown
 from utmost.ledger.budgets import limited, rehearsed
 from utmost.ledger.events import Event, check_name
-from utmost.ledger.item_ledger import ItemLedger
+from utmost.ledger.item_ledger import AnsweringItems
 from utmost.ledger.key import given_key
 from utmost.ledger.opening import Place, backed_up, opened_book, restored
 from utmost.ledger.publishing import already_published, publish_new
 from utmost.ledger.relaxing import Relaxed, known_release, tightened, viewed, warn_of_names, with_release
-from utmost.ledger.requests import answer_alone, answer_beside, read_promise, read_request, read_table, release_source
+from utmost.ledger.requests import (
+    answer_alone,
+    answer_beside,
+    read_points,
+    read_promise,
+    read_request,
+    read_table,
+    release_source,
+)
+from utmost.ledger.responding import Responding
 from utmost.ledger.responses import Progress, key_of_level
 from utmost.ledger.source import commitment
 from utmost.ledger.spending import Budget, Spending
@@ -41,13 +50,15 @@ from utmost.workloads import Strategy
 T = TypeVar("T")
 
 
-class Ledger:
+class Ledger(Responding, AnsweringItems, Shown):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
     A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
     stricter one from the stored responses alone, at a looser one when the curator brings the same values again. All
     responses of a release have one joint law, in whatever order they were asked for, and are together private at the
     largest of their levels.
+
+    Beside releases it keeps one answer of each person who is answered from a design: `respond`.
 
     Each call is one transaction: checked, drawn, held by the witness, durable, then returned. The same request gets
     the same answer, from any thread or process. A call that raises has spent nothing; where it was cut off after its
@@ -71,10 +82,7 @@ class Ledger:
     (['department', 'admitted'], ['admitted'])
     """
 
-    __slots__ = ("_book", "_randomness")
-
-    def __init__(self, book: Book, randomness: Randomness) -> None:
-        self._book, self._randomness = book, randomness
+    __slots__ = ()
 
     @classmethod
     def open(
@@ -113,12 +121,10 @@ class Ledger:
             OutOfRange: for ``witness=False`` where the ledger keeps a witness, and where it needs a place for one.
             Unsupported: for a ledger of a later version.
         """
+        asked: dict[str, Any] = {"create": create, "witness": witness, "sealed": sealed, "derived": derived}
         given = given_key(key)
         del key  # no frame of an error may show it
-        book = opened_book(
-            place, create=create, key=given, witness=witness, sealed=sealed, derived=derived, timeout=timeout
-        )
-        return cls(book, secure(randomness))
+        return cls(opened_book(place, key=given, timeout=timeout, **asked), secure(randomness))
 
     def publish(
         self,
@@ -136,6 +142,7 @@ class Ledger:
         sensitivity: Number | None = None,
         cells: Number | None = None,
         neighbours: str | None = None,
+        per: Number | None = None,
         numbers: str = "integers",
         grid: Number | None = None,
         largest: Number | None = None,
@@ -159,6 +166,9 @@ class Ledger:
                 `release_table`. The identifiers are committed to, with the order of the rows. Without them the ledger
                 goes by the order of the rows alone.
             strategy: instead of columns and unit, the families to measure of a table that `count_table` made.
+            per: instead of a unit, for columns that are the coordinates of one point a row: the level is for each so
+                much Euclidean distance, as for `release_places`, and so is the budget. Each new level then needs the
+                table. ``grid`` may be any width.
             epsilon, alpha: what the whole release may spend, one of the two.
             largest: a bound on the size of any true value there could be, known without looking at the data. It
                 settles how many bytes a cell takes on disk, since a length must not depend on the values. If left out,
@@ -167,9 +177,8 @@ class Ledger:
                 to a level of 2.5 a cell and as lossless to relax.
             noise: "rows"; or "items", a function of key and identifier, so that the rows may come in any order.
             dataset: whose budget is spent; the release's own name if left out. All releases of a dataset add up.
-            independent: confirms that these data are not those of another dataset in the ledger, where a column holds
-                the very values of another dataset's, or where a limit waits for a dataset that no release names. It
-                leaves no trace.
+            independent: confirms that these data are no other dataset's, where a column holds the very values of
+                another's, or where a limit waits for a dataset that no release names. It leaves no trace.
             version: of the data. A release whose data have changed is published anew as the next version, which adds
                 up; nothing else begins a version.
             request: a name for this request: made again under it, with the same arguments, it gets the same answer.
@@ -188,8 +197,9 @@ class Ledger:
         """
         at = level(epsilon, alpha)
         lattice: dict[str, Any] = {"numbers": numbers, "grid": grid, "half_step": half_step, "largest": largest}
-        laid = read_table(strategy, table, columns, public, drop, unit, sensitivity, cells, neighbours)
-        promise = read_promise(strategy, laid, **lattice)
+        lay = read_table if per is None else read_points
+        laid = lay(strategy, table, columns, public, drop, unit, sensitivity, cells, neighbours)
+        promise = read_promise(strategy, laid, per, **lattice)
         asks: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
         asks |= {"drop": drop, "id_column": id_column, "rows": rows}
         if (door := engine_door(laid.table, "engine_ledger")) is not None:
@@ -267,11 +277,10 @@ class Ledger:
         """The released columns at any level up to the loosest that is stored; no data are needed and nothing is spent.
 
         They come in the order published, as a table of that kind where it can be made here, else as a dict of arrays.
-        Of a release that an engine answers, pass ``table=``, a frame of what was released at the level ``table_at``.
+        Of what an engine answers, pass ``table=``, a frame of the released columns at the level ``table_at``.
 
         Raises:
-            UnknownRelease: where there is no such release.
-            NeedsTable: for a level beyond the loosest.
+            UnknownRelease, NeedsTable: without such a release; beyond the loosest level, of points any not stored.
         """
         at = level(epsilon, alpha)
         if (door := engine_door(table, "engine_ledger")) is not None:
@@ -325,9 +334,8 @@ class Ledger:
             check_name(dataset, "dataset")
             return self._look(lambda state: state.spending(dataset)).level
         assert name is not None
-        return self._look(
-            lambda state: Spending.of(state.release(name, version).spent for version in state.versions(name) or [1])
-        ).level
+        mine = self._look(lambda state: state.named(name) or [state.release(name, None)])
+        return Spending.of(one.spent for one in mine).level
 
     def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:
         """The budget of a dataset, after setting its limit if one is given.
@@ -338,8 +346,7 @@ class Ledger:
         Warns:
             BudgetUnused: where the ledger holds releases, and none of this dataset.
         """
-        check_name(dataset, "dataset")
-        if limit is None:
+        if check_name(dataset, "dataset") and limit is None:
             return self._look(lambda state: Budget(dataset, state.limits.get(dataset), state.spending(dataset)))
         return limited(self._book, dataset, level(limit), stacklevel=3)
 
@@ -361,11 +368,6 @@ class Ledger:
         return self._look(lambda state: state.release(name, version))
 
     @property
-    def items(self) -> ItemLedger:
-        """The releases by item that an engine answers: the ledger keeps events and commitments, and no responses."""
-        return ItemLedger(self._book)
-
-    @property
     def releases(self) -> tuple[Published, ...]:
         """Every version of every release, in the order published."""
         return self._look(lambda state: tuple(state.releases.values()))
@@ -376,8 +378,7 @@ class Ledger:
 
     def status(self) -> Status:
         """Where the ledger is, what is in it, and whether anything new may be said."""
-        quarantine = self._book.quarantine()
-        place = self._book.store.place
+        place, quarantine = self._book.store.place, self._book.quarantine()
         return self._look(lambda state: Status.of(place, state, quarantine))
 
     def verify(self) -> Verification:

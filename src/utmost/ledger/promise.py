@@ -8,13 +8,16 @@ from math import prod
 from typing import Any, get_args
 
 from utmost.errors import OutOfRange
-from utmost.exact import Level, Number, exact, round_up
+from utmost.exact import Level, Number, exact, natural, round_up
+from utmost.gradual.euclidean_noise import MOST_DIMENSIONS
+from utmost.ledger.point_paths import PointPromise
 from utmost.ledger.vault import width_of
 from utmost.noise import DiscreteStaircase, Geometric
 from utmost.noise.law import read_confidence
 from utmost.privacy.unit import Unit, read_unit
 from utmost.release.lattice import Lattice, lattice_of
 from utmost.release.plan import warn_of_level
+from utmost.release.planar import read_width
 from utmost.sampling.grid import Snapping, reach
 from utmost.workloads import Strategy
 
@@ -37,6 +40,8 @@ class Promise:
         largest: the declared, public bound on the size of a true value; None where none is declared.
         strategy: where the cells are the sums that a strategy measures, family by family, each family at its share of
             the level; None where all cells have one level.
+        points: where the columns are the coordinates of one point, what is promised of it, the unit then being one row,
+            moved by one ``per`` of distance; None elsewhere.
     """
 
     unit: Unit
@@ -45,13 +50,19 @@ class Promise:
     lattice: Lattice
     largest: Fraction | None = None
     strategy: Strategy | None = None
+    points: PointPromise | None = None
+
+    @property
+    def relation(self) -> str:
+        """Against what the levels protect: those of releases with one relation add up."""
+        return self.unit.neighbours if self.points is None else f"a point moved by {self.points.per}"
 
     @property
     def runs(self) -> tuple[tuple[int, Lattice], ...]:
         """The families of a strategy, in order: how many sums each has, and the lattice of their noise."""
         if self.strategy is None:
             return ()
-        sizes = (prod(self.strategy.domain.group_shape(family)) for family in self.strategy.shares)
+        sizes = (prod(self.strategy.measured_shape(family)) for family in self.strategy.shares)
         lattices = (replace(self.lattice, share=share) for share in self.strategy.shares.values())
         return tuple(zip(sizes, lattices, strict=True))
 
@@ -68,9 +79,11 @@ class Promise:
     def radius(self, level: Level, confidence: Number) -> int | float:
         """The least distance within which a released value lies of the true one, with this confidence.
 
-        Of a strategy's sums, those with the least share of the level.
+        Of a strategy's sums, those with the least share of the level; of points, their Euclidean distance.
         """
         sure = read_confidence(confidence)
+        if self.points is not None:
+            return self.points.law(level).radius(sure)
         if self.half_step:
             steps = DiscreteStaircase.half_step(self.unit.per_cell(level), self.lattice.sensitivity).radius(sure)
         else:
@@ -101,6 +114,8 @@ class Promise:
         >>> [promised(sensitivity=1, cells=1).word(level(1), cells) for cells in (12, 1024, 10**6)]
         [160, 64, 16]
         """
+        if self.points is not None:
+            return self.points.word(level, self.largest)
         bits, epsilon = 128, Fraction(0)
         while epsilon <= 0:  # ends: a level is positive
             epsilon, bits = self.widest.of(level).epsilon_interval(bits).lower, 2 * bits
@@ -108,8 +123,12 @@ class Promise:
         return width_of(2 + max(self.largest_steps(cells), noise).bit_length())
 
     def warn(self, level: Level, *, above: int = 4) -> None:
-        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
-        warn_of_level(level, Geometric(self.unit.per_cell(level), self.lattice.sensitivity), above=above)
+        """Warn of a level at which practically nobody is protected, see `warn_of_level`.
+
+        Never for points: a level for each unit of distance says nothing by itself.
+        """
+        if self.points is None:
+            warn_of_level(level, Geometric(self.unit.per_cell(level), self.lattice.sensitivity), above=above)
 
     def facts(self) -> dict[str, Any]:
         """The promise as an event keeps it."""
@@ -123,6 +142,7 @@ class Promise:
             "snapping": None if self.grid is None else self.lattice.snapping,
             # As text: events are written with sorted keys, and the order of axes and branches is part of a domain.
             "strategy": None if self.strategy is None else json.dumps(self.strategy.facts()),
+            "points": None if self.points is None else self.points.facts(),
         }
 
     @classmethod
@@ -131,6 +151,8 @@ class Promise:
         numbers = "integers" if facts["grid"] is None else "reals"
         names = ("sensitivity", "cells", "neighbours", "half_step", "grid", "largest")
         promise = promised(numbers=numbers, **{name: facts[name] for name in names})
+        if facts["points"] is not None:
+            return replace(promise, points=PointPromise.of_facts(facts["points"]))
         if facts["strategy"] is not None:
             return promise.measuring(Strategy.of_facts(json.loads(facts["strategy"]), promise.unit))
         return promise if facts["grid"] is None else promise.snapped_by(facts["snapping"])
@@ -192,3 +214,19 @@ def promised(
             remedy="Give the largest size of any true value.",
         )
     return Promise(protected, half_step, width, lattice, bound)
+
+
+def promised_points(per: Number, dimensions: int, grid: Number | None, largest: Number | None) -> Promise:
+    """The promise of points: a level for each ``per`` of Euclidean distance.
+
+    Raises:
+        OutOfRange, NotANumber: for a parameter that is no such thing.
+
+    >>> promised_points(200, 2, None, None).relation
+    'a point moved by 200'
+    """
+    declared = None if grid is None else read_width(grid, "grid")
+    points = PointPromise(
+        read_width(per, "per"), declared, natural(dimensions, "dimensions", least=1, most=MOST_DIMENSIONS)
+    )
+    return replace(promised(unit=Unit(1, 1, "change-one"), largest=largest), points=points)

@@ -10,7 +10,7 @@ from utmost.errors import (
 )
 from utmost.exact import Level
 from utmost.ledger.book import Page
-from utmost.ledger.budgets import check_budget, check_named, spending_after
+from utmost.ledger.budgets import check_budget, check_named, check_relation, spending_after
 from utmost.ledger.item_rows import Order, check_kept, digest_of_tags, tag_parts
 from utmost.ledger.promise import Promise
 from utmost.ledger.relaxing import check_values
@@ -78,6 +78,8 @@ def asked_version(state: State, asked: Request) -> Published | None:
         AlreadyPublished: where the request was made for another one.
         OutOfRange: for a version that cannot come next.
     """
+    if (asked.name, 1) in state.mechanisms:
+        raise AlreadyPublished("a name must stand for one thing", came="a mechanism", where=repr(asked.name))
     versions = state.versions(asked.name)
     wanted = asked.version if asked.version is not None else max(versions, default=1)
     made = state.requests.get(asked.request) if asked.request is not None else None
@@ -195,15 +197,7 @@ def check_dataset(state: State, asked: Request, version: int) -> None:
             where=repr(asked.name),
             remedy=f"It is {dataset!r}.",
         )
-    for other in state.of_dataset(asked.dataset):
-        mine, theirs = asked.promise.unit.neighbours, other.promise.unit.neighbours
-        if mine != theirs:
-            raise OutOfRange(
-                f"all releases of dataset {asked.dataset!r} must have neighbours={theirs!r}",
-                came=mine,
-                where=repr(asked.name),
-                remedy="Levels add up only for one relation.",
-            )
+    check_relation(state, asked.dataset, asked.promise.relation, asked.name)
 
 
 def _check_apart(page: Page, asked: Asked, likeness: Likeness) -> None:

@@ -101,10 +101,13 @@ def tightened(
     """A release and a new response at a level that its stored responses lead to.
 
     Raises:
-        NeedsTable: for a level beyond the loosest.
+        NeedsTable: for a level beyond the loosest; for points, for any that is not stored.
     """
     found = page.state.release(name, version)
     check_kept(found)
+    if found.promise.points is not None:
+        remedy = "Their paths have a clock that no answer shows: call relax with the table."
+        raise NeedsTable("a new level of points needs the points", came=level, where=repr(name), remedy=remedy)
     if found.spent < level:
         remedy = f"It is stored up to {found.spent}: call relax with the table."
         raise NeedsTable("a level beyond the loosest needs the values", came=level, where=repr(name), remedy=remedy)

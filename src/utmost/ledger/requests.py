@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange, WrongKind
 from utmost.exact import Level, Number, exact_integer, level
 from utmost.ledger.events import check_name
-from utmost.ledger.promise import Promise, promised
+from utmost.ledger.promise import Promise, promised, promised_points
 from utmost.ledger.source import Source, check_source, read_source
 from utmost.ledger.state import Published, State
+from utmost.privacy.unit import Unit
 from utmost.release.adapters import table_of
 from utmost.release.counted import CountedTable, Laid
+from utmost.release.planar import written as written_cells
 from utmost.release.table import declared, rows_origin
 from utmost.release.workload_release import WorkloadRelease
 from utmost.sampling.grid import unsnapped
@@ -90,17 +92,41 @@ def read_table(strategy: Strategy | None, table: Any, columns: Any, public: Any,
     return Laid(counted, (), (), (), strategy.unit, counted.part)
 
 
-def read_promise(strategy: Strategy | None, laid: Laid, **lattice: Any) -> Promise:
-    """The promise of a table's columns, or of what a strategy measures.
+def read_points(strategy: Strategy | None, table: Any, columns: Any, public: Any, drop: Any, *unit: Any) -> Laid:
+    """A table whose columns are the coordinates of one point a row.
+
+    Args:
+        unit: must be left out.
+
+    Raises:
+        OutOfRange, NotANumber, WrongKind: for what cannot be released so.
+    """
+    if strategy is not None or any(given is not None for given in unit):
+        remedy = "Leave out strategy=, unit=, sensitivity=, cells= and neighbours=."
+        raise OutOfRange("points are released at a level for each per= of distance", remedy=remedy)
+    if isinstance(table, CountedTable) or columns is None:
+        raise OutOfRange("points need a table and the columns= of their coordinates")
+    return Laid.of(table, columns, public, drop, Unit(1, 1, "change-one"), None, None, None)
+
+
+def read_promise(strategy: Strategy | None, laid: Laid, per: Number | None = None, **lattice: Any) -> Promise:
+    """The promise of a table's columns, of what a strategy measures, or of points.
 
     Raises:
         OutOfRange, NotANumber: for a parameter that is no such thing.
         Unsupported: for a strategy from which nothing can be reconstructed.
     """
+    if per is not None:
+        if lattice["numbers"] != "integers" or lattice["half_step"]:
+            raise OutOfRange("points have noise of their own", remedy="Leave out numbers= and half_step=.")
+        dimensions = len([laid.columns] if isinstance(laid.columns, str) else laid.columns)
+        return promised_points(per, dimensions, lattice["grid"], lattice["largest"])
     promise = promised(unit=laid.unit, **lattice)
     if strategy is None:
         return promise
-    reconstruction_of(strategy.domain, precision_weights(strategy.levels(level(1))))  # refuses before anything is spent
+    reconstruction_of(
+        strategy.domain, precision_weights(strategy.levels(level(1))), strategy.pair
+    )  # refuses before anything is spent
     return promise.measuring(strategy)
 
 
@@ -157,6 +183,8 @@ def read_request(
     kept = declared(table, columns, laid.public, drop)
     if promise.grid is not None:
         promise = look(lambda state: as_published(state, name, wanted, again, promise))
+    if by_item and promise.points is not None:
+        raise OutOfRange("points have paths of their own, and no noise by item", where="noise", remedy="Leave it out.")
     source = read_source(table, columns, promise, id_column, kept, by_item=by_item)
     check_source(source, promise)
     return Asked(**asked, promise=promise, source=source, kind=source.kind)
@@ -204,7 +232,7 @@ def answer_beside(source: Source, promise: Promise, level: Level, kind: str, res
     """A response as it is handed to whoever brought the table: that table, with released values in it."""
     if promise.strategy is not None:
         return answer_alone(promise, level, kind, response, part)
-    return source.with_released(written(promise, response))
+    return source.with_released(written(promise, level, response))
 
 
 def answer_alone(promise: Promise, level: Level, kind: str, response: Response, part: Any) -> Any:
@@ -214,12 +242,15 @@ def answer_alone(promise: Promise, level: Level, kind: str, response: Response, 
         part: where the dataset was counted in parts that share nobody, the partition and which part of it this is.
     """
     if promise.strategy is None:
-        return table_of(kind, written(promise, response))
+        return table_of(kind, written(promise, level, response))
     return measured_release(promise.strategy, level, response[MEASURED], kind, part)
 
 
-def written(promise: Promise, response: Response) -> dict[str, NDArray[Any]]:
-    """A response as numbers: integers, or floats on the grid."""
+def written(promise: Promise, level: Level, response: Response) -> dict[str, NDArray[Any]]:
+    """A response as numbers: integers, or floats on the grid, which for points is that of the level."""
+    if promise.points is not None:
+        grid = promise.points.law(level).grid
+        return {name: written_cells(cells, grid) for name, cells in response.items()}
     exponent = promise.lattice.exponent
     if exponent is None:
         return response
@@ -232,7 +263,7 @@ def measured_release(
     """What a strategy measured, from its noisy sums family by family in one row."""
     measured, start = {}, 0
     for family in strategy.shares:
-        shape = strategy.domain.group_shape(family)
+        shape = strategy.measured_shape(family)
         measured[family] = flat[start : start + prod(shape)].reshape(shape)
         start += prod(shape)
     return WorkloadRelease(strategy, level, CONFIDENCE, measured, kind, part)

@@ -9,6 +9,7 @@ from utmost.errors import LedgerDamaged, Unsupported
 from utmost.exact import Level
 from utmost.ledger.book import Page
 from utmost.ledger.item_rows import ItemNoise, item_release, stored_tags
+from utmost.ledger.point_paths import PointAnswer, PointPaths
 from utmost.ledger.promise import Promise
 from utmost.ledger.response_noise import DerivedNoise, DrawnNoise, Noise, NoiseByRuns, check_apart
 from utmost.ledger.state import ByItem, Published
@@ -166,20 +167,21 @@ def new_response(
     """Draw a response at a new level and store its blocks.
 
     Args:
-        values: the true values by column, in steps; needed only beyond the loosest level.
+        values: the true values by column, in steps; needed only beyond the loosest level, and for points.
         before: parts that the event keeps ahead of the response.
 
     Returns:
         The response in steps, and the facts that its event must hold.
     """
     step = Step.from_known([] if item.stored is None else item.stored.responses, level)
-    answer = Answer(step, item.promise.lattice, _noise(page, item, step, randomness))
+    answer = _answer(page, item, step, values, randomness)
     event, root, drawn, done = page.state.number + 1, Root(), {}, 0
     seal = level_seal(page.key, page.state.identity, item, level, FORM, is_sealed=page.state.is_sealed)
     word = item.promise.word(level, item.size)
     for part in before:
         _put(page, event, root, part)
-    below, above = (None if at is None else _by_column(page, item, at) for at in (step.strict, step.loose))
+    known = (step.strict, step.loose) if isinstance(answer, Answer) else (None, None)
+    below, above = (None if at is None else _by_column(page, item, at) for at in known)
     for name in item.columns:
         parts = []
         for block in answer.blocks(name, values, below, above, item.rows):
@@ -198,6 +200,16 @@ def new_response(
 def _put(page: Page, event: int, root: Root, content: bytes) -> None:
     page.put(event, root.count, content)
     root.add(content)
+
+
+def _answer(
+    page: Page, item: Item, step: Step, values: Mapping[str, Any] | None, randomness: Randomness
+) -> Answer | PointAnswer:
+    """Noise of each cell on its lattice; for points, their paths."""
+    points = item.promise.points
+    if points is None:
+        return Answer(step, item.promise.lattice, _noise(page, item, step, randomness))
+    return PointPaths.of(page.key, item.name, item.version, item.committed, points).answer(step.to, values)
 
 
 def _noise(page: Page, item: Item, step: Step, randomness: Randomness) -> Noise:

@@ -25,6 +25,7 @@ A column of which all cells are equal says little about whose data it is, and is
 import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -43,7 +44,7 @@ from utmost.release.adapters import TableAdapter, adapter_of
 from utmost.release.columns import check_distinct, integer_column, real_column
 from utmost.release.item_commitment import committed_rows, first_difference
 from utmost.release.table import check_no_copy, check_size, chosen_columns
-from utmost.sampling.integers import Integers
+from utmost.sampling.integers import Integers, narrowed
 from utmost.sampling.item_words import Identifiers, item_tags
 from utmost.sampling.random_bits import entropy
 
@@ -54,7 +55,7 @@ class Source:
 
     Attributes:
         table: as it came, through ``adapter``.
-        columns: name to values in steps of the lattice, shape (rows,).
+        columns: name to values in steps of the lattice, shape (rows,); of points the coordinates, see `exact_column`.
         identifiers: the text of each row's identifier, or None.
         rows: how many there are.
         public: the columns that are published as they are.
@@ -96,11 +97,14 @@ class Source:
         Raises:
             BadTable: naming the first cell that is, and not its value.
         """
-        most = promise.largest_steps(self.rows * len(self.columns))
+        steps = promise.largest_steps(self.rows * len(self.columns))
+        most = steps if promise.points is None else promise.points.largest(promise.largest)
         for name, column in self.columns.items():
-            if column.size and max(int(column.max()), -int(column.min())) > most:
+            if column.size and max(_size(column.max()), _size(column.min())) > most:
                 row = next(row for row, cell in enumerate(column.tolist()) if abs(cell) > most)
-                bound = f"{promise.largest}" if promise.largest is not None else f"2^{most.bit_length()} steps"
+                bound = f"{promise.largest}" if promise.largest is not None else f"2^{steps.bit_length()} steps"
+                if promise.points is not None:
+                    bound = f"{most}"
                 raise BadTable(
                     f"no value may be larger than {bound}",
                     came="one that is",
@@ -144,7 +148,14 @@ def read_source(
         identifiers = _identifiers(adapter, table, id_column, place)
     read = integer_column if promise.grid is None else real_column
     lattice = promise.lattice
-    values = {name: lattice.steps(lattice.read(read(adapter.column(table, name), name, place))) for name in chosen}
+
+    def cells(name: str) -> NDArray[Any]:
+        column = adapter.column(table, name)
+        if promise.points is not None:
+            return exact_column(real_column(column, name, place))
+        return lattice.steps(lattice.read(read(column, name, place)))
+
+    values = {name: cells(name) for name in chosen}
     rows = {name: column.size for name, column in values.items()}
     if len(set(rows.values())) > 1:
         raise BadTable("all columns must have the same number of rows", came=str(rows))
@@ -235,7 +246,38 @@ def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, whe
 def _packed_runs(column: Integers) -> list[bytes]:
     """The runs of a column as bytes that depend on the values alone."""
     step = _run(column.size)
-    return [packed(column[start : start + step]) for start in range(0, column.size, step)]
+    return [_cell_bytes(column[start : start + step]) for start in range(0, column.size, step)]
+
+
+def exact_column(column: NDArray[Any]) -> NDArray[Any]:
+    """Reals, each just the number that it is: floats where all of them are floats, however written; else Fractions.
+
+    >>> exact_column(objects([Fraction(1, 2), Fraction(-0)])).tolist()
+    [0.5, 0.0]
+    """
+    if column.dtype.kind != "f":
+        cells = column.tolist()
+        floats = np.array([float(cell) if abs(cell) < _FLOATS else 0.0 for cell in cells])
+        if any(Fraction(one) != cell for one, cell in zip(floats.tolist(), cells, strict=True)):
+            return column
+        column = floats
+    return column + 0.0  # one zero
+
+
+_FLOATS = 1 << 1000
+
+
+def _cell_bytes(column: NDArray[Any]) -> bytes:
+    """Cells as bytes that depend on the values alone."""
+    if column.dtype.kind == "f":
+        return column.astype(">f8").tobytes()
+    if column.size and isinstance(column[0], Fraction):
+        return ",".join(map(str, column.tolist())).encode()
+    return packed(column)
+
+
+def _size(cell: Any) -> Any:
+    return abs(cell.item() if isinstance(cell, np.generic) else cell)
 
 
 def _text_runs(column: NDArray[np.object_]) -> list[bytes]:
@@ -320,6 +362,10 @@ def _column(secret: bytes, column: Integers, exponent: int) -> bytes:
     if not column.size or (column == column[0]).all():
         return entropy(_BYTES)
     ordered = np.sort(column)
+    if column.dtype.kind == "f" or isinstance(column[0], Fraction):
+        if any(one % 1 for one in ordered.tolist()):
+            return _digest(secret, "reals", _cell_bytes(ordered))
+        ordered = narrowed(objects(int(one) for one in ordered.tolist()))
     ones = int(np.bitwise_or.reduce(ordered))
     shift = (ones & -ones).bit_length() - 1
     return _digest(secret, "values", str(exponent - shift).encode(), packed(ordered >> shift))

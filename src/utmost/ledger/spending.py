@@ -6,13 +6,14 @@ from fractions import Fraction
 from functools import reduce
 
 from utmost.exact import Interval, Level, checked, round_down, round_up, settled, wrong_kind
+from utmost.exact.shown import Shown
 
 # Two sums that agree to so many bits and are written differently are taken for unequal, to the spender's disadvantage.
 _MOST_BITS = 1 << 12
 
 
-@dataclass(frozen=True, slots=True)
-class Spending:
+@dataclass(frozen=True, slots=True, repr=False)
+class Spending(Shown):
     """A sum of epsilons, as powers of bases: sum over bases b of power * (-log b), where None stands for 1/e.
 
     Attributes:
@@ -132,8 +133,8 @@ def together(spent: Iterable[tuple[Level, Part | None]]) -> Spending:
     return sum((reduce(Spending.larger, parts.values()) for parts in partitions.values()), total)
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+@dataclass(frozen=True, slots=True, repr=False)
+class Budget(Shown):
     """The budget of a dataset.
 
     Attributes:

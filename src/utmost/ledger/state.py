@@ -8,7 +8,9 @@ from typing import Any
 
 from utmost.errors import LedgerDamaged, UnknownRelease
 from utmost.exact import Level, exact_integer
+from utmost.exact.shown import Shown
 from utmost.ledger.events import Event, check_name
+from utmost.ledger.kept_mechanisms import DRAWN, OFFERED, DrawnAnswers, KeptMechanism, drawn, offered
 from utmost.ledger.promise import Promise
 from utmost.ledger.spending import Part, Spending, together
 from utmost.ledger.vault import BLOCK
@@ -72,8 +74,8 @@ class Response:
     seal: int = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+@dataclass(frozen=True, slots=True, repr=False)
+class Published(Shown):
     """One version of a release.
 
     Attributes:
@@ -94,6 +96,8 @@ class Published:
         part: where the dataset was counted in parts that share nobody: the partition, and which part of it this is.
         items: where the noise is addressed by item, what is known of that; None where it goes by rows.
     """
+
+    _shown = ("name", "version", "dataset", "columns", "rows", "levels")
 
     name: str
     version: int
@@ -128,6 +132,11 @@ class Published:
         """The largest of them: what all responses together cost."""
         return max(self.responses)
 
+    @property
+    def relation(self) -> str:
+        """Against what its levels protect: those of one relation add up."""
+        return self.promise.relation
+
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -144,6 +153,8 @@ class State:
         missing: dataset to what releases cost that a rollback has lost.
         quarantine: why nothing new may be said, or None.
         requests: the request's name to the release that it made.
+        mechanisms: those from which persons are answered, by name and version.
+        draws: where their answers are, by the number of the event.
     """
 
     number: int
@@ -158,16 +169,18 @@ class State:
     missing: Mapping[str, Spending] = field(default_factory=dict)
     quarantine: str | None = None
     requests: Mapping[str, tuple[Item, Level]] = field(default_factory=dict)
+    mechanisms: Mapping[Item, KeptMechanism] = field(default_factory=dict)
+    draws: dict[int, DrawnAnswers] = field(default_factory=dict)
 
     def versions(self, name: str) -> list[int]:
-        """The versions of a release, in order: 1, 2, ...
+        """The versions of a release, or of a mechanism, in order: 1, 2, ...
 
         Raises:
             OutOfRange: for what is no name.
         """
         check_name(name, "name")
-        count = 0
-        while (name, count + 1) in self.releases:
+        count, known = 0, self.releases if (name, 1) in self.releases else self.mechanisms
+        while (name, count + 1) in known:
             count += 1
         return list(range(1, count + 1))
 
@@ -185,12 +198,18 @@ class State:
             known = sorted({known for known, _ in self.releases})
             came = f"{name!r}" if version is None else f"{name!r}, version {version}"
             remedy = f"The releases are: {', '.join(known)}." if known else "Publish it first."
+            if (name, 1) in self.mechanisms:
+                remedy = "Persons are answered under this name: call respond."
             raise UnknownRelease("a release must have been published", came=came, remedy=remedy)
         return found
 
-    def of_dataset(self, dataset: str) -> list[Published]:
-        """The releases that spend a dataset's budget."""
-        return [release for release in self.releases.values() if release.dataset == dataset]
+    def named(self, name: str) -> list[Published | KeptMechanism]:
+        """All versions under a name."""
+        return [self.releases.get((name, k)) or self.mechanisms[name, k] for k in self.versions(name)]
+
+    def of_dataset(self, dataset: str) -> list[Published | KeptMechanism]:
+        """The releases and mechanisms that spend a dataset's budget."""
+        return [one for one in self._spending if one.dataset == dataset]
 
     def spending(self, dataset: str) -> Spending:
         """What a dataset's releases cost together, each at its largest level, with what a rollback lost."""
@@ -200,8 +219,16 @@ class State:
     @property
     def datasets(self) -> list[str]:
         """Every dataset that has a release, a limit or a loss."""
-        named = {release.dataset for release in self.releases.values()}
-        return sorted(named | set(self.limits) | set(self.missing))
+        return sorted({*self.spending_datasets, *self.limits, *self.missing})
+
+    @property
+    def spending_datasets(self) -> list[str]:
+        """Every dataset that a release or a mechanism names."""
+        return sorted({one.dataset for one in self._spending})
+
+    @property
+    def _spending(self) -> list[Published | KeptMechanism]:
+        return [*self.releases.values(), *self.mechanisms.values()]
 
 
 def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
@@ -216,7 +243,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
         LedgerDamaged: for events that no ledger writes.
     """
     releases, limits, requests = dict(state.releases), dict(state.limits), dict(state.requests)
-    missing, made = dict(state.missing), state
+    missing, mechanisms, draws, made = dict(state.missing), dict(state.mechanisms), dict(state.draws), state
     for event, mac in events:
         facts = event.facts
         try:
@@ -236,6 +263,12 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
             elif event.kind == "answered":
                 item = facts["name"], facts["version"]
                 releases[item] = _answered(releases[item], facts, event.number)
+            elif event.kind == "offered":
+                mechanisms[facts["name"], facts["version"]] = offered(mechanisms, facts)
+            elif event.kind == "drawn":
+                draws[event.number] = drawn(facts, event.number, mac)
+                item = draws[event.number].item
+                mechanisms[item] = replace(mechanisms[item], persons=mechanisms[item].persons + facts["persons"])
             elif event.kind == "budgeted":
                 limits[facts["dataset"]] = level_of_text(facts["limit"])
             elif event.kind == "quarantined":
@@ -243,7 +276,11 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
             elif event.kind == "resumed":
                 made = replace(made, quarantine=None)
                 for name, version in facts["closed"]:
-                    releases[name, version] = replace(releases[name, version], relaxable=False)
+                    item = name, version
+                    if item in mechanisms:
+                        mechanisms[item] = replace(mechanisms[item], open=False)
+                    else:
+                        releases[item] = replace(releases[item], relaxable=False)
                 for dataset, levels in facts["missing"].items():
                     lost = Spending.of(level_of_text(text) for text in levels)
                     missing[dataset] = missing.get(dataset, Spending()) + lost
@@ -252,6 +289,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                 "an event must hold its facts", came=repr(error), where=f"event {event.number}"
             ) from None
         made = replace(made, number=event.number, mac=mac)
+    made = replace(made, mechanisms=mechanisms, draws=draws)
     return replace(made, releases=releases, limits=limits, missing=missing, requests=requests)
 
 
@@ -281,6 +319,8 @@ _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
         "items": (dict, type(None)),
     },
     "answered": _OF_RESPONSE,
+    "offered": OFFERED,
+    "drawn": DRAWN,
     "budgeted": {"dataset": _TEXT, "limit": _TEXT},
     "quarantined": {"reason": _TEXT},
     "resumed": {"missing": (dict,), "closed": (list,)},
@@ -315,7 +355,8 @@ def bound_facts(facts: Mapping[str, Any]) -> bytes:
     about = {name: facts.get(name) for name in _BOUND}
     about["promise"] = {name: facts["promise"].get(name) for name in _BOUND_PROMISE}
     # Facts of formats 3 and 4, bound where a release has them, so that the seals of older releases hold.
-    later = {"strategy": facts["promise"].get("strategy"), "part": facts.get("part"), "items": facts.get("items")}
+    later = {name: facts["promise"].get(name) for name in ("strategy", "points")}
+    later |= {name: facts.get(name) for name in ("part", "items")}
     about |= {name: fact for name, fact in later.items() if fact is not None}
     return sha256(json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
 

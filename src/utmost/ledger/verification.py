@@ -8,9 +8,11 @@ from hashlib import sha256
 
 from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.exact import Level, Number, checked, level
+from utmost.exact.shown import Shown
 from utmost.ledger.book import Book, Page
 from utmost.ledger.events import START, Event, check_chain, check_name, check_seal, read_event
 from utmost.ledger.key import Key
+from utmost.ledger.personal_answers import checked_answers
 from utmost.ledger.promise import Promise
 from utmost.ledger.responses import stored_blocks
 from utmost.ledger.spending import Budget, Spending
@@ -26,8 +28,8 @@ from utmost.release.plan import Plan
 from utmost.release.statements import level_of_text, level_text
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+@dataclass(frozen=True, slots=True, repr=False)
+class Status(Shown):
     """A ledger at a glance.
 
     Attributes:
@@ -65,20 +67,22 @@ class Status:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
+@dataclass(frozen=True, slots=True, repr=False)
+class Verification(Shown):
     """What was found sound.
 
     Attributes:
         events: how many events the chain has.
         responses: how many responses are stored, and ``cells`` how many cells they have in all.
         spent: dataset to what it has spent.
+        answers: how many persons' answers are kept.
     """
 
     events: int
     responses: int
     cells: int
     spent: Mapping[str, Spending]
+    answers: int = 0
 
 
 def verified(key: Key, page: Page) -> Verification:
@@ -102,7 +106,8 @@ def verified(key: Key, page: Page) -> Verification:
     _check_places(page, events)
     cells = sum(_check_responses(key, page, state, release) for release in state.releases.values())
     responses = sum(len(release.responses) for release in state.releases.values())
-    return Verification(len(chain), responses, cells, {d: state.spending(d) for d in state.datasets})
+    spent = {d: state.spending(d) for d in state.datasets}
+    return Verification(len(chain), responses, cells, spent, checked_answers(key, rows, state))
 
 
 def verified_with_witness(book: Book) -> Verification:
@@ -130,7 +135,8 @@ def _concerns(event: Event, name: str | None, dataset: str | None, state: State)
     if dataset is None:
         return True
     if "name" in facts:
-        return state.release(facts["name"], facts["version"]).dataset == dataset
+        item = facts["name"], facts["version"]
+        return (state.releases.get(item) or state.mechanisms[item]).dataset == dataset
     return facts.get("dataset") == dataset or dataset in facts.get("missing", {})
 
 
@@ -146,11 +152,12 @@ def _check_step(state: State, event: Event) -> None:
 
 def _check_limits(state: State, event: Event) -> None:
     """No event that spends may have been written beyond the limit that held then."""
-    if event.kind not in ("published", "answered"):
+    if event.kind not in ("published", "answered", "offered"):
         return
-    dataset = state.release(event.facts["name"], event.facts["version"]).dataset
-    limit = state.limits.get(dataset)
-    if limit is not None and state.spending(dataset).exceeds(limit) and event.facts["how"] in ("fresh", "relax"):
+    item = event.facts["name"], event.facts["version"]
+    dataset = (state.releases.get(item) or state.mechanisms[item]).dataset
+    limit, spends = state.limits.get(dataset), event.facts.get("how", "fresh") in ("fresh", "relax")
+    if limit is not None and state.spending(dataset).exceeds(limit) and spends:
         raise LedgerDamaged("a budget must not be exceeded", came=f"dataset {dataset!r}", where=f"event {event.number}")
 
 
@@ -257,11 +264,13 @@ def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | Non
 
 
 def _facts(reason: str, state: State, known: RollbackLoss | None, said: Mapping[str, Level]) -> dict[str, object]:
-    """Where no witness says which releases lost something, all are closed; derived noise can only repeat itself."""
+    """Where no witness says which releases lost something, all are closed; derived noise repeats itself."""
     missing = {} if known is None else {dataset: list(levels) for dataset, levels in known.missing.items()}
     for dataset, one in said.items():
         missing.setdefault(dataset, []).append(one)
-    closed = () if state.is_derived else tuple(state.releases) if known is None else known.closed
+    closed = (*state.releases, *state.mechanisms) if known is None else known.closed
+    if state.is_derived:
+        closed = tuple(item for item in closed if item in state.mechanisms)
     return {
         "reason": reason,
         "missing": {dataset: [level_text(one) for one in levels] for dataset, levels in missing.items()},

@@ -24,6 +24,9 @@ and the level s in what the ledger wrote since (s = c for a ledger that was quar
 
 The last line: f(v_c, v_w) f(v_c, v_s) / f(v_c) is the law of the common response and its two continuations, and one
 individual changes the factors by at most exp(w), exp(s) and exp(c); s is in the books already.
+
+A mechanism that answers each person once and lost answers is closed: who is kept is repeated, and nobody is answered a
+second time, which costs nothing. Where the ledger has answered since, a person may have two answers: its level again.
 """
 
 import sqlite3
@@ -286,10 +289,19 @@ def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
             closed.append(item)
             again = ledger.releases[item].spent > kept.spent
             charge.extend([seen.spent, kept.spent] if again else [_difference(seen.spent, kept.spent)])
+    for item, asked in witness.mechanisms.items():
+        charge = missing.setdefault(asked.dataset, [])
+        if item not in common.mechanisms:
+            charge.append(asked.spent)
+        elif asked.persons > common.mechanisms[item].persons:
+            closed.append(item)
+            again = ledger.mechanisms[item].persons > common.mechanisms[item].persons
+            charge.extend([asked.spent] if again else [])
     for dataset, spending in witness.missing.items():
         if spending != common.missing.get(dataset):
             missing.setdefault(dataset, []).extend(spending.levels)
     closed += [item for item, release in witness.releases.items() if _is_closed_since(item, release.relaxable, ledger)]
+    closed += [item for item, one in witness.mechanisms.items() if not one.open and item in ledger.mechanisms]
     charged = {dataset: tuple(levels) for dataset, levels in missing.items() if levels}
     return RollbackLoss(charged, tuple(dict.fromkeys(closed)), _forgotten_limits(common, witness, ledger))
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.exact import Interval, Level, Number, exact, natural, round_down, round_up, settled, wrong_kind
+from utmost.exact.shown import Shown
 from utmost.noise.geometric import Geometric
 from utmost.noise.inversion import Chernoff, Groups, OnIntegers, Smoothed, not_zero
 from utmost.noise.law import law_level, read_confidence
@@ -27,7 +28,7 @@ _HALVINGS = 24
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Combination:
+class Combination(Shown):
     r"""S = sum of c_i G_i, the G_i independent with P(G_i = x) proportional to exp(-e_i |x|) on the integers.
 
     What is said of S is certified: every bound is on the safe side, whatever was rounded on the way. Where all

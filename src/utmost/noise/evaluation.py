@@ -169,7 +169,7 @@ def integer_quantiles(profile: Profile, p: Any, *, mirrored: bool) -> Any:
     else:
         values, settled = np.zeros(array.shape, np.int64), np.zeros(array.shape, bool)
     results = values.astype(object)
-    for place in zip(*np.nonzero(~settled), strict=True):
+    for place in map(tuple, np.argwhere(~settled).tolist()):
         results[place] = _quantile(profile, _upper(array[place], mirrored))
     fits = all(isinstance(results[place], int) and abs(results[place]) < 1 << 63 for place in np.ndindex(array.shape))
     return results.astype(np.int64) if fits else results

@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 from utmost.exact import Interval, Level, Number, checked, exact, exact_integer, natural, nearest, settled
+from utmost.exact.shown import Shown
 from utmost.noise.combination import Combination
 from utmost.noise.geometric import Geometric
 from utmost.noise.law import law_level, law_text, positive_integer, read_confidence
@@ -25,7 +26,7 @@ from utmost.noise.powers import cleared_bits
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class JointCells:
+class JointCells(Shown):
     r"""P(X = x) proportional to q^max(|x_1|, ..., |x_k|) on k integers, with q = exp(-epsilon / sensitivity).
 
     Args:

@@ -66,6 +66,10 @@ class Laplace(RealLaw):
         size = bits + 64 + (order + 1) * cleared_bits(self.rate)
         return (math.factorial(order) / self.rate.epsilon_interval(size) ** order).at(bits)
 
+    def entropy(self) -> float:
+        """1 + log(2 sensitivity / epsilon), in nats."""
+        return 1 + math.log(2) + math.log(self.sensitivity) - math.log(self.level.epsilon_float)
+
     def __repr__(self) -> str:
         return law_text(self)
 

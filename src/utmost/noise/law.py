@@ -1,11 +1,14 @@
 """What every law of additive noise knows, and how its parameters are read."""
 
+import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from importlib import import_module
 from typing import Any, Literal
 
-from utmost.errors import OutOfRange
-from utmost.exact import Level, Number, exact, exact_integer, level
+from utmost.errors import OutOfRange, PromiseBroken
+from utmost.exact import Level, Number, checked, exact, exact_integer, level
+from utmost.exact.shown import Shown
 from utmost.noise.costs import Cost, Moment, absolute, moment, squared
 
 THEOREM_11 = (
@@ -90,7 +93,7 @@ def _number_text(value: Any) -> str:
     return repr(value)
 
 
-class Law(ABC):
+class Law(Shown, ABC):
     """Noise that is epsilon-differentially private when added to a query of the given sensitivity.
 
     Attributes:
@@ -159,6 +162,89 @@ class Law(ABC):
         """E X^2."""
         return self.expected_cost(Moment(Fraction(2)))
 
+    def std(self) -> float:
+        """The standard deviation of the noise."""
+        return math.sqrt(self.variance())
+
+    def median(self) -> int:
+        """0, by symmetry."""
+        return 0
+
+    @abstractmethod
+    def entropy(self) -> float:
+        """The entropy in nats: -E log P(X) on the integers, -E log density on the reals."""
+
+    def interval(self, confidence: Number) -> tuple[int | float, int | float]:
+        """The least and the largest of the middle share of the noise: the quantiles of (1 -+ confidence) / 2.
+
+        Args:
+            confidence: strictly between 0 and 1; a float is read as the decimal it prints.
+        """
+        missed = (1 - read_confidence(confidence)) / 2
+        return self.icdf(missed), self.icdf(1 - missed)
+
+    def sf(self, x: Any) -> Any:
+        """P(X > x), by SciPy's name; see `ccdf`."""
+        return self.ccdf(x)
+
+    def ppf(self, p: Any) -> Any:
+        """The quantile of p, by SciPy's name; see `icdf`."""
+        return self.icdf(p)
+
+    @abstractmethod
+    def iccdf(self, q: Any) -> Any:
+        """The quantile of the upper tail."""
+
+    def isf(self, q: Any) -> Any:
+        """The quantile of the upper tail, by SciPy's name; see `iccdf`."""
+        return self.iccdf(q)
+
+    def rvs(self, size: int | tuple[int, ...] | None = None, *, loc: Any = 0, random_state: Any = None) -> Any:
+        """Noise alone, for simulations: never a release, since nothing is added to it and nothing is promised.
+
+        The draws are exact and from the operating system's randomness, like those of a release.
+
+        Args:
+            size: the shape; one number when left out.
+            loc: refused, unless 0: noise on a value is a release, which checks the value and states its promise.
+            random_state: refused, unless None: draws that can be repeated can be taken off again.
+
+        Raises:
+            PromiseBroken: for a ``loc`` and a ``random_state``.
+        """
+        if random_state is not None:
+            remedy = "Leave it out; tests that must repeat call utmost.testing.seeded_draw."
+            raise PromiseBroken(
+                "noise must not be drawn by what can be predicted", came="a random_state", remedy=remedy
+            )
+        if type(loc) not in (int, float) or loc != 0:
+            remedy = "Release a value with utmost.add_noise, or a table with utmost.release_table."
+            raise PromiseBroken("rvs must draw noise alone, around 0", came="a loc", where="rvs", remedy=remedy)
+        sampling = import_module("utmost.sampling")  # downstream, and loaded by its name when something is drawn
+        return sampling.sample(self, () if size is None else size)
+
+    def to_scipy(self) -> Any:
+        """The law as a distribution of SciPy, see `utmost.interop.scipy_law`."""
+        return _door().scipy_law(self)
+
+    @checked
+    def to_opendp(self, *, gradual: bool = False) -> Any:
+        """One number plus this noise, as a measurement of OpenDP, see `utmost.interop.opendp_measurement`.
+
+        Args:
+            gradual: for the geometric law: answers at any levels up to this one, all together at this one, see
+                `utmost.interop.gradual_measurement`.
+        """
+        return _door().gradual_measurement(self) if gradual else _door().opendp_measurement(self)
+
+    def to_dp_accounting(self, cells: int = 1) -> Any:
+        """The privacy loss distribution of noise on so many cells, see `utmost.interop.privacy_loss_distribution`."""
+        return _door().privacy_loss_distribution(self, cells)
+
+    def to_dp_event(self, cells: int = 1) -> Any:
+        """The level as an event of dp-accounting, see `utmost.interop.dp_event`."""
+        return _door().dp_event(self, cells)
+
 
 def read_confidence(confidence: Number) -> Fraction:
     """A confidence, strictly between 0 and 1, read exactly."""
@@ -166,3 +252,8 @@ def read_confidence(confidence: Number) -> Fraction:
     if not 0 < value < 1:
         raise OutOfRange("confidence must lie strictly between 0 and 1", came=confidence)
     return value
+
+
+def _door() -> Any:
+    """The room of other packages: downstream, and loaded by its name when one of its doors is opened."""
+    return import_module("utmost.interop")

@@ -318,6 +318,12 @@ class Staircase(RealLaw):
         result: Interval = self.profile.moment(IntervalPowers(self.level, bits + guard), order)
         return result.at(bits)
 
+    def entropy(self) -> float:
+        """-E log of the density, in nats: the density is that at 0 times b^k on step k, and E k has a closed form."""
+        epsilon, most = self.level.epsilon_float, self.logpdf(0.0)
+        log_steps = math.log(2) + math.log(self.sensitivity) + most - epsilon - 2 * math.log(-math.expm1(-epsilon))
+        return float(epsilon * math.exp(log_steps) - most)
+
     def __repr__(self) -> str:
         return law_text(self, gamma=self.gamma)
 

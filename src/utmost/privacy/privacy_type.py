@@ -24,6 +24,7 @@ from utmost.exact import (
     log_interval,
 )
 from utmost.exact.arrays import Rebuilt
+from utmost.exact.shown import Shown
 from utmost.spaces import DiscreteMetric, Space, counts, discrete, level_per
 
 Length = Fraction | Surd
@@ -181,7 +182,7 @@ _LOG_OF_NOTHING = log(np.finfo(np.float64).smallest_normal)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, weakref_slot=True)
-class PrivacyType(Rebuilt):
+class PrivacyType(Shown, Rebuilt):
     """The channels C on a space with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for all secrets x, z and outcomes y.
 
     On `counts(n)` these are the private count mechanisms (the central model); on `discrete(k)` the mechanisms of the

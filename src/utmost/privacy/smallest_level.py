@@ -8,14 +8,15 @@ from functools import cache
 from utmost.channels import Channel
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import Interval, Level, Number, Surd, checked, exact, level, log_interval, round_up
+from utmost.exact.shown import Shown
 from utmost.noise import IntegerLaw
 from utmost.privacy.curves import Law, curve_distance, curve_of_law
 from utmost.privacy.privacy_type import is_steeper, rows_of, suspects
 from utmost.spaces import Space
 
 
-@dataclass(frozen=True, slots=True)
-class SmallestEpsilon:
+@dataclass(frozen=True, slots=True, repr=False)
+class SmallestEpsilon(Shown):
     """The least level that contains a channel, with the place that needs it.
 
     Attributes:

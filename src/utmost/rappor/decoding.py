@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, SolverFailed
 from utmost.exact import Floats, Number, as_array, checked, exact
+from utmost.exact.shown import Shown
 from utmost.rappor.bits import BitResponse
 from utmost.rappor.words import Bloom, Tally
 
@@ -100,8 +101,8 @@ def _solved(gram: Floats, moments: Floats, free: NDArray[np.bool_]) -> Floats:
     return x
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+@dataclass(frozen=True, slots=True, repr=False)
+class Found(Shown):
     """A candidate word that the reports show to be there.
 
     Attributes:
@@ -129,8 +130,8 @@ class Found:
         return max(0.0, self.count - reach), self.count + reach
 
 
-@dataclass(frozen=True, slots=True)
-class Decoding:
+@dataclass(frozen=True, slots=True, repr=False)
+class Decoding(Shown):
     """The candidates found, most frequent first, and what is left.
 
     Attributes:

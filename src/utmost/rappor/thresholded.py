@@ -8,14 +8,15 @@ from typing import Any
 
 from utmost.errors import OutOfRange
 from utmost.exact import Interval, Level, checked, exp_interval, log_interval, nearest, wrong_kind
+from utmost.exact.shown import Shown
 from utmost.rappor.bits import BitResponse, Bits, Real, given_both
 from utmost.sampling.random_bits import Randomness
 
 _FLOAT_BITS = 160
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdedLaplace:
+@dataclass(frozen=True, slots=True, repr=False)
+class ThresholdedLaplace(Shown):
     r"""A bit's response as [bit + V > threshold], for V of the Laplace law of some rate.
 
     With q the quantile function of the standard Laplace law,
@@ -56,8 +57,8 @@ class ThresholdedLaplace:
         return (-log_interval(_odds(self.response.zero), inner) / self.rate.epsilon_interval(inner)).at(bits)
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdedPair:
+@dataclass(frozen=True, slots=True, repr=False)
+class ThresholdedPair(Shown):
     r"""The paper's way to relax a response: relax the Laplace noise behind it, and threshold again.
 
     The noise itself, seen at both levels, loses the larger rate only. The *bits* lose less than that, but more than

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.exact import checked, natural, plain_array, wrong_kind
+from utmost.exact.shown import Shown
 from utmost.rappor.bits import BitResponse, Bits, as_bits
 from utmost.sampling import uniform_integers
 from utmost.sampling.random_bits import Randomness
@@ -96,7 +97,7 @@ class Bloom:
 
         Cost: a microsecond or two for each different pair of word and cohort.
         """
-        if isinstance(words, str) or not hasattr(words, "__len__"):
+        if isinstance(words, str) or not (hasattr(words, "__len__") and hasattr(words, "__iter__")):
             raise wrong_kind("words", "a sequence of text", words)
         number: dict[str, int] = {}
         if not all(issubclass(kind, str) for kind in set(map(type, words))):
@@ -129,8 +130,8 @@ class Bloom:
         return groups.astype(np.int64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tally:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Tally(Shown):
     """Ones at each place and clients in each cohort.
 
     Attributes:

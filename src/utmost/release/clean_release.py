@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.exact import checked, frozen
+from utmost.exact.shown import Shown
 from utmost.noise import Combination
 from utmost.release.adapters import table_of
 from utmost.sampling.integers import narrowed
@@ -15,11 +16,11 @@ from utmost.workloads import Domain, Family
 from utmost.workloads.clean import controlled_rounding, nonnegative_least_squares
 from utmost.workloads.domain import Where
 from utmost.workloads.forms import selected
-from utmost.workloads.tree_reconstruction import LeastSquares
+from utmost.workloads.tree_reconstruction import SumSquares
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CleanRelease:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CleanRelease(Shown):
     """Atoms that are whole and not negative, the nearest to what was released, and all tables made of them.
 
     They are for display, and for programs that need counts. They are biased: a true zero can only be raised. Error
@@ -107,7 +108,7 @@ def _rebuilt(domain: Domain, atoms: NDArray[Any], *rest: Any) -> CleanRelease:
 
 
 def cleaned(
-    reconstruction: LeastSquares,
+    reconstruction: SumSquares,
     measured: Mapping[Family, NDArray[Any]],
     noise_of_an_atom: Combination,
     kind: str,

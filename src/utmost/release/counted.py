@@ -9,14 +9,16 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import Number, checked_parts, frozen
+from utmost.exact.shown import Shown
 from utmost.privacy.unit import Unit, read_unit
 from utmost.release.adapters import table_of
 from utmost.workloads import Domain, Family, Strategy
+from utmost.workloads.sums_and_differences import PairAxis
 
 
 @checked_parts
-@dataclass(frozen=True, slots=True, eq=False)
-class CountedTable:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CountedTable(Shown):
     """The true counts, or sums, of every atom of a declared domain; made by `count_table`.
 
     It holds true values: it is released and never published.
@@ -27,9 +29,12 @@ class CountedTable:
         unit: what one individual's presence changes, proven by how the table was counted.
         kind: of what kind the tables made of it are, as an adapter names it.
         part: where individuals were split into parts that share nobody: the partition and this part of it.
+        together: an axis of two values, where the atoms that one individual changes are those of ``unit.cells / 2``
+            rows along it.
 
     Raises:
         BadTable: for atoms of another shape, or that are no integers.
+        OutOfRange: for ``together`` that is no axis of two values.
     """
 
     domain: Domain
@@ -37,12 +42,15 @@ class CountedTable:
     unit: Unit
     kind: str = "columns:"
     part: tuple[str, str] | None = None
+    together: str | None = None
 
     def __post_init__(self) -> None:
         atoms = np.asarray(self.atoms)
         if atoms.shape != self.domain.shape or atoms.dtype.kind not in "iuO":
             came = f"{atoms.dtype} of shape {atoms.shape}"
             raise BadTable(f"there must be an integer for each atom, of shape {self.domain.shape}", came=came)
+        if self.together is not None:
+            PairAxis.of(self.domain, self.together)  # refuses another axis
         object.__setattr__(self, "atoms", frozen(atoms.copy()))
 
     @property
@@ -63,6 +71,12 @@ class CountedTable:
             remedy = "Make the strategy for the domain that the table was counted over."
             raise OutOfRange("the table and the strategy must have one domain", came="two", remedy=remedy)
         self.check_covered(strategy.unit)
+        if strategy.together is not None and strategy.together != self.together and self.domain.size > 2:
+            raise OutOfRange(
+                f"what one individual changes must be proved to be whole rows along {strategy.together!r}",
+                came="any atoms" if self.together is None else f"rows along {self.together!r}",
+                remedy=f'Count with together="{strategy.together}", or plan with noise="independent".',
+            )
 
     def check_covered(self, unit: Unit) -> None:
         """Check that a unit of privacy is no smaller than the one that was proved.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.exact import Level, Number, checked, level, plain_array, wrong_kind
 from utmost.exact import level as level_of
+from utmost.exact.shown import Shown
 from utmost.gradual import Path
 from utmost.privacy.unit import Unit, read_unit
 from utmost.release.lattice import Lattice, lattice_of
@@ -149,7 +150,7 @@ def _parts(history: History, which: NDArray[np.intp] | None, chosen: list[Level]
     return [(history.part(here == one), chosen[one]) for one in present]
 
 
-class GradualRelease:
+class GradualRelease(Shown):
     """Values and their noise at all levels at once.
 
     Each cell has noise of its own, geometric on the integers, or geometric on a fine grid (Laplace noise) on the reals.
@@ -338,7 +339,7 @@ Before = Callable[[Any], Any]
 After = Callable[[Any, Level], Any]
 
 
-class ProcessedRelease:
+class ProcessedRelease(Shown):
     """A gradual release of ``before(data)`` whose responses are read by ``after(response, level)``.
 
     The raw responses stay inside: what the reading hides, a clamped tail say, the next level still needs. Each level is
@@ -419,7 +420,7 @@ class ProcessedRelease:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NoisePath:
+class NoisePath(Shown):
     """The noise of one value at every level at once; as secret as the value itself.
 
     Attributes:

@@ -8,6 +8,7 @@ from typing import Any
 from utmost.errors import BadTable
 from utmost.exact import Level, Number, checked
 from utmost.exact import level as level_of
+from utmost.exact.shown import Shown
 from utmost.privacy.unit import Unit
 from utmost.release.gradual_release import GradualRelease
 from utmost.release.together import grouped, plan_together
@@ -16,7 +17,7 @@ from utmost.release.values import secure
 from utmost.sampling import Randomness
 
 
-class GradualTogether:
+class GradualTogether(Shown):
     """Columns of which one individual changes the cells of one row together, answered at any levels in any order.
 
     Pairs of columns are kept as sum and difference in a `GradualRelease`; an odd column by itself.

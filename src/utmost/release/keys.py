@@ -16,6 +16,7 @@ import numpy as np
 
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.exact import Level, Number, checked, level, natural
+from utmost.exact.shown import Shown
 from utmost.release.adapters import adapter_of
 from utmost.release.naming import NamingLaw, appearing, naming_law, read_delta
 from utmost.release.values import integer_cells, secure
@@ -26,8 +27,8 @@ _MOST_KEYS = 10**9
 _LARGEST_KEY = 10**4000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SelectedKeys:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SelectedKeys(Shown):
     """The keys that were named, and what was promised.
 
     Attributes:
@@ -117,8 +118,8 @@ def selected(
     return SelectedKeys(tuple(key for key, _ in named), tuple(noisy for _, noisy in named), total, delta, keys, law)
 
 
-@dataclass(frozen=True, slots=True)
-class NamedKeys:
+@dataclass(frozen=True, slots=True, repr=False)
+class NamedKeys(Shown):
     """The keys named at one delta.
 
     Attributes:
@@ -139,7 +140,7 @@ class NamedKeys:
         return promise_of_keys(self.level, self.delta, self.per_individual)
 
 
-class KeySelection:
+class KeySelection(Shown):
     """Keys named at growing deltas and one epsilon, without counts: nothing is lost by having been careful first.
 
     Keys only appear, each with the chance that is left given that it has not been named. The lists of all deltas

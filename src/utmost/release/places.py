@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable
 from utmost.exact import Level, Number, level, objects
+from utmost.exact.shown import Shown
 from utmost.noise.law import read_confidence
 from utmost.release.adapters import TableAdapter, adapter_of
 from utmost.release.columns import check_distinct, real_column
@@ -25,8 +26,8 @@ PLACES_KIND = "utmost places release"
 PLACES_FORMAT = 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PlacesRelease:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PlacesRelease(Shown):
     """A table whose points were released, and what was promised about them.
 
     Attributes:

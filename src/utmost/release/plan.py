@@ -8,6 +8,7 @@ from typing import Any
 
 from utmost.errors import LittleProtection, OutOfRange, RowsObserved
 from utmost.exact import Level, Number, checked, level, round_up
+from utmost.exact.shown import Shown
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Law, Staircase, relaxable_noise
 from utmost.noise.costs import Cost, Moment, cost_named
 from utmost.noise.law import read_confidence
@@ -49,8 +50,8 @@ def _units(sensitivity: Fraction) -> int:
 _MOST_STEPS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan(Shown):
     """The level, the individual it protects, and the one law that noises every released cell; made by `plan_release`.
 
     Attributes:

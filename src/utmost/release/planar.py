@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from utmost.errors import Infeasible, NotANumber, OutOfRange, Unsupported
 from utmost.exact import Level, Number, checked, checked_parts, exact, level, natural, round_up
 from utmost.exact.levels import integer_root
+from utmost.exact.shown import Shown
 from utmost.gradual import EuclideanLaplace
 from utmost.gradual.euclidean_noise import MOST_DIMENSIONS
 from utmost.noise.law import read_confidence
@@ -32,8 +33,8 @@ _PLACES_AT_ONCE = 1 << 22
 
 
 @checked_parts
-@dataclass(frozen=True, slots=True)
-class PlanarLaw:
+@dataclass(frozen=True, slots=True, repr=False)
+class PlanarLaw(Shown):
     """The noise of one answer, and the grid that the answer is rounded to.
 
     Args:
@@ -110,7 +111,7 @@ def _root_above(n: int) -> Fraction:
     return Fraction(integer_root(n << 128, 2) + 1, 1 << 64)
 
 
-class PlanarRelease:
+class PlanarRelease(Shown):
     """Points and their noise at all levels at once: epsilon for each unit of Euclidean distance.
 
     Each point x has a hidden path of noise V, of which V_e has the density c exp(-e |v|), whatever the dimension; what

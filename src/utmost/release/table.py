@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, NotDeclared, OutOfRange
 from utmost.exact import Level, Number
+from utmost.exact.shown import Shown
 from utmost.noise import Law
 from utmost.noise.costs import Cost
 from utmost.privacy.unit import Unit
@@ -24,8 +25,8 @@ from utmost.release.values import noised_by, secure
 from utmost.sampling import Randomness
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TableRelease:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TableRelease(Shown):
     """A released table and what was promised about it.
 
     Attributes:
@@ -37,6 +38,8 @@ class TableRelease:
         public: the columns that were declared public, and are published without noise.
         rows_from: where the list of rows comes from, "declared" or "observed".
     """
+
+    _shown = ("columns", "rows", "spent", "law", "radius")
 
     table: Any = field(repr=False)
     columns: tuple[str, ...]

@@ -18,6 +18,7 @@ import numpy as np
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, checked
 from utmost.exact import level as level_of
+from utmost.exact.shown import Shown
 from utmost.noise import Geometric, JointCells, RotatedPair
 from utmost.noise.law import read_confidence
 from utmost.privacy.unit import Unit, read_unit
@@ -35,8 +36,8 @@ from utmost.workloads import CellsTogether, TogetherKind, ways_together
 KIND, FORMAT = "utmost release of cells changed together", 1
 
 
-@dataclass(frozen=True, slots=True)
-class TogetherPlan:
+@dataclass(frozen=True, slots=True, repr=False)
+class TogetherPlan(Shown):
     """What a release of columns changed together promises, and how.
 
     Attributes:
@@ -163,8 +164,8 @@ def _radius(law: Any, sure: Fraction, halves: Halves) -> int | float:
     return radius
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TogetherRelease:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TogetherRelease(Shown):
     """A released table and what was promised about it.
 
     Attributes:
@@ -174,6 +175,8 @@ class TogetherRelease:
         public: the columns that were declared public.
         rows_from: where the list of rows comes from, "declared" or "observed".
     """
+
+    _shown = ("rows", "plan")
 
     table: Any = field(repr=False)
     plan: TogetherPlan

@@ -11,14 +11,15 @@ from typing import Any
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import Level, Number, checked, level, wrong_kind
 from utmost.exact import round_up as up
+from utmost.exact.shown import Shown
 from utmost.gradual import largest_ratio
 from utmost.privacy.unit import Unit
 from utmost.release.gradual_release import GradualRelease
 from utmost.sampling.random_bits import Randomness
 
 
-@dataclass(frozen=True, slots=True)
-class Coalitions:
+@dataclass(frozen=True, slots=True, repr=False)
+class Coalitions(Shown):
     """What was found of all coalitions of some recipients.
 
     Attributes:
@@ -81,7 +82,7 @@ def independent_loss(levels: Mapping[Hashable, Number | Level]) -> Fraction:
 Recipient = Hashable
 
 
-class TrustRelease:
+class TrustRelease(Shown):
     """One value, or table, shown to many recipients, to each at the level of its trust.
 
     All views come from one noise process, so the views of a coalition are together private at its largest level. Drawn
@@ -129,6 +130,9 @@ class TrustRelease:
             half_step=half_step,
             randomness=randomness,
         )
+
+    def __repr__(self) -> str:
+        return f"TrustRelease({len(self._levels)} recipients)"
 
     @property
     def levels(self) -> dict[Recipient, Level]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.exact.shown import Shown
 from utmost.noise import Combination
 from utmost.sampling.integers import narrowed
 
@@ -26,7 +27,7 @@ class Printing:
 
     Attributes:
         decimals: how many.
-        whole: whether the estimates are integers whatever the noise is, and rounding does nothing.
+        whole: whether the estimates are integers, or halves, whatever the noise is, and rounding does nothing.
     """
 
     decimals: int
@@ -40,8 +41,9 @@ class Printing:
         (Printing(decimals=0, whole=True), Printing(decimals=2, whole=False))
         """
         listed = list(noises)
-        if all(size.denominator == 1 for noise in listed for size in noise.coefficients):
-            return cls(0, True)
+        steps = math.lcm(*(size.denominator for noise in listed for size in noise.coefficients))
+        if steps <= 2:  # the estimates are sums of these multiples of integers
+            return cls(steps - 1, True)
         least = min(float(noise.variance) for noise in listed)
         if least <= 0:
             return cls(_MOST_DECIMALS, False)
@@ -69,8 +71,8 @@ class Printing:
         return steps if self.decimals == 0 else float(Fraction(steps, scale))
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer(Shown):
     """A sum as it is estimated, and how far it may be off.
 
     Attributes:

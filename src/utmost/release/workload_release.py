@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.exact import Level, Number, checked, frozen, level, wrong_kind
+from utmost.exact.shown import Shown
 from utmost.noise import Combination, Geometric, RatioBar, fieller, simultaneous_radii
 from utmost.noise.law import read_confidence
 from utmost.privacy import Unit
@@ -33,6 +34,7 @@ from utmost.workloads.domain import Where
 from utmost.workloads.forms import ProductForm, group_of, selected
 from utmost.workloads.reconstruction import precision_weights
 from utmost.workloads.tree_reconstruction import LeastSquares, reconstruction_of
+from utmost.workloads.turned_reconstruction import TurnedReconstruction
 from utmost.workloads.workload import narrowed
 
 Families = str | Sequence[str] | Family
@@ -104,29 +106,32 @@ def checked_workload(
     Raises:
         OutOfRange, Unsupported, BadTable: as `release_workload`.
     """
-    counted = table if isinstance(table, CountedTable) else CountedTable(strategy.domain, table, strategy.unit)
+    taken = strategy.unit, "columns:", None, strategy.together
+    counted = table if isinstance(table, CountedTable) else CountedTable(strategy.domain, table, *taken)
     counted.check_fits(strategy)
     laws = noise_laws(strategy, spent)
     weights = precision_weights({family: law.ratio for family, law in laws.items()})
-    reconstruction_of(strategy.domain, weights)
+    reconstruction_of(strategy.domain, weights, strategy.pair)
     warn_of_level(spent, max(laws.values(), key=lambda law: law.level), above=6)
     return counted, laws, weights
 
 
-@dataclass(frozen=True, eq=False)
-class WorkloadRelease:
+@dataclass(frozen=True, eq=False, repr=False)
+class WorkloadRelease(Shown):
     """The noisy sums of a workload, and what follows from them; made by `release_workload`.
 
     Attributes:
         strategy: the families that were measured and their shares, with domain and unit.
         level: what the whole release spent.
         confidence: of the radii that are shown unless another is asked for.
-        measured: of each measured family its noisy sums, integers of shape ``domain.group_shape``: all that was said
-            of the data. What else this class gives is computed from them.
+        measured: of each measured family its noisy sums, integers of shape ``strategy.measured_shape``: all that
+            was said of the data. What else this class gives is computed from them.
         kind: of what kind the tables made of it are, as an adapter names it.
         part: where individuals were split into parts that share nobody, the partition and this part of it.
         weights: of each measured family its weight in least squares; chosen by the noise when left out.
     """
+
+    _shown = ("domain", "spent", "confidence")
 
     strategy: Strategy
     level: Level
@@ -140,13 +145,13 @@ class WorkloadRelease:
         if set(self.measured) != set(self.strategy.shares):
             raise OutOfRange("the measured families must be those of the strategy", came="others")
         shaped = {
-            family: frozen(np.array(self.measured[family]).reshape(self.domain.group_shape(family)))
+            family: frozen(np.array(self.measured[family]).reshape(self.strategy.measured_shape(family)))
             for family in self.strategy.shares
         }
         object.__setattr__(self, "measured", shaped)
         if not self.weights:
             object.__setattr__(self, "weights", precision_weights(self._ratios))
-        reconstruction_of(self.domain, self.weights)  # refuses what cannot be reconstructed
+        reconstruction_of(self.domain, self.weights, self.strategy.pair)  # refuses what cannot be reconstructed
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = (self.strategy, self.level, self.confidence, dict(self.measured), self.kind, self.part, self.weights)
@@ -170,7 +175,7 @@ class WorkloadRelease:
     @cached_property
     def reconstruction(self) -> LeastSquares:
         """Least squares from the measured families."""
-        return reconstruction_of(self.domain, self.weights)
+        return reconstruction_of(self.domain, self.weights, self.strategy.pair)
 
     @property
     def statement(self) -> dict[str, Any]:
@@ -215,7 +220,7 @@ class WorkloadRelease:
         return self._table(chosen, columns, narrow)
 
     def raw(self, family: Families) -> Any:
-        """The noisy sums of one measured family as they were drawn, before anything was made of them.
+        """The noisy sums of one measured family as they were drawn, before anything was made of them; or differences.
 
         Raises:
             OutOfRange: for a family that was not measured.
@@ -224,7 +229,9 @@ class WorkloadRelease:
         if chosen not in self.measured:
             names = ", ".join(repr(self.domain.family_name(one)) for one in self.measured)
             raise OutOfRange("the family must be a measured one", came=family, remedy=f"Measured are {names}.")
-        return self._table(chosen, {"measured": self.measured[chosen].ravel()})
+        pair = self.strategy.pair
+        labelled = chosen if pair is None else pair.of_rows(chosen)
+        return self._table(labelled, {"measured": self.measured[chosen].ravel()})
 
     @checked
     def total(
@@ -332,7 +339,10 @@ class WorkloadRelease:
         Cost: seconds for 10^5 atoms.
         """
         atom = self.noise(group_of(self.domain, self.domain.finest))
-        return cleaned(self.reconstruction, self.measured, atom, self.kind)
+        squares, measured = self.reconstruction, self.measured
+        if isinstance(squares, TurnedReconstruction):
+            squares, measured = squares.on_atoms(measured)
+        return cleaned(squares, measured, atom, self.kind)
 
     def noise(self, form: ProductForm) -> Combination:
         """The law of an answer's error.

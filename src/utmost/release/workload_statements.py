@@ -22,6 +22,7 @@ from utmost.release.statements import level_facts, promise, stated_level
 from utmost.sampling.integers import narrowed
 from utmost.version import __version__
 from utmost.workloads import Domain, Family, Strategy
+from utmost.workloads.sums_and_differences import PairAxis
 
 WORKLOAD_KIND = "utmost workload release"
 WORKLOAD_FORMAT = 1
@@ -30,6 +31,15 @@ _THEOREM = (
     "each sum of a family is noised at the family's share of the level, one individual changes no more atoms than are "
     "charged, each atom lies in one group of a family, and the shares are together 1; what is computed of the sums "
     "costs nothing. Estimates are least squares, unbiased exactly; lossless to relax with these shares"
+)
+
+
+_TURNED_THEOREM = (
+    "sums and differences of the two atoms of a row are measured, and |d_1 + d_2| + |d_1 - d_2| = 2 max(|d_1|, |d_2|): "
+    "one individual changes sums and differences together by no more than independent noise would pay for the atoms. "
+    "Each family's are noised at its share of the level, each group holds a row once, and the shares of sums are "
+    "together 1, as are those of differences; what is computed of them costs nothing. Estimates are least squares, "
+    "unbiased exactly; lossless to relax with these shares"
 )
 
 
@@ -88,18 +98,19 @@ def workload_statement(release: Noised) -> dict[str, Any]:
         "kind": WORKLOAD_KIND,
         "format": WORKLOAD_FORMAT,
         "utmost": __version__,
-        "guarantee": f"{promise(release.level, unit, 'the released sums', 'atom')} {assumed}",
+        "guarantee": f"{promise(release.level, unit, 'the released sums', 'atom')} {_assumed(strategy)}{assumed}",
         **level_facts(release.level),
         "neighbours": unit.neighbours,
         "sensitivity": str(unit.sensitivity),
         "cells": unit.cells,
         "charged": unit.charged,
-        "theorem": _THEOREM,
+        "theorem": _THEOREM if strategy.pair is None else _TURNED_THEOREM,
         "confidence": float(release.confidence),
         "confidence_exactly": str(release.confidence),
         "domain": release.strategy.domain.facts(),
         "atoms": release.strategy.domain.size,
         "families": _family_facts(release),
+        **({} if strategy.together is None else {"together": strategy.together}),
         "part": None if release.part is None else list(release.part),
         "domain_from": "declared",
         "measured": {"of": "domain and sums", "sha256": sums_digest(release)},
@@ -107,12 +118,29 @@ def workload_statement(release: Noised) -> dict[str, Any]:
     }
 
 
+def _assumed(strategy: Strategy) -> str:
+    """What is taken for granted beside the unit where sums and differences are measured."""
+    if strategy.pair is None:
+        return ""
+    rows = strategy.unit.cells // 2
+    which = "the two atoms of one row" if rows == 1 else f"the atoms of at most {rows} rows"
+    return (
+        f"It takes for granted that these are {which}, a row having an atom for {strategy.pair.words} of "
+        f"{strategy.together!r}, and that no other atom changes. "
+    )
+
+
+def _measures(pair: PairAxis, family: Family) -> str:
+    return f"{'differences' if pair.is_difference(family) else 'sums'} of {pair.words}"
+
+
 def _family_facts(release: Noised) -> list[dict[str, Any]]:
     laws = noise_laws(release.strategy, release.level)
     return [
         {
             "family": release.strategy.domain.family_name(family),
-            "sums": int(np.prod(release.strategy.domain.group_shape(family))),
+            "sums": int(np.prod(release.strategy.measured_shape(family))),
+            **({} if release.strategy.pair is None else {"of": _measures(release.strategy.pair, family)}),
             "share": str(release.strategy.shares[family]),
             "per_sum": level_facts(law.level),
             "law": type(law).__name__,
@@ -127,11 +155,13 @@ def _family_facts(release: Noised) -> list[dict[str, Any]]:
 def sums_digest(release: Noised) -> str:
     """The SHA-256 of the UTF-8 text of a JSON list, without spaces: the domain, and a pair for each measured family.
 
+    Where sums and differences of an axis of two values were measured, its name follows the domain.
     A pair is the family's name and its noisy sums as decimal text, in the order of the domain's values; the families
     come in the order of the statement.
     """
     pairs = [[name, [str(one) for one in sums]] for name, sums in _sums(release).items()]
-    named = [release.strategy.domain.facts(), *pairs]
+    together = [] if release.strategy.together is None else [release.strategy.together]
+    named = [release.strategy.domain.facts(), *together, *pairs]
     text = json.dumps(named, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -179,15 +209,16 @@ def check_stated(facts: Mapping[str, Any], release: Noised) -> None:
 def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
     domain = Domain.of_facts(facts["domain"])
     unit = Unit(facts["sensitivity"], facts["cells"], facts["neighbours"])
+    strategy = Strategy(domain, unit, facts["shares"], together=facts.get("together"))
     sums, weights = {}, {}
     for one in facts["families"]:
         family, row = domain.family(one["family"]), facts["sums"][one["family"]]
         if not all(type(number) is int for number in row):
             raise BadTable("the noisy sums must be integers", came="others", where=repr(one["family"]))
-        sums[family] = narrowed(np.array(row, dtype=object)).reshape(domain.group_shape(family))
+        sums[family] = narrowed(np.array(row, dtype=object)).reshape(strategy.measured_shape(family))
         weights[family] = one["weight"]
     return {
-        "strategy": Strategy(domain, unit, facts["shares"]),
+        "strategy": strategy,
         "level": stated_level(facts),
         "confidence": read_confidence(facts["confidence_exactly"]),
         "measured": sums,

@@ -81,23 +81,41 @@ class Drawing:
             Unsupported: for a channel of floats.
             OutOfRange: for a secret that is none of these, whose place in the list is named.
         """
-        rows = self.mechanism.shape[0] if isinstance(self.mechanism, Channel) else self.mechanism.size
-        asked, size = _Asked.read(secrets, self.names, rows), _sizes(shape)
+        asked, size = self._asked(secrets), _sizes(shape)
         if prod(size) * asked.rows.size > _MOST:
             raise OutOfRange(f"at most {_MOST} outcomes can be drawn at once", came="more", where="draw")
-        drawn = _drawn(
-            self.mechanism,
-            np.broadcast_to(asked.rows, (*size, *asked.rows.shape)).reshape(-1),
-            randomness,
-            method,
-        )
-        if self.remap is not None:
-            drawn = self.remap.actions[drawn]
+        rows = np.broadcast_to(asked.rows, (*size, *asked.rows.shape)).reshape(-1)
+        drawn = self.numbers(rows, randomness, method)
         answers = self.answers if asked.is_named else None
         if not size and asked.is_one:
             return int(drawn[0]) if answers is None else answers[int(drawn[0])]
         found = drawn.reshape(*size, *(() if asked.is_one else asked.rows.shape))
         return found if answers is None else _by_name(answers)[found]
+
+    def rows(self, secrets: Any) -> NDArray[np.intp]:
+        """The row of each secret of a list, which are given by number or by name.
+
+        Raises:
+            OutOfRange: for a secret that is none of these, whose place in the list is named.
+        """
+        return self._asked(secrets).rows
+
+    def numbers(self, rows: NDArray[np.intp], randomness: Randomness, method: Method | None) -> NDArray[np.intp]:
+        """An outcome for each row, by its number, whatever secrets and outcomes are called."""
+        drawn = _drawn(self.mechanism, rows, randomness, method)
+        return drawn if self.remap is None else np.asarray(self.remap.actions[drawn], np.intp)
+
+    def _asked(self, secrets: Any) -> "_Asked":
+        size = self.mechanism.shape[0] if isinstance(self.mechanism, Channel) else self.mechanism.size
+        return _Asked.read(secrets, self.names, size)
+
+
+def drawing_of(mechanism: Any) -> Drawing:
+    """What is drawn from where a channel, or a design, is: an `Optimum` says so itself."""
+    if isinstance(mechanism, Channel):
+        return Drawing(mechanism, mechanism.secrets, mechanism.outcomes)
+    found: Drawing = mechanism._drawing()
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

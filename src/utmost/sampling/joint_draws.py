@@ -4,7 +4,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from utmost.exact import Interval, natural, objects
+from utmost.exact import Interval, checked, natural, objects
 from utmost.noise import JointCells
 from utmost.sampling.categorical import Categorical
 from utmost.sampling.draw import CHUNK, Method, plan_for
@@ -16,6 +16,7 @@ from utmost.sampling.random_bits import Randomness, source
 _SUM_BITS = 61
 
 
+@checked
 def sample_joint_cells(
     law: JointCells, rows: int, *, randomness: Randomness | None = None, method: Method | None = None
 ) -> Integers:

@@ -7,6 +7,7 @@ import numpy as np
 
 from utmost.errors import NotALoss
 from utmost.exact import Array, checked, frozen, indices, is_exact, natural, to_floats
+from utmost.exact.shown import Shown
 from utmost.spaces.losses import Loss, from_function, loss_matrix
 from utmost.spaces.priors import prior as check_prior
 
@@ -15,7 +16,7 @@ _KEPT = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Consumer:
+class Consumer(Shown):
     """A prior over n secrets and a loss over (n secrets, k actions), in one kind of number.
 
     The consumer is exact when its prior and its loss are; otherwise both are float64.

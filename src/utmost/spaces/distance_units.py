@@ -37,6 +37,7 @@ _DISTANCE = re.compile(r"\s*([0-9][0-9./]*(?:[eE][+-]?[0-9]+)?)?\s*([^\W\d][\w ]
 _LOGARITHM = re.compile(r"\s*([0-9][0-9./]*)?\s*\*?\s*(?:ln|log)\s*\(?\s*([0-9][0-9./]*)\s*\)?\s*", re.IGNORECASE)
 
 
+@checked
 def unit_named(text: str) -> str:
     """The short name of a unit; a word that is no length and no time, such as cells, is its own.
 
@@ -50,6 +51,7 @@ def unit_named(text: str) -> str:
     return _SPELLED.get(word, _SPELLED.get(singular, word))
 
 
+@checked
 def is_unit(text: str) -> bool:
     """Whether text names a unit of length or of time.
 

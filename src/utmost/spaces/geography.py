@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, NotAMetric, OutOfRange, Unsupported
 from utmost.exact import Array, Number, checked, fractions, frozen
 from utmost.exact.arrays import Rebuilt
+from utmost.exact.shown import Shown
 from utmost.spaces.distance_units import distance_in, unit_named
 from utmost.spaces.place_tables import (
     Survey,
@@ -28,8 +29,8 @@ from utmost.spaces.surveyed_distances import Position, closure, great_circle_ste
 Way = Literal["great-circle", "metres", "roads", "cells"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Geography(Rebuilt):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Geography(Shown, Rebuilt):
     """Where places are, beside how far they are apart.
 
     Attributes:

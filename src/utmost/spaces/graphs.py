@@ -13,13 +13,15 @@ from utmost.spaces.space import Space, TableMetric, distance_table
 Ends = list[tuple[int, int]]
 
 
-def graph(edges: Any) -> Space:
+def graph(edges: Any, weight: str | None = None) -> Space:
     """The nodes of a connected graph, with the length of the shortest path between them.
 
     Args:
         edges: pairs (u, v), of length 1, or triples (u, v, length) with positive lengths (integers, Fractions and text
             stay exact); or an undirected networkx graph, whose edge attribute "weight" is read where it is present. Of
             several edges between two nodes the shortest counts.
+        weight: the attribute that holds the lengths of a networkx graph, "length" in those of osmnx; every edge must
+            have it then, and loops, which lead nowhere, are passed over.
 
     Returns:
         A space whose labels are the nodes: 0, 1, ..., n-1 in this order if these are the nodes, else in the order in
@@ -27,6 +29,7 @@ def graph(edges: Any) -> Space:
 
     Raises:
         NotAMetric: for an unconnected or directed graph, a loop, an edge without positive length, and no edges at all.
+        OutOfRange: for a weight where the edges are a list.
 
     Cost: O(n m) for n nodes and m edges in each of a few sweeps.
 
@@ -34,21 +37,24 @@ def graph(edges: Any) -> Space:
     >>> star.labels, star.length(1, 3)
     (('hub', 'a', 'b', 'c'), Fraction(3, 2))
     """
-    nodes, ends, lengths = _read(edges)
+    nodes, ends, lengths = _read(edges, weight)
     order = _outward(nodes, ends)
     table = _shortest_paths(len(nodes), [ends[k] for k in order], lengths[order])
     roads = np.array(sorted({(min(e), max(e)) for e in ends}), dtype=np.intp)
     return Space(TableMetric.trusted(table, roads), labels=nodes)
 
 
-def _read(edges: Any) -> tuple[list[Hashable], Ends, Array]:
+def _read(edges: Any, weight: str | None = None) -> tuple[list[Hashable], Ends, Array]:
     """The nodes, the edges as pairs of their numbers, and the lengths in one kind of number."""
     number: dict[Hashable, int] = {}
     if hasattr(edges, "is_directed"):
         if edges.is_directed():
-            raise NotAMetric("distances are symmetric, so a graph must be undirected", came=edges)
+            remedy = "Take network.to_undirected(), or spaces.places(network, both_ways=True) for streets."
+            raise NotAMetric("distances are symmetric, so a graph must be undirected", came=edges, remedy=remedy)
         number = {node: k for k, node in enumerate(edges.nodes)}
-        edges = list(edges.edges(data="weight", default=1))
+        edges = _edges_of(edges, weight)
+    elif weight is not None:
+        raise OutOfRange("only a networkx graph has a weight by name", came=weight, where="weight")
     ends, lengths = [], []
     for edge in edge_list(edges):
         if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
@@ -66,6 +72,17 @@ def _read(edges: Any) -> tuple[list[Hashable], Ends, Array]:
     if all(type(node) is int for node in nodes) and set(nodes) == set(range(len(nodes))):
         nodes, ends = sorted(nodes), [(nodes[u], nodes[v]) for u, v in ends]  # type: ignore[misc, type-var]
     return nodes, ends, lengths_read
+
+
+def _edges_of(network: Any, weight: str | None) -> list[tuple[Hashable, Hashable, Any]]:
+    """The edges of a graph of networkx with their lengths, which are 1 where nobody named them and they are missing."""
+    if weight is None:
+        return list(network.edges(data="weight", default=1))
+    found = [edge for edge in network.edges(data=weight) if edge[0] != edge[1]]
+    for u, v, length in found:
+        if length is None:
+            raise NotAMetric(f"every edge must have the attribute {weight!r}", came=f"none from {u!r} to {v!r}")
+    return found
 
 
 def edge_list(edges: Any) -> list[Any]:

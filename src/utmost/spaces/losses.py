@@ -23,6 +23,7 @@ from utmost.exact import (
     natural,
     to_floats,
 )
+from utmost.exact.shown import Shown
 from utmost.spaces.space import Metric, Space
 
 # Python prints integers of up to 4300 digits, and a loss has its numbers in its name.
@@ -31,7 +32,7 @@ _TOO_LONG = 10**_DIGITS
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(Shown):
     """A loss as a rule l(i, r) of secret i and action r, both numbered from 0.
 
     Attributes:

@@ -124,6 +124,25 @@ def survey_of_network(network: Any, places: Sequence[Hashable], latitude: str, l
     return Survey(places, None, None, crs)
 
 
+def is_geometry(table: Any) -> bool:
+    """Whether something is a GeoSeries or a GeoDataFrame."""
+    return hasattr(table, "geom_type") and hasattr(table, "crs")
+
+
+def planar_points(table: Any) -> tuple[list[Hashable], list[tuple[float, float]]]:
+    """The index and the coordinates (x, y) of points in a plane, in the unit of their reference system.
+
+    Raises:
+        Unsupported: for coordinates in degrees.
+        BadTable: for a place without geometry.
+    """
+    found = _of_geometry(table, "")
+    if found.in_degrees:
+        remedy = "Take spaces.places, or table.to_crs(...) to a projected system."
+        raise Unsupported("points in a plane need lengths", came="degrees", where="points", remedy=remedy)
+    return list(found.labels), [(float(east), float(north)) for north, east in found.positions or ()]
+
+
 def _of_geometry(table: Any, name: str) -> Survey:
     """A GeoSeries by its index, a GeoDataFrame by a column of names if it has it; areas stand at a point in them."""
     geometry = table.geometry

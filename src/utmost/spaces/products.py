@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotAMetric, NotANumber, OutOfRange, quoted
 from utmost.exact import Array, Surd, as_array, checked, frozen, is_exact, objects
+from utmost.spaces.place_tables import is_geometry, planar_points
 from utmost.spaces.space import Metric, Space, TableMetric, distance_table
 
 
@@ -161,7 +162,8 @@ def points(
 
     Args:
         places: (n, d) coordinates, or (n,) on a line; integers, Fractions and text stay exact, a float makes all
-            float64. For a metric that is a function: a list of anything.
+            float64. Or a GeoSeries or GeoDataFrame in a projected reference system, in its unit: labels are its index,
+            and areas stand at a point in them. For a metric that is a function: a list of anything.
         metric: "euclidean", "manhattan", "chebyshev" (the largest coordinate difference), or a function d(p, q), which
             is asked for every pair and checked to be a metric.
         labels: one per point; the points themselves (as tuples, or as numbers on a line) when left out, if they can be.
@@ -170,6 +172,7 @@ def points(
         NotAMetric: for two points at one place, for coordinates that are no numbers, and for a function that is no
             metric, naming the pair or the triple.
         OutOfRange: for a metric by another name.
+        Unsupported: for geometry in degrees, which are no lengths; `places` measures along the earth.
 
     Cost: O(n^2 d); O(n^3) for a function. Exact Euclidean distances also cost the factors of each squared distance.
 
@@ -179,6 +182,9 @@ def points(
     >>> points(["cat", "cart", "dog"], metric=lambda p, q: len(set(p) ^ set(q))).distances[0].tolist()
     [0, 1, 6]
     """
+    if is_geometry(places) and not callable(metric):
+        names, places = planar_points(places)
+        labels = names if labels is None else labels
     listed = list(places)
     if callable(metric):
         try:

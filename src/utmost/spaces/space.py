@@ -25,6 +25,7 @@ from utmost.exact import (
     to_floats,
 )
 from utmost.exact.arrays import Rebuilt
+from utmost.exact.shown import Shown
 
 
 class Metric(ABC):
@@ -276,7 +277,7 @@ def _check_triangles(values: Array, tolerance: float) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Space(Rebuilt):
+class Space(Shown, Rebuilt):
     """Secrets 0, 1, ..., n-1 with a metric d, and a label for each.
 
     A metric is symmetric, zero exactly on the diagonal, and has d(x, y) <= d(x, z) + d(z, y). The named spaces

@@ -26,6 +26,7 @@ from utmost.tables.event_codes import Persons, Places, amounts_in, places_on
 from utmost.tables.persons_in_order import CELL, PersonsInOrder, cell_totals, gathered_totals, totals_schema
 from utmost.workloads import Axis, Domain
 from utmost.workloads.axes import Label
+from utmost.workloads.sums_and_differences import PairAxis
 
 KEY_BYTES = 32
 _LARGEST_DOMAIN = 1 << 62
@@ -45,6 +46,7 @@ def count_table(
     per_atom: Bounds = ...,
     values: str | None = ...,
     part: None = ...,
+    together: str | None = ...,
     key: bytes | None = ...,
     neighbours: str = ...,
     progress: Progress | None = ...,
@@ -62,6 +64,7 @@ def count_table(
     per_atom: Bounds = ...,
     values: str | None = ...,
     part: str | Mapping[str, Sequence[Label]],
+    together: str | None = ...,
     key: bytes | None = ...,
     neighbours: str = ...,
     progress: Progress | None = ...,
@@ -79,6 +82,7 @@ def count_table(
     per_atom: Any = 1,
     values: str | None = None,
     part: Any = None,
+    together: str | None = None,
     key: bytes | None = None,
     neighbours: str = "add-remove",
     progress: Progress | None = None,
@@ -104,6 +108,8 @@ def count_table(
         values: a column of integers to be summed; None, and events are counted.
         part: an axis of the domain, or {column: list of labels}, that splits the table into parts each person is in
             only one of: a person with events in several is kept in the one with the least hash.
+        together: an axis of two values: the atoms of a person are kept row by row along it, both or neither, of
+            ``at_most / 2`` rows. Sums and differences of the two can be released then, see `Strategy`.
         key: of the hashes: with the same key and events the same atoms are kept. New random bytes when None. The proof
             needs neither a secret key nor a good hash; who knows the key can choose names whose atoms are kept.
         neighbours: "add-remove" or "change-one", see `Unit`.
@@ -134,13 +140,14 @@ def count_table(
     if exact_integer(at_most, "at_most") < 1:
         raise OutOfRange("at_most must be at least 1", came=at_most, remedy="Give how many atoms a person may change.")
     plan = _Counting.of(_declared(domain, by), by, part, person, values)
+    pair = None if together is None else _pair_axis(plan, together, at_most)
     unit = Unit(bound, min(at_most, plan.atoms), neighbours)
-    rule = _Kept(plan, low, high, at_most, token_bytes(KEY_BYTES) if key is None else bytes(key))
+    rule = _Kept(plan, low, high, at_most, pair, token_bytes(KEY_BYTES) if key is None else bytes(key))
     flat, kind = _counted_by_engine(events, rule) if is_engine_frame(events) else _counted_here(events, rule, progress)
     found = flat.reshape(plan.parts, *plan.shape)
     if plan.part is None:
-        return CountedTable(Domain(plan.named), found[0], unit, kind)
-    return _split(plan, plan.part, found, unit, kind)
+        return CountedTable(Domain(plan.named), found[0], unit, kind, together=together)
+    return _split(plan, plan.part, found, unit, kind, together)
 
 
 def _counted_here(events: Any, rule: "_Kept", progress: Progress | None) -> tuple[NDArray[Any], str]:
@@ -236,11 +243,12 @@ class _Kept:
     low: int
     high: int
     at_most: int
+    pair: PairAxis | None
     key: bytes
     _readers: list[tuple[str, int, Places]] = field(default_factory=list)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Kept, (self.plan, self.low, self.high, self.at_most, self.key)
+        return _Kept, (self.plan, self.low, self.high, self.at_most, self.pair, self.key)
 
     @property
     def person(self) -> str:
@@ -271,6 +279,8 @@ class _Kept:
         if self.plan.part is not None:
             pairs = _in_one_part(pairs, self.plan.atoms, texts, self.key)
         inner = Pairs(pairs.persons, pairs.cells % self.plan.atoms, pairs.sums)
+        if self.pair is not None:
+            return pairs.where(_in_rows(inner, self.pair, self.at_most // 2, texts, self.key))
         return pairs.where(least_hashed(inner, self.at_most, texts, key=self.key, purpose=b"atom"))
 
     def summed(self, pairs: Pairs, texts: list[str]) -> Any:
@@ -354,11 +364,44 @@ def _in_one_part(pairs: Pairs, atoms: int, persons: Sequence[str], key: bytes) -
     return pairs.where(np.repeat(kept, np.diff(first, append=len(parts))))
 
 
-def _split(plan: _Counting, part: Axis, found: NDArray[Any], unit: Unit, kind: str) -> dict[Label, CountedTable]:
+def _pair_axis(plan: _Counting, together: str, at_most: int) -> PairAxis:
+    """The axis along which a person's atoms are kept by rows.
+
+    Raises:
+        OutOfRange: for other than two values, and an odd number of atoms.
+    """
+    if at_most % 2:
+        remedy = f"Pass at_most={at_most + 1} for {(at_most + 1) // 2} rows of two atoms."
+        raise OutOfRange("at_most must be even where whole rows are kept", came=at_most, remedy=remedy)
+    if not plan.axes:
+        raise OutOfRange("together must be an axis of the table", came=together)
+    return PairAxis.of(Domain(plan.named), together)
+
+
+def _in_rows(pairs: Pairs, pair: PairAxis, rows: int, persons: Sequence[str], key: bytes) -> NDArray[np.bool_]:
+    """Which pairs of person and atom are kept: those in the so many rows of a person that have the least hashes."""
+    after = prod(pair.domain.shape[pair.place + 1 :])
+    row = pairs.cells // (2 * after) * after + pairs.cells % after
+    order = np.lexsort((row, pairs.persons))
+    who, which = pairs.persons[order], row[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (who[1:] != who[:-1]) | (which[1:] != which[:-1])
+    first = np.flatnonzero(new)
+    taken = least_hashed(
+        Pairs(who[first], which[first], pairs.sums[order][first]), rows, persons, key=key, purpose=b"row"
+    )
+    kept = np.empty(len(order), dtype=bool)
+    kept[order] = np.repeat(taken, np.diff(first, append=len(order)))
+    return kept
+
+
+def _split(
+    plan: _Counting, part: Axis, found: NDArray[Any], unit: Unit, kind: str, together: str | None
+) -> dict[Label, CountedTable]:
     """A table for each part; those of one call share an identity that no other call has."""
     identity, name = token_hex(16), part.levels[0]
     tables = {}
     for label, atoms in zip(part.labels[0], found, strict=True):
         domain = Domain(plan.named or {name: [label]})
-        tables[label] = CountedTable(domain, atoms.reshape(domain.shape), unit, kind, (identity, str(label)))
+        tables[label] = CountedTable(domain, atoms.reshape(domain.shape), unit, kind, (identity, str(label)), together)
     return tables

@@ -53,6 +53,9 @@ def publish_frame(
     Raises:
         as `Ledger.publish`; Unsupported: for a declared largest value, since nothing is stored.
     """
+    if promise.points is not None:
+        remedy = "Collect the frame first, and publish it without an engine."
+        raise Unsupported("points in the plane have no noise by item", came="a frame of an engine", remedy=remedy)
     if promise.largest is not None:
         remedy = "Leave it out."
         raise Unsupported("what an engine answers takes no room that largest= would bound", remedy=remedy)

@@ -21,7 +21,7 @@ from utmost.release import GradualRelease, PlanarRelease, WorkloadRelease
 from utmost.release.gradual_release import units_of
 from utmost.release.values import noised
 from utmost.release.workload_release import noised_workload
-from utmost.sampling.channel_draws import Drawing
+from utmost.sampling.channel_draws import drawing_of
 from utmost.sampling.draw import Method
 from utmost.sampling.random_bits import KeyedRandomness
 from utmost.workloads import Strategy
@@ -178,8 +178,4 @@ def seeded_draw(
     >>> one.tolist() == other.tolist()
     True
     """
-    if isinstance(mechanism, Channel):
-        drawing = Drawing(mechanism, mechanism.secrets, mechanism.outcomes)
-    else:
-        drawing = mechanism._drawing()
-    return drawing.outcomes(secrets, shape, SeededRandomness(seed), method)
+    return drawing_of(mechanism).outcomes(secrets, shape, SeededRandomness(seed), method)

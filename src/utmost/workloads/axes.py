@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import Number, checked, exact, exact_integer, frozen
+from utmost.exact.shown import Shown
 
 Label = str | int
 """A value as it is declared and published: text or an integer. What reads as the same text is the same value."""
@@ -23,8 +24,8 @@ Label = str | int
 MOST_VALUES = 10**8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Axis:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Axis(Shown):
     """One axis of a domain; made by `plain`, `hierarchy`, `bins`, or a list given to `Domain`.
 
     Attributes:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Array, Floats, frozen, wrong_kind
+from utmost.exact.shown import Shown
 from utmost.workloads.domain import Domain, Family
 from utmost.workloads.spectra import Chain, group_spectrum
 
@@ -48,8 +49,8 @@ def relative_precision(share: Any, level: float) -> Any:
     return (np.exp((part - 1) * level / 2) * np.expm1(-part * level) / np.expm1(-level))[()] ** 2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Blocks:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Blocks(Shown):
     """The families and the eigenspaces of a domain, and how they lie to each other; made by `of`.
 
     Attributes:

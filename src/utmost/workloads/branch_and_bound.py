@@ -18,6 +18,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.exact import Floats, Level, Number, checked, exact, level, natural
+from utmost.exact.shown import Shown
 from utmost.privacy import Unit
 from utmost.workloads.blocks import Blocks, precision, relative_precision
 from utmost.workloads.candidates import candidate_families, named_candidates, search_starts
@@ -31,8 +32,8 @@ _TANGENTS = 12
 _STEPS = np.linspace(0.1, 1, 10)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CertifiedShares:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CertifiedShares(Shown):
     """Shares of the level, their weighted error, and a bound that no shares of these families are below.
 
     Attributes:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from utmost.errors import OutOfRange
 from utmost.exact import Level, checked
+from utmost.exact.shown import Shown
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, JointCells, RotatedPair, optimal_noise
 from utmost.noise.costs import absolute
 from utmost.privacy.unit import Unit
@@ -17,8 +18,8 @@ TogetherKind = Literal["independent", "rotated", "joint"]
 _PAIR, _SINGLE = 7, 4
 
 
-@dataclass(frozen=True, slots=True)
-class CellsTogether:
+@dataclass(frozen=True, slots=True, repr=False)
+class CellsTogether(Shown):
     """One way to noise k cells.
 
     Attributes:

@@ -27,7 +27,7 @@ from utmost.errors import SolverFailed
 from utmost.exact import Floats
 from utmost.programs import LinearProgram, solve
 from utmost.workloads.domain import Domain, Family
-from utmost.workloads.tree_reconstruction import LeastSquares
+from utmost.workloads.tree_reconstruction import SumSquares
 
 _NEAR = 1e-7  # an atom that is so near to a whole number is that number
 _ROUNDS, _STEPS = 200, 60
@@ -53,7 +53,7 @@ class NonNegative:
 
 
 def nonnegative_least_squares(
-    reconstruction: LeastSquares,
+    reconstruction: SumSquares,
     measured: Mapping[Family, NDArray[Any]],
     tolerance: float = 1e-6,
 ) -> NonNegative:
@@ -94,7 +94,7 @@ def nonnegative_least_squares(
 
 
 def _rounded_estimates(
-    reconstruction: LeastSquares, measured: Mapping[Family, NDArray[Any]]
+    reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any]]
 ) -> tuple[NDArray[Any], Floats]:
     """The estimates of the atoms as whole numbers >= 0, and what is left of each."""
     finest = reconstruction.domain.finest
@@ -123,7 +123,7 @@ class _Squares:
     least: float
 
     @classmethod
-    def of(cls, reconstruction: LeastSquares, sums: Mapping[Family, Floats], lower: Floats) -> "_Squares":
+    def of(cls, reconstruction: SumSquares, sums: Mapping[Family, Floats], lower: Floats) -> "_Squares":
         least, largest = map(float, reconstruction.curvatures)
         weights = {family: weight / largest for family, weight in reconstruction.weights.items()}
         pull = np.zeros(reconstruction.domain.shape)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, WrongKind
 from utmost.exact import frozen, wrong_kind
+from utmost.exact.shown import Shown
 from utmost.workloads.axes import Axis, Label, bins, hierarchy, plain, text_of
 
 Family = tuple[int, ...]
@@ -27,8 +28,8 @@ Where = Mapping[str, Any]
 """Which atoms a sum takes: of some levels, by name, a label, a list of labels, or of bins a slice of edges."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Domain:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Domain(Shown):
     """A product of declared axes.
 
     Args:

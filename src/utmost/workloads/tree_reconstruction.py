@@ -13,15 +13,22 @@ from utmost.exact import Array, Floats
 from utmost.workloads.domain import Domain, Family
 from utmost.workloads.forms import ProductForm
 from utmost.workloads.reconstruction import Reconstruction, not_determined
+from utmost.workloads.sums_and_differences import PairAxis
+from utmost.workloads.turned_reconstruction import TurnedReconstruction
 from utmost.workloads.unequal_trees import UnequalTree, tree_estimate
 
 
-def reconstruction_of(domain: Domain, weights: Mapping[Family, int]) -> "LeastSquares":
+def reconstruction_of(domain: Domain, weights: Mapping[Family, int], pair: PairAxis | None = None) -> "LeastSquares":
     """Least squares for the measured families of a domain: by axes where that is possible, else of one tree.
+
+    Args:
+        pair: an axis of the domain whose sums and differences are measured.
 
     Raises:
         Unsupported: for a measured level whose groups differ in size, beside other axes.
     """
+    if pair is not None:
+        return TurnedReconstruction(pair, weights)
     try:
         return Reconstruction(domain, weights)
     except Unsupported:
@@ -168,8 +175,11 @@ class TreeReconstruction:
         return {family: [weight * one for one in rows[family[0]]] for family, weight in self.weights.items()}
 
 
-LeastSquares = Reconstruction | TreeReconstruction
-"""Least squares for a domain, of either kind."""
+SumSquares = Reconstruction | TreeReconstruction
+"""Least squares from sums of atoms."""
+
+LeastSquares = SumSquares | TurnedReconstruction
+"""Least squares for a domain, of any kind."""
 
 
 def _numbered(keys: list[Any]) -> list[int]:

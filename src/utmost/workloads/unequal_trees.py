@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Array, Floats, Level, Number, checked, frozen
 from utmost.exact import level as level_of
+from utmost.exact.shown import Shown
 from utmost.privacy import Unit
 from utmost.workloads.axis_sums import Groups
 from utmost.workloads.blocks import relative_precision
@@ -37,8 +38,8 @@ _SWEEPS = 100
 _LATTICE = 1000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class UnequalTree:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class UnequalTree(Shown):
     """The groups of one axis, level by level up to "all", of any sizes.
 
     Attributes:
@@ -182,8 +183,8 @@ def tree_estimate(tree: UnequalTree, measured: Sequence[Any], precisions: Sequen
     return tuple(None if one is None else frozen(one.copy()) for one in found)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TreeError:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TreeError(Shown):
     """The error of a workload over a tree as a function of shares, divided by the variance of noise at the whole level.
 
     Attributes:

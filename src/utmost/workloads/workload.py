@@ -16,6 +16,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange, WrongKind
 from utmost.exact import Array, Floats, Number, checked, exact, frozen, wrong_kind
+from utmost.exact.shown import LONGEST, Shown
 from utmost.workloads.axes import Label, text_of
 from utmost.workloads.axis_sums import AxisSums, Groups, Prefixes, Ranges, sum_of_values
 from utmost.workloads.blocks import Blocks, chains_of
@@ -24,8 +25,8 @@ from utmost.workloads.domain import Domain, Family, Where
 MOST_ENTRIES = 10**8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Part:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Part(Shown):
     """Sums of one kind that are wanted together.
 
     Attributes:
@@ -81,7 +82,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Workload:
+class Workload(Shown):
     """Sums that are wanted, and how much the error of each counts.
 
     Args:
@@ -198,7 +199,8 @@ class Workload:
             f"{part.name or 'total'}: {part.answers} answer{'s' * (part.answers > 1)}, weight {part.weight}"
             for part in self.parts
         )
-        return f"Workload({'; '.join(said)})"
+        line = f"Workload({'; '.join(said)})"
+        return line if len(line) <= LONGEST else f"Workload({len(self.parts)} parts, {self.answers} answers)"
 
     @property
     def weight(self) -> Fraction:

@@ -28,6 +28,7 @@ from utmost.workloads.workload_evidence import (
     WorkloadBounds,
     answers_below,
     exact_spectrum,
+    family_blocks,
     is_alike,
     matrix_parts,
     proven_bound,
@@ -56,7 +57,7 @@ def bounds_of(
         unit: what one individual changes.
         epsilon: the level of the whole release.
         families: those that a strategy may measure; where None all of the domain, or, where these are more than 256,
-            the atoms and the families that are wanted.
+            the atoms and the families that are wanted; beside other axes, of these the ones whose groups have one size.
 
     Raises:
         NotALevel, OutOfRange: for a level or families that are none.
@@ -91,8 +92,8 @@ def bounds_of(
     except Unsupported as error:
         missing |= dict.fromkeys(("any unbiased", "any integer strategy"), str(error))
     try:
-        blocks = Blocks.of(workload.domain, chosen, workload.eigenspaces)
-        shares = _chord(blocks, exact_spectrum(workload, blocks))
+        even, blocks = family_blocks(workload, chosen)
+        shares = _chord(blocks, exact_spectrum(even, blocks))
         if shares is None:
             missing["these families"] = "the families do not determine every wanted answer"
         else:
@@ -112,9 +113,16 @@ def _families(workload: Workload, families: Iterable[Any] | None) -> tuple[Famil
     count = 1
     for axis in domain.axes:
         count *= len(axis.levels) + 1
-    if count <= _MOST_FAMILIES:
-        return tuple(domain.families())
-    return tuple(dict.fromkeys((domain.finest, *workload.families)))
+    found = domain.families() if count <= _MOST_FAMILIES else dict.fromkeys((domain.finest, *workload.families))
+    return tuple(found) if len(domain.axes) == 1 else tuple(family for family in found if _is_even(domain, family))
+
+
+def _is_even(domain: Domain, family: Family) -> bool:
+    """Whether a family's groups have one size, so that it may be measured beside other axes."""
+    sizes = (
+        np.diff(axis.group_starts(level), append=axis.size) for axis, level in zip(domain.axes, family, strict=True)
+    )
+    return all(bool((one == one[0]).all()) for one in sizes)
 
 
 def _per_answer_words(unit: Unit) -> str:
@@ -141,6 +149,8 @@ def _integer_words() -> str:
 def _family_words(workload: Workload) -> str:
     if is_alike(workload):
         return "the families given, every group with a level of its own"
+    if len(workload.domain.axes) > 1 and any(axis.blocks is None for axis in workload.domain.axes):
+        return "the families given, of groups of one size, with one level for each family"
     return "the families given, with one level for each family"
 
 

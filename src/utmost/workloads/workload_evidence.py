@@ -11,6 +11,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import Array, Level, checked, round_down, round_up
+from utmost.exact.shown import Shown
 from utmost.privacy import Unit
 from utmost.workloads.axes import Axis
 from utmost.workloads.axis_sums import AxisSums, Groups
@@ -28,6 +29,7 @@ from utmost.workloads.bound_inequalities import (
     variance_below,
 )
 from utmost.workloads.domain import Family
+from utmost.workloads.even_levels import EvenLevels
 from utmost.workloads.workload import Workload
 
 MOST_ROWS = 2000
@@ -36,8 +38,8 @@ _MOST_WORK = 2 * MOST_ROWS**3
 Kind = Literal["per answer", "any unbiased", "any integer strategy", "these families"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LowerBound:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LowerBound(Shown):
     """A number that no mechanism or strategy of a class is below.
 
     Attributes:
@@ -57,8 +59,8 @@ class LowerBound:
         return round_up(Fraction(value) / Fraction(self.value)) if self.value > 0 and value < inf else inf
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WorkloadBounds:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WorkloadBounds(Shown):
     """How small the error of a workload can be, by class; None where the class is not bounded here.
 
     Attributes:
@@ -139,10 +141,9 @@ def proven_bound(
         means = answers_below(workload, unit, level)
         return sum((part.weight * mean for part, mean in zip(workload.parts, means, strict=True)), Fraction(0))
     if kind == "these families" and isinstance(certificate, ChordShares):
-        blocks = Blocks.of(workload.domain, families, workload.eigenspaces)
-        return variance_below(level_of_atoms(unit, level)) * chord_below(
-            blocks, exact_spectrum(workload, blocks), certificate
-        )
+        even, blocks = family_blocks(workload, families)
+        constant = chord_below(blocks, exact_spectrum(even, blocks), certificate)
+        return variance_below(level_of_atoms(unit, level)) * constant
     if isinstance(certificate, Directions):
         _check_directions(kind, unit, certificate)
         blocks = Blocks.of(workload.domain, (), workload.eigenspaces)
@@ -187,6 +188,20 @@ def answers_below(workload: Workload, unit: Unit, level: Level) -> list[Fraction
             total += answers * found[atoms]
         means.append(total / part.answers)
     return means
+
+
+def family_blocks(workload: Workload, families: Sequence[Family]) -> tuple[Workload, Blocks]:
+    """The workload as it is said over even levels, and the block structure of these families there.
+
+    Raises:
+        Unsupported: for a family of groups of several sizes, and for one tree of such groups by itself, whose uneven
+            levels are measured, too.
+    """
+    if len(workload.domain.axes) == 1:
+        return workload, Blocks.of(workload.domain, families, workload.eigenspaces)
+    even = EvenLevels.of(workload)
+    reduced = [even.reduced(family) for family in families]
+    return even.workload, Blocks.of(even.workload.domain, reduced, even.workload.eigenspaces)
 
 
 def exact_spectrum(workload: Workload, blocks: Blocks) -> list[Fraction]:

@@ -1,38 +1,38 @@
 """Strategies: which families of a domain are measured, each with a fixed share of the level; and the one to choose."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, isinf, prod, sqrt
+from math import ceil, prod, sqrt
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NotALevel, OutOfRange, Unsupported
-from utmost.exact import Level, Number, checked, exact, level, wrong_kind
+from utmost.exact import Level, Number, checked, exact, level, round_up, wrong_kind
+from utmost.exact.shown import Shown
 from utmost.privacy import Unit
-from utmost.workloads.blocks import Blocks, precision
-from utmost.workloads.candidates import (
-    candidate_families,
-    check_determined,
-    finest_common,
-    named_candidates,
-    undetermined,
-)
 from utmost.workloads.domain import Domain, Family
-from utmost.workloads.even_levels import EvenLevels
-from utmost.workloads.least_error import AIMS, least_shares
-from utmost.workloads.unequal_trees import TreeError, least_tree_shares
+from utmost.workloads.least_error import AIMS
+from utmost.workloads.planned_shares import (
+    atoms_alone,
+    check_measured,
+    is_unequal_tree,
+    part_variances,
+    planned_shares,
+)
+from utmost.workloads.sums_and_differences import PairAxis
+from utmost.workloads.turned_bounds import integer_rows_bound
 from utmost.workloads.workload import Workload
 from utmost.workloads.workload_bounds import bounds_of
-from utmost.workloads.workload_evidence import WorkloadBounds, level_of_atoms
+from utmost.workloads.workload_evidence import WorkloadBounds
 
 _MANY_PARTS = 8
+_EQUAL = 1e-9  # errors that are so near are the same, and the plainer strategy is taken
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Strategy:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Strategy(Shown):
     """Families to measure, and the share of the level that each spends.
 
     Each sum over a group of a measured family gets geometric noise of its own. One individual changes at most
@@ -50,11 +50,16 @@ class Strategy:
         workload: the sums that are wanted, which the measured families must determine; None where nobody said.
         level: at which the strategy's variances are stated.
         tuned_at: the level at which the shares were chosen; the same where None.
+        together: an axis of two values, of which one individual changes **both atoms of one row and no others** (of
+            ``unit.cells / 2`` rows): then a family with this axis measures differences of the two, one without it sums,
+            each kind has shares that add up to 1, and an atom has half the variance. See `PairAxis`.
 
     Raises:
         OutOfRange: for shares that are not so, families that the domain has not, and wanted answers that the measured
             families do not determine.
     """
+
+    _shown = ("domain", "unit", "measured", "level")
 
     domain: Domain
     unit: Unit
@@ -62,6 +67,7 @@ class Strategy:
     workload: Workload | None
     level: Level | None
     tuned_at: Level | None
+    together: str | None
 
     def __init__(
         self,
@@ -71,42 +77,67 @@ class Strategy:
         workload: Workload | None = None,
         level: Level | None = None,
         tuned_at: Level | None = None,
+        together: str | None = None,
     ) -> None:
         if not isinstance(domain, Domain):
             raise wrong_kind("domain", "a Domain", domain)
         if not isinstance(unit, Unit):
             raise wrong_kind("unit", "a Unit", unit)
         read = sorted((domain.family(family), exact(share, "share")) for family, share in shares.items())
-        if len(dict(read)) < len(read) or any(share <= 0 for _, share in read) or sum(s for _, s in read) != 1:
+        pair = None if together is None else _pair_of(domain, together, unit)
+        added = 1 if pair else sum(share for _, share in read)
+        if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read) or added != 1:
             remedy = "Leave out what is not measured, and give each family once."
             raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
+        if pair is not None:
+            pair.check_shares(dict(read))
         if workload is not None:
             if not workload.domain.same_as(domain):
                 raise OutOfRange("a strategy and its workload must share their domain", came="two domains")
-            _check_measured(workload, unit, dict(read))
-        found = (domain, unit, dict(read), workload, level, level if tuned_at is None else tuned_at)
+            check_measured(workload, unit, dict(read), pair)
+        found = (domain, unit, dict(read), workload, level, level if tuned_at is None else tuned_at, together)
         for name, value in zip(Strategy.__slots__, found, strict=True):
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Strategy, (self.domain, self.unit, dict(self.shares), self.workload, self.level, self.tuned_at)
+        kept = (self.workload, self.level, self.tuned_at, self.together)
+        return Strategy, (self.domain, self.unit, dict(self.shares), *kept)
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return _table(self)
 
     @property
     def measured(self) -> int:
         """How many sums are measured."""
-        return sum(prod(self.domain.group_shape(family)) for family in self.shares)
+        return sum(prod(self.measured_shape(family)) for family in self.shares)
+
+    @property
+    def pair(self) -> PairAxis | None:
+        """The axis whose sums and differences are measured; None where atoms are."""
+        return None if self.together is None else PairAxis.of(self.domain, self.together)
+
+    def measured_shape(self, family: Family) -> tuple[int, ...]:
+        """The shape of what a measured family measures: that of its groups, of differences one for each row."""
+        return self.domain.group_shape(family if self.pair is None else self.pair.of_rows(family))
+
+    def family_words(self, family: Family) -> str:
+        """What a measured family measures, in words: "department", or "department, differences of column"."""
+        name, pair = self.domain.family_name(family), self.pair
+        if pair is None or not pair.is_difference(family):
+            return name
+        rows = self.domain.family_name(pair.of_rows(family))
+        return f"{rows or 'total'}, differences of {self.together}"
 
     def sums(self, atoms: NDArray[Any]) -> dict[Family, NDArray[Any]]:
         """The sums over the groups of each measured family, from an array with one number for each atom."""
-        return {family: self.domain.sums(atoms, family) for family in self.shares}
+        found, pair = {family: self.domain.sums(atoms, family) for family in self.shares}, self.pair
+        return found if pair is None else {family: pair.turned(sums, family) for family, sums in found.items()}
 
     def facts(self) -> dict[str, Any]:
         """Domain and shares as JSON values, which `of_facts` reads."""
         shares = [[list(self.domain.level_names(family)), str(share)] for family, share in self.shares.items()]
-        return {"domain": self.domain.facts(), "shares": shares}
+        together = {} if self.together is None else {"together": self.together}
+        return {"domain": self.domain.facts(), "shares": shares, **together}
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Strategy":
@@ -122,7 +153,8 @@ class Strategy:
         if not isinstance(facts, Mapping) or not {"domain", "shares"} <= set(facts):
             raise wrong_kind("facts", 'a mapping with "domain" and "shares"', facts)
         domain = Domain.of_facts(facts["domain"])
-        return cls(domain, unit, {domain.family(names): share for names, share in facts["shares"]})
+        shares = {domain.family(names): share for names, share in facts["shares"]}
+        return cls(domain, unit, shares, together=facts.get("together"))
 
     @checked
     def levels(self, level: Level) -> dict[Family, Level]:
@@ -149,7 +181,7 @@ class Strategy:
         >>> {name: round(variance, 4) for name, variance in atoms.variances_at(level(1)).items()}
         {'sex': 1.8413, '': 3.6827}
         """
-        return _variances(_wanted(self), self.unit, self.shares, level)
+        return part_variances(_wanted(self), self.unit, self.shares, level, self.pair)
 
     @property
     def variances(self) -> dict[str, float]:
@@ -166,12 +198,56 @@ class Strategy:
     def lower_bounds(self) -> WorkloadBounds:
         """How small the weighted error could be at the strategy's own level, class by class; see `bounds_of`.
 
+        Of a strategy that measures sums and differences, as if one individual changed one atom alone: that is less than
+        what one may change, so the bounds hold, and are lower than they could be.
+
         >>> domain = Domain(a=range(20), b=range(50))
         >>> chosen = strategy(Workload(domain, {"a": 1, "b": 1, "": 1}), Unit(1, 1), epsilon=1)
         >>> {kind: round(times, 3) for kind, times in chosen.lower_bounds.within(chosen.value).items()}
         {'per answer': 9.244, 'any unbiased': 6.454, 'any integer strategy': 3.227, 'these families': 3.227}
         """
-        return bounds_of(_wanted(self), self.unit, _stated(self, self.level))
+        if self.together is None:
+            return bounds_of(_wanted(self), self.unit, _stated(self, self.level))
+        alone = Unit(self.unit.sensitivity, 1, self.unit.neighbours)
+        why = "the differences of two columns are no family of groups"
+        found = bounds_of(_wanted(self), alone, _stated(self, self.level))
+        return replace(found, these_families=None, not_bounded={**found.not_bounded, "these families": why})
+
+    @property
+    def independent_times(self) -> float:
+        """How many times this error the least is that is found with independent noise on atoms; 1 where that is used.
+
+        >>> domain = Domain(row=range(3), column=["visits", "nights"])
+        >>> chosen = strategy(Workload(domain, {"row column": 1}), Unit(1, 2), epsilon=1, together="column")
+        >>> round(chosen.independent_times, 6)
+        2.0
+        """
+        if self.together is None:
+            return 1.0
+        shares = planned_shares(_wanted(self), self.unit, _stated(self, self.tuned_at))
+        return Strategy(self.domain, self.unit, shares, self.workload, self.level, self.tuned_at).value / self.value
+
+    @property
+    def rows_bound(self) -> float | None:
+        """A number that no integer strategy for individuals who change whole rows is below, see `integer_rows_bound`.
+
+        None where atoms are measured, and where the bound is not known.
+        """
+        if self.pair is None:
+            return None
+        return integer_rows_bound(self.pair, _wanted(self), self.unit, _stated(self, self.level))
+
+    def within(self) -> list[tuple[str, float]]:
+        """Of each class of mechanisms, how many times its least error this error is at most, rounded up."""
+        bounds = self.lower_bounds
+        found = bounds.each()
+        listed = [(found[kind].holds_for, times) for kind, times in bounds.within(self.value).items()]
+        rows = self.rows_bound
+        if rows:
+            listed.append(
+                ("the same, where one individual changes whole rows", round_up(Fraction(self.value) / Fraction(rows)))
+            )
+        return listed
 
     def summary(self) -> str:
         """What is measured and wanted, and how many times the error is each lower bound; a table to print.
@@ -189,16 +265,10 @@ class Strategy:
         1 times        integer combinations of atoms, each with geometric noise on the integers of a level of its own
         1.001 times    the families given, every group with a level of its own
         """
-        bounds = self.lower_bounds
-        found = bounds.each()
-        rows = [
-            [
-                f"{ceil(times * 1000 - 1e-6) / 1000:g} times",
-                found[kind].holds_for,
-            ]  # rounded up, but for a float's error
-            for kind, times in bounds.within(self.value).items()
-        ]
-        return f"{self!r}\n{_aligned([['error at most', 'the least error of'], *rows])}"
+        # rounded up, but for a float's error
+        rows = [[f"{ceil(times * 1000 - 1e-6) / 1000:g} times", holds_for] for holds_for, times in self.within()]
+        gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without differences\n"
+        return f"{self}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
         """Strategies for other weights of the same parts, to choose between by their `variances`.
@@ -213,25 +283,23 @@ class Strategy:
 
         >>> domain = Domain(place=range(200), sex=["men", "women"])
         >>> chosen = strategy(Workload(domain, {"place": 1, "": 1}), Unit(1, 1), epsilon=1)
-        >>> chosen.alternatives({"places": {"place": 1}, "both": {"place": 4, "": 1}})
+        >>> print(chosen.alternatives({"places": {"place": 1}, "both": {"place": 4, "": 1}}))
         standard deviations  place  total
         these shares         2.787  2.798
         places               1.357  19.19
         both                 2.254  3.637
         """
-        workload, tuned = _wanted(self), _stated(self, self.tuned_at)
+        workload, tuned, pair = _wanted(self), _stated(self, self.tuned_at), self.pair
         found = {
-            name: _least(_weighted(workload, weights), self.unit, tuned)
+            name: planned_shares(_weighted(workload, weights), self.unit, tuned, pair=pair)
             for name, weights in (_usual_weightings(workload) if weightings is None else weightings).items()
         }
         if weightings is None:
-            if not _is_unequal_tree(self.domain):
-                found["least largest error"] = _least(workload, self.unit, tuned, aim="largest")
-            found["atoms alone"] = {_atoms_alone(workload): Fraction(1)}
-        others = {
-            name: Strategy(self.domain, self.unit, shares, workload, self.level, self.tuned_at)
-            for name, shares in found.items()
-        }
+            if not is_unequal_tree(self.domain) and pair is None:
+                found["least largest error"] = planned_shares(workload, self.unit, tuned, aim="largest")
+            found["atoms alone"] = atoms_alone(workload, pair)
+        stated = (self.level, self.tuned_at, self.together)
+        others = {name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in found.items()}
         return Alternatives({"these shares": self, **others})
 
 
@@ -245,6 +313,8 @@ def strategy(
     up_to: Number | Level | None = None,
     candidates: Iterable[Any] | None = None,
     aim: str = "mean",
+    together: str | None = None,
+    noise: str | None = None,
 ) -> Strategy:
     """The best strategy that a search finds for a workload: which families to measure, and their shares of the level.
 
@@ -262,9 +332,14 @@ def strategy(
         candidates: families that may be measured; None for all that can be of use, see `candidate_families`.
         aim: "mean" for the least weighted sum of mean variances, "largest" for the least weighted mean variance of the
             worst part.
+        together: an axis of two values, where one individual changes **both atoms of one row and no others** (of
+            ``unit.cells / 2`` rows); a promise that only the counting can keep. Sums and differences of the two are
+            measured then where that has the smaller error, see `Strategy`.
+        noise: "independent" or "rotated", where the choice is not to be made by the error; with ``together`` alone.
 
     Raises:
-        OutOfRange: for candidates that do not determine a wanted answer, and an aim that has no name here.
+        OutOfRange: for candidates that do not determine a wanted answer, an aim or a noise that has no name here, and
+            ``together`` for an axis of other than two values or an odd number of cells.
         NotALevel: for a level that is none, and up_to below the level.
         Unsupported: for a candidate whose groups differ in size beside other axes; on a single tree of such groups, for
             candidates, for another aim than the mean, and for wanted sums that are no groups.
@@ -272,7 +347,7 @@ def strategy(
     Cost: independent of the number of atoms; seconds for 64 families.
 
     >>> domain = Domain(a=range(20), b=range(50))
-    >>> strategy(Workload(domain, {"a": 1, "b": 1}, per_answer=True), Unit(1, 1), epsilon=1)
+    >>> print(strategy(Workload(domain, {"a": 1, "b": 1}, per_answer=True), Unit(1, 1), epsilon=1))
     epsilon=1
     measured  share
     a         0.423
@@ -287,11 +362,28 @@ def strategy(
         raise NotALevel("up_to must be at least the level of the release", came=up_to)
     if aim not in AIMS:
         raise OutOfRange(f"aim must be one of {', '.join(AIMS)}", came=aim)
-    return Strategy(wanted.domain, unit, _least(wanted, unit, highest, candidates, aim), wanted, now, highest)
+    if noise not in (None, "independent", "rotated") or (noise == "rotated" and together is None):
+        remedy = "Name the axis of two values whose atoms one individual changes together: together=."
+        raise OutOfRange('noise must be "independent", or "rotated" with together=', came=noise, remedy=remedy)
+    pair = None if together is None else _pair_of(wanted.domain, together, unit)
+    if pair is None or noise == "independent":
+        return Strategy(
+            wanted.domain, unit, planned_shares(wanted, unit, highest, candidates, aim), wanted, now, highest
+        )
+    if candidates is not None or aim != "mean":
+        remedy = 'Leave candidates= and aim= out, or pass noise="independent".'
+        raise Unsupported("shares of sums and differences have the least mean error, over all families", remedy=remedy)
+    shares = planned_shares(wanted, unit, highest, pair=pair)
+    turned = Strategy(wanted.domain, unit, shares, wanted, now, highest, together)
+    if noise == "rotated":
+        return turned
+    shares = planned_shares(wanted, unit, highest)
+    alone = Strategy(wanted.domain, unit, shares, wanted, now, highest)
+    return turned if turned.value < alone.value * (1 - _EQUAL) else alone
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Alternatives:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Alternatives(Shown):
     """Strategies to choose between; printed, the standard deviation of each wanted part by each.
 
     Attributes:
@@ -311,10 +403,20 @@ class Alternatives:
             for name, one in self.strategies.items()
         }
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         rows = [[name, *map(_shown, found.values())] for name, found in self.deviations.items()]
         parts = [part or "total" for part in next(iter(self.deviations.values()))]
         return _aligned([["standard deviations", *parts], *rows])
+
+
+def _pair_of(domain: Domain, together: str, unit: Unit) -> PairAxis:
+    """The axis whose two atoms in a row one individual changes together."""
+    if unit.cells % 2:
+        remedy = "Pass Unit(s, 2) where one individual changes the two atoms of one row, each by at most s."
+        raise OutOfRange(
+            "an individual must change both atoms of whole rows", came=f"cells={unit.cells}", remedy=remedy
+        )
+    return PairAxis.of(domain, together)
 
 
 def _wanted(chosen: Strategy) -> Workload:
@@ -328,59 +430,6 @@ def _stated(chosen: Strategy, level: Level | None) -> Level:
     if level is None:
         raise OutOfRange("a strategy must know its level", came="none", remedy="Ask for .variances_at(level).")
     return level
-
-
-def _is_unequal_tree(domain: Domain) -> bool:
-    """Whether the domain is one axis with a level of groups of several sizes: these are measured, too."""
-    return len(domain.axes) == 1 and domain.axes[0].blocks is None
-
-
-def _least(
-    workload: Workload, unit: Unit, level: Level, candidates: Iterable[Any] | None = None, aim: str = "mean"
-) -> dict[Family, Fraction]:
-    """The shares that the search for the domain's kind finds."""
-    if not _is_unequal_tree(workload.domain):
-        even = EvenLevels.of(workload)
-        named = None if candidates is None else [even.reduced(workload.domain.family(name)) for name in candidates]
-        families = candidate_families(even.workload) if named is None else named_candidates(even.workload, named)
-        found = least_shares(even.workload, families, float(level_of_atoms(unit, level).epsilon_float), aim)
-        return {even.whole(family): share for family, share in found.items()}
-    if candidates is not None or aim != "mean":
-        remedy = "Leave candidates= and aim= out, or declare levels whose groups have one size."
-        raise Unsupported("over groups of several sizes all levels are candidates", came="others", remedy=remedy)
-    return least_tree_shares(workload, unit, level)
-
-
-def _check_measured(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction]) -> None:
-    if not _is_unequal_tree(workload.domain):
-        even = EvenLevels.of(workload)
-        check_determined(even.workload, even.reduced_shares(shares))
-        return
-    for name, variance in _variances(workload, unit, shares, level(1)).items():
-        if isinf(variance):
-            raise undetermined(name)
-
-
-def _variances(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction], level: Level) -> dict[str, float]:
-    whole = float(level_of_atoms(unit, level).epsilon_float)
-    if not _is_unequal_tree(workload.domain):
-        even = EvenLevels.of(workload)
-        blocks = Blocks.of(even.workload.domain, even.reduced_shares(shares), even.workload.eigenspaces)
-        levels = np.array([float(share) for share in shares.values()]) * whole
-        return {part.name: blocks.value(part.spectrum(blocks), levels) for part in even.workload.parts}
-    by_level = np.zeros(len(workload.domain.axes[0].levels) + 1)
-    for family, share in shares.items():
-        by_level[family[0]] = float(share)
-    errors = {part.name: TreeError.of(workload.reweighted({part.name: 1}), unit, level) for part in workload.parts}
-    return {name: float(error(by_level)) / float(precision(whole)) for name, error in errors.items()}
-
-
-def _atoms_alone(workload: Workload) -> Family:
-    """The coarsest family that may be measured and determines all that is wanted."""
-    if _is_unequal_tree(workload.domain):
-        return finest_common(workload.families)
-    even = EvenLevels.of(workload)
-    return even.whole(finest_common(even.workload.families))
 
 
 def _weighted(workload: Workload, weights: Mapping[str, Number]) -> Workload:
@@ -407,8 +456,7 @@ def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
 
 def _table(chosen: Strategy) -> str:
     """What is measured, and what is wanted with its standard deviation."""
-    name = chosen.domain.family_name
-    measured = [[name(family) or "total", _share(share)] for family, share in chosen.shares.items()]
+    measured = [[chosen.family_words(family) or "total", _share(share)] for family, share in chosen.shares.items()]
     lines = [_aligned([["measured", "share"], *measured])]
     if chosen.workload is not None and chosen.level is not None:
         tuned = "" if chosen.tuned_at == chosen.level else f", shares tuned at {chosen.tuned_at}"

@@ -1,0 +1,103 @@
+"""Shares and variances for a workload, whatever its domain: even levels, one uneven tree, sums and differences."""
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from math import isinf
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import Unsupported
+from utmost.exact import Level, level
+from utmost.privacy import Unit
+from utmost.workloads.blocks import Blocks, precision
+from utmost.workloads.candidates import (
+    candidate_families,
+    check_determined,
+    finest_common,
+    named_candidates,
+    undetermined,
+)
+from utmost.workloads.domain import Domain, Family
+from utmost.workloads.even_levels import EvenLevels
+from utmost.workloads.least_error import least_shares
+from utmost.workloads.sums_and_differences import PairAxis, least_turned, turned_variances
+from utmost.workloads.unequal_trees import TreeError, least_tree_shares
+from utmost.workloads.workload import Workload
+from utmost.workloads.workload_evidence import level_of_atoms
+
+
+def is_unequal_tree(domain: Domain) -> bool:
+    """Whether the domain is one axis with a level of groups of several sizes: these are measured, too."""
+    return len(domain.axes) == 1 and domain.axes[0].blocks is None
+
+
+def planned_shares(
+    workload: Workload,
+    unit: Unit,
+    level: Level,
+    candidates: Iterable[Any] | None = None,
+    aim: str = "mean",
+    pair: PairAxis | None = None,
+) -> dict[Family, Fraction]:
+    """The shares that the search for the domain's kind finds."""
+    if pair is not None:
+        return least_turned(pair, workload, lambda side: planned_shares(side, unit, level))
+    if not is_unequal_tree(workload.domain):
+        even = EvenLevels.of(workload)
+        named = None if candidates is None else [even.reduced(workload.domain.family(name)) for name in candidates]
+        families = candidate_families(even.workload) if named is None else named_candidates(even.workload, named)
+        found = least_shares(even.workload, families, float(level_of_atoms(unit, level).epsilon_float), aim)
+        return {even.whole(family): share for family, share in found.items()}
+    if candidates is not None or aim != "mean":
+        remedy = "Leave candidates= and aim= out, or declare levels whose groups have one size."
+        raise Unsupported("over groups of several sizes all levels are candidates", came="others", remedy=remedy)
+    return least_tree_shares(workload, unit, level)
+
+
+def check_measured(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction], pair: PairAxis | None) -> None:
+    """Check that the measured families determine every wanted answer.
+
+    Raises:
+        OutOfRange: where they do not.
+    """
+    if not is_unequal_tree(workload.domain) and pair is None:
+        even = EvenLevels.of(workload)
+        check_determined(even.workload, even.reduced_shares(shares))
+        return
+    for name, variance in part_variances(workload, unit, shares, level(1), pair).items():
+        if isinf(variance):
+            raise undetermined(name)
+
+
+def part_variances(
+    workload: Workload,
+    unit: Unit,
+    shares: Mapping[Family, Fraction],
+    level: Level,
+    pair: PairAxis | None = None,
+) -> dict[str, float]:
+    """Of each part the mean variance of its answers, by least squares from what these shares measure at a level."""
+    if pair is not None:
+        return turned_variances(pair, workload, shares, lambda side, of: part_variances(side, unit, of, level))
+    whole = float(level_of_atoms(unit, level).epsilon_float)
+    if not is_unequal_tree(workload.domain):
+        even = EvenLevels.of(workload)
+        blocks = Blocks.of(even.workload.domain, even.reduced_shares(shares), even.workload.eigenspaces)
+        levels = np.array([float(share) for share in shares.values()]) * whole
+        return {part.name: blocks.value(part.spectrum(blocks), levels) for part in even.workload.parts}
+    by_level = np.zeros(len(workload.domain.axes[0].levels) + 1)
+    for family, share in shares.items():
+        by_level[family[0]] = float(share)
+    errors = {part.name: TreeError.of(workload.reweighted({part.name: 1}), unit, level) for part in workload.parts}
+    return {name: float(error(by_level)) / float(precision(whole)) for name, error in errors.items()}
+
+
+def atoms_alone(workload: Workload, pair: PairAxis | None = None) -> dict[Family, Fraction]:
+    """The coarsest family that may be measured and determines all that is wanted, by itself."""
+    if pair is not None:
+        return least_turned(pair, workload, atoms_alone)
+    if is_unequal_tree(workload.domain):
+        return {finest_common(workload.families): Fraction(1)}
+    even = EvenLevels.of(workload)
+    return {even.whole(finest_common(even.workload.families)): Fraction(1)}

@@ -1,0 +1,84 @@
+"""Laws beside dp-accounting: the same deltas, composed; events that its accountants take."""
+
+import math
+from importlib.util import find_spec
+
+import pytest
+
+import utmost as ut
+from utmost.interop.accounting import worst_pair
+from utmost.sampling.draw import on_grid
+
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.skipif(find_spec("dp_accounting") is None, reason="needs dp-accounting"),
+    pytest.mark.filterwarnings("ignore"),
+]
+
+LAWS = [
+    ut.Geometric(1),
+    ut.Geometric("1/2", 7),
+    ut.Geometric(3, 10_000),
+    ut.DiscreteStaircase(1, 5, step=2),
+    ut.DiscreteStaircase(2, 4, step=4),
+    ut.Laplace(1),
+    ut.Staircase(1, 2, gamma="1/3"),
+]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+def test_delta_at_every_epsilon_is_ours_and_never_less(law):
+    """The hockey-stick divergence of the pair is `privacy.delta`, rounded up by at most the discretization."""
+    found, drawn = law.to_dp_accounting(), on_grid(law)[0]
+    for share in (0, 0.2, 0.5, 0.77, 0.999, 1.001):
+        epsilon = share * law.level.epsilon_float
+        ours = float(ut.privacy.delta(drawn, epsilon))
+        theirs = found.get_delta_for_epsilon(epsilon)
+        assert ours - 1e-9 <= theirs <= ours + 1.2e-3 * max(1, law.level.epsilon_float)
+    assert found.get_epsilon_for_delta(0) == pytest.approx(law.level.epsilon_float, abs=2e-3)
+
+
+@pytest.mark.parametrize("law", [one for one in LAWS if one.numbers == "integers"], ids=repr)
+def test_the_pair_of_classes_is_a_pair_of_laws(law):
+    """Both sum to 1, and no class loses more than the level."""
+    lower, upper = worst_pair(law)
+    assert math.fsum(map(math.exp, upper.values())) == pytest.approx(1)
+    assert math.fsum(map(math.exp, lower.values())) == pytest.approx(1)
+    assert max(upper[k] - lower[k] for k in upper) <= law.level.epsilon_float * (1 + 1e-9)
+
+
+def test_the_geometric_law_is_dp_accountings_discrete_laplace():
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    for epsilon, width in ((1, 1), ("1/2", 3)):
+        law = ut.Geometric(epsilon, width)
+        theirs = pld.from_discrete_laplace_mechanism(law.level.epsilon_float / width, sensitivity=width)
+        for at in (0, 0.1, 0.4, 0.9):
+            assert law.to_dp_accounting().get_delta_for_epsilon(at) == pytest.approx(
+                theirs.get_delta_for_epsilon(at), abs=2e-4
+            )
+
+
+def test_cells_compose():
+    """k cells are k times one; at nearly no delta their epsilons nearly add up, and less is lost at a delta."""
+    law = ut.Geometric("1/10")
+    assert law.to_dp_accounting(cells=3).get_epsilon_for_delta(1e-9) == pytest.approx(0.3, rel=1e-2)
+    many = law.to_dp_accounting(cells=100)
+    assert many.get_epsilon_for_delta(1e-6) < 6
+
+
+def test_events_are_accounted():
+    """An accountant of theirs gives no less than the law loses, and just as much for one count."""
+    from dp_accounting import NeighboringRelation
+    from dp_accounting.pld import PLDAccountant as Accountant
+
+    def accountant_of():
+        return Accountant(NeighboringRelation.REPLACE_ONE)
+
+    for law in (ut.Geometric("1/2"), ut.DiscreteStaircase(1, 4, step=2), ut.Laplace(1)):
+        accountant = accountant_of()
+        accountant.compose(law.to_dp_event(cells=3))
+        assert accountant.get_epsilon(1e-5) >= law.to_dp_accounting(cells=3).get_epsilon_for_delta(1e-5) - 1e-3
+    one = accountant_of()
+    one.compose(ut.Geometric(1).to_dp_event())
+    assert one.get_delta(0.3) == pytest.approx(float(ut.privacy.delta(ut.Geometric(1), "0.3")), abs=1e-4)

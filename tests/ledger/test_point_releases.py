@@ -1,0 +1,248 @@
+"""Points in a ledger: one hidden path a row, whatever is asked for first, and a coalition pays its largest level."""
+
+import itertools
+import shutil
+import sqlite3
+from contextlib import closing
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from utmost.errors import (
+    AlreadyPublished,
+    BadTable,
+    BudgetExceeded,
+    DataChanged,
+    KeyRefused,
+    NeedsTable,
+    NotDeclared,
+    OutOfRange,
+)
+from utmost.exact import level
+from utmost.gradual import joint_characteristic
+from utmost.ledger import Ledger, read_sealed
+from utmost.ledger.events import read_event
+from utmost.ledger.point_paths import PointPaths, PointPromise
+from utmost.ledger.promise import Promise, promised_points
+from utmost.ledger.source import commitment, exact_column, read_source
+from utmost.release.planar import PlanarRelease
+
+KEY = bytes(range(32))
+TABLE = {"who": ["a", "b", "c"], "x": [651300.25, 652900.0, -0.5], "y": [6861200.5, 6860100.0, 1e-9]}
+ASKED = {"columns": ["x", "y"], "public": "who", "per": 200}
+POINTS = np.array([TABLE["x"], TABLE["y"]]).T
+
+
+def opened(folder, **options):
+    return Ledger.open(folder / "l.db", **{"create": True, "key": KEY, "witness": False} | options)
+
+
+def points(table):
+    return np.array([table["x"], table["y"]]).T
+
+
+def path_key(ledger, name="homes", promise=None):
+    """The key of a release's paths, by the definition in `point_paths`."""
+    about = promise or promised_points(200, 2, None, None)
+    book = ledger._book
+    committed = commitment(book.key, name, 1, read_source(TABLE, ["x", "y"], about, None))
+    return PointPaths.of(book.key, name, 1, committed, about.points).key
+
+
+@pytest.mark.parametrize("derived", [False, True])
+def test_six_orders_are_one_path(tmp_path, derived):
+    """The answers are a function of the key, the points and the level: a ledger put back repeats itself."""
+    said = []
+    for at, order in enumerate(itertools.permutations(("1/4", 1, 5))):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        with opened(folder, derived=derived) as ledger:
+            first = ledger.publish("homes", TABLE, **ASKED, epsilon=order[0])
+            answers = {order[0]: first} | {one: ledger.relax("homes", TABLE, epsilon=one) for one in order[1:]}
+            assert ledger.verify().responses == 3
+            said.append([points(answers[one]) for one in ("1/4", 1, 5)])
+            assert all((points(ledger.view("homes", epsilon=one)) == points(answers[one])).all() for one in order)
+    assert all((np.array(one) == np.array(said[0])).all() for one in said)
+
+
+def test_the_answers_are_those_of_a_planar_release_with_the_same_key(ledger):
+    """Begun at epsilon = 1 for the distance, under the key of the release."""
+    answers = {"1/2": ledger.publish("homes", TABLE, **ASKED, epsilon="1/2")}
+    answers |= {at: ledger.relax("homes", TABLE, epsilon=at) for at in (1, 7)}
+    release = PlanarRelease(POINTS, per=200)
+    release._key = path_key(ledger)
+    release.at(epsilon=1)
+    for at, answer in answers.items():
+        assert (points(answer) == release.at(epsilon=at)).all()
+        assert ledger.radius("homes", epsilon=at) == release.radius(epsilon=at)
+    assert ledger.spent("homes") == release.spent == level(7)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations((0, 1, 2))), ids=str)
+def test_the_joint_law_of_three_levels_is_the_closed_form_in_any_order(tmp_path, order):
+    """E exp(i sum t_j.V_j) of what a ledger answered is the product of the tightening laws; each order has a key."""
+    levels, count = [level("1/2"), level(1), level("5/2")], 5000
+    at = np.arange(2.0 * count).reshape(count, 2)
+    table = {"x": at[:, 0], "y": at[:, 1]}
+    with opened(tmp_path) as ledger:
+        asked = {"columns": ["x", "y"], "per": 1, "grid": Fraction(1, 1 << 20)}
+        ledger.publish(f"{order}", table, **asked, epsilon=levels[order[0]])
+        for one in order[1:]:
+            ledger.relax(f"{order}", table, epsilon=levels[one])
+        drawn = [points(ledger.view(f"{order}", epsilon=one)) - at for one in levels]
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        t = [rng.normal(scale=0.7, size=2) for _ in levels]
+        found = np.exp(1j * sum(v @ s for v, s in zip(drawn, t, strict=True))).mean()
+        assert abs(found - joint_characteristic(t, levels)) < 5.5 / np.sqrt(count)
+
+
+def test_other_points_versions_distances_and_names_have_other_paths(tmp_path):
+    moved = {**TABLE, "x": [651300.25, 652900.0, np.nextafter(-0.5, 0)]}
+    found = set()
+    for at, (name, table, per) in enumerate(
+        [("h", TABLE, 200), ("h", moved, 200), ("h", TABLE, 100), ("g", TABLE, 200)]
+    ):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        with opened(folder) as ledger:
+            asked = ASKED | {"per": per}
+            first = ledger.publish(name, table, **asked, epsilon=1)
+            found.add(tuple((points(first)[0] - POINTS[0]) / per))
+            if at == 0:
+                again = ledger.publish(name, table, **asked, epsilon=1, version=2)
+                found.add(tuple((points(again)[0] - POINTS[0]) / per))
+                assert ledger.spent(name) == level(2)
+    assert len(found) == 5
+
+
+def test_a_level_that_is_not_stored_needs_the_points(ledger):
+    ledger.publish("homes", TABLE, **ASKED, epsilon=1)
+    for at in ("1/2", 2):
+        with pytest.raises(NeedsTable):
+            ledger.view("homes", epsilon=at)
+    strict = ledger.relax("homes", TABLE, epsilon="1/2")
+    assert (points(ledger.view("homes", epsilon="1/2")) == points(strict)).all()
+    assert ledger.levels("homes") == (level("1/2"), level(1))
+
+
+def test_the_largest_level_is_what_a_dataset_spends(ledger):
+    ledger.publish("homes", TABLE, **ASKED, epsilon=1, dataset="people")
+    ledger.budget("people", limit=3)
+    ledger.relax("homes", TABLE, epsilon="5/2")
+    ledger.relax("homes", TABLE, epsilon=2)
+    assert (ledger.spent("homes"), ledger.budget("people").remaining) == (level("5/2"), Fraction(1, 2))
+    with pytest.raises(BudgetExceeded):
+        ledger.relax("homes", TABLE, epsilon=4)
+    with pytest.raises(OutOfRange, match="a point moved by 200"):
+        ledger.publish("n", {"n": [1]}, columns="n", sensitivity=1, cells=1, epsilon="1/4", dataset="people")
+    with pytest.raises(OutOfRange, match="one relation"):
+        ledger.publish("g", {"x": [1], "y": [2]}, columns=["x", "y"], per=100, epsilon="1/4", dataset="people")
+    with pytest.raises(AlreadyPublished, match="same values"):
+        ledger.publish("twice", TABLE, **ASKED, epsilon=1, independent=False)
+
+
+def test_changed_points_are_refused_to_the_last_digit(ledger):
+    ledger.publish("homes", TABLE, **ASKED, epsilon=1)
+    changed = {**TABLE, "y": [6861200.5, 6860100.0, np.nextafter(1e-9, 1)]}
+    with pytest.raises(DataChanged, match="column 'y', row 3"):
+        ledger.relax("homes", changed, epsilon=2)
+    with pytest.raises(AlreadyPublished):
+        ledger.publish("homes", TABLE, **ASKED | {"per": 100}, epsilon=1)
+    with pytest.raises(AlreadyPublished):
+        ledger.publish("homes", TABLE, **ASKED, grid=8, epsilon=1)
+    written_otherwise = {**TABLE, "x": [Fraction(2605201, 4), 652900, Fraction(-1, 2)]}
+    assert (
+        points(ledger.publish("homes", written_otherwise, **ASKED, epsilon=1))
+        == points(ledger.view("homes", epsilon=1))
+    ).all()
+
+
+def test_a_key_of_a_level_opens_that_level_and_every_fact_is_bound(tmp_path):
+    with opened(tmp_path) as ledger:
+        first = ledger.publish("homes", TABLE, **ASKED, epsilon=1)
+        loose = ledger.relax("homes", TABLE, epsilon=4)
+        keys = {at: ledger.level_key("homes", epsilon=at) for at in (1, 4)}
+        ledger.backup(tmp_path / "copy.db")
+        facts = ledger.history()[1].facts
+    for at, answer in ((1, first), (4, loose)):
+        assert (points(read_sealed(tmp_path / "copy.db", "homes", keys[at])) == points(answer)).all()
+    with pytest.raises(KeyRefused):
+        read_sealed(tmp_path / "copy.db", "homes", bytes(32))
+    from utmost.ledger.state import bound_facts
+
+    for changed in ({"per": "100"}, {"grid": "1"}, {"dimensions": 3}):
+        other = {**facts, "promise": {**facts["promise"], "points": {**facts["promise"]["points"], **changed}}}
+        assert bound_facts(other) != bound_facts(facts)
+
+
+def test_a_ledger_put_back_repeats_itself(tmp_path):
+    with opened(tmp_path) as ledger:
+        first = ledger.publish("homes", TABLE, **ASKED, epsilon=1)
+        shutil.copy(tmp_path / "l.db", tmp_path / "before.db")
+        lost = ledger.relax("homes", TABLE, epsilon=3)
+    with Ledger.open(tmp_path / "before.db", key=KEY) as ledger:
+        ledger.relax("homes", TABLE, epsilon=2)
+        assert (points(ledger.relax("homes", TABLE, epsilon=3)) == points(lost)).all()
+        assert (points(ledger.view("homes", epsilon=1)) == points(first)).all()
+
+
+def test_what_cannot_be_published_as_points(ledger):
+    for wrong, error in (
+        ({"sensitivity": 1}, OutOfRange),
+        ({"numbers": "reals"}, OutOfRange),
+        ({"half_step": True}, OutOfRange),
+        ({"per": 0}, OutOfRange),
+        ({"grid": 400}, OutOfRange),
+        ({"columns": None}, OutOfRange),
+        ({"public": ()}, NotDeclared),
+        ({"largest": 10}, BadTable),
+    ):
+        with pytest.raises(error):
+            ledger.publish("homes", TABLE, **ASKED | wrong, epsilon=1)
+    with pytest.raises(BadTable, match="no value may be larger"):
+        ledger.publish("far", {"x": [1e300], "y": [0]}, columns=["x", "y"], per=1, epsilon=1)
+    assert ledger.releases == ()
+
+
+@pytest.mark.parametrize(("epsilon", "per"), [("1/1000000", 1), (50, "1/3"), (1, 10**6)])
+def test_corners_of_level_and_distance_and_the_bytes_of_a_cell(ledger, epsilon, per):
+    """One point on a line, n = 3, Fractions that are no floats; and cells fit the words that public facts give."""
+    line = {"x": [Fraction(1, 3)]}
+    made = ledger.publish("line", line, columns="x", per=per, epsilon=epsilon)
+    assert abs(made["x"][0] - 1 / 3) < 100 * ledger.radius("line", epsilon=epsilon)
+    space = {name: [0, 0, 7] for name in "xyz"}
+    ledger.publish("space", space, columns=list("xyz"), per=per, epsilon=epsilon, largest=10)
+    ledger.relax("space", space, epsilon=51)
+    assert ledger.verify().cells == 1 + 9 + 9
+    promise = PointPromise(Fraction(per), None, 2)
+    assert promise.word(level(epsilon), Fraction(10)) <= promise.word(level(epsilon), None)
+
+
+def test_the_promise_is_read_back_and_older_events_have_none():
+    promise = promised_points("200/3", 2, "1/8", 1000)
+    assert Promise.of_facts(promise.facts()).facts() == promise.facts()
+    body = b'{"facts":{"promise":{"grid":null},"root":"","seal":1},"format":2,"kind":"published","time":""}'
+    assert read_event(2, body).facts["promise"]["points"] is None
+
+
+def test_columns_are_the_numbers_that_they_are():
+    column = exact_column(np.array([Fraction(1, 3), Fraction(1, 2), Fraction(10) ** 400], object))
+    assert column.tolist() == [Fraction(1, 3), Fraction(1, 2), Fraction(10) ** 400]
+    assert exact_column(np.array([-0.0])).tobytes() == bytes(8)
+
+
+def test_neighbouring_points_are_stored_at_one_length(tmp_path):
+    """Every part is as long as public facts say, wherever the points are, far ones included."""
+    lengths = set()
+    for at, x in enumerate((0.0, -0.5, 3e20, Fraction(1, 3))):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        with opened(folder) as ledger:
+            ledger.publish("homes", {**TABLE, "x": [x, 1, 2]}, **ASKED, epsilon=1)
+            ledger.relax("homes", {**TABLE, "x": [x, 1, 2]}, epsilon=9)
+        with closing(sqlite3.connect(folder / "l.db")) as database:
+            rows = database.execute("SELECT event, part, length(content) FROM utmost_parts WHERE part > 0 OR event > 2")
+            lengths.add(tuple(rows))
+    assert len(lengths) == 1

@@ -1,0 +1,126 @@
+"""Laws by SciPy's names: the same numbers as sums, integrals and SciPy's own laws; and draws that are no release."""
+
+from fractions import Fraction
+from math import log, log1p
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+import utmost as ut
+from utmost.errors import OutOfRange, PromiseBroken, UtmostError
+
+ON_INTEGERS = [
+    ut.Geometric(1),
+    ut.Geometric(alpha="1/3", sensitivity=4),
+    ut.DiscreteStaircase(1, 5, step=2),
+    ut.DiscreteStaircase("1/10", 3, step=3),
+    ut.Geometric(50),
+]
+ON_REALS = [ut.Laplace(1), ut.Laplace("1/3", 7), ut.Staircase(1, 2, gamma="1/4"), ut.Staircase(8, 1, gamma="1/2")]
+EVERY = ON_INTEGERS + ON_REALS
+
+
+@pytest.mark.parametrize("law", EVERY, ids=repr)
+def test_names_of_scipy_are_our_own_by_another_name(law):
+    points = np.array([-3.0, 0.0, 2.0])
+    assert (law.sf(points) == law.ccdf(points)).all()
+    assert law.ppf("1/10") == law.icdf("1/10")
+    assert law.isf(0.25) == law.iccdf(0.25)
+    assert law.median() == law.icdf("1/2")
+    assert law.std() == pytest.approx(float(law.variance()) ** 0.5)
+
+
+@pytest.mark.parametrize("law", EVERY, ids=repr)
+def test_an_interval_is_between_quantiles_of_equal_tails(law):
+    """P(low <= X <= high) >= confidence, and low = -high by symmetry."""
+    low, high = law.interval("0.9")
+    assert low == pytest.approx(-high)
+    assert law.cdf(float(high)) - law.sf(float(low)) <= 1
+    assert float(law.ccdf(float(high))) <= 0.05 + 1e-12
+    with pytest.raises(OutOfRange):
+        law.interval(1)
+
+
+@pytest.mark.parametrize("law", ON_INTEGERS, ids=repr)
+def test_entropy_on_integers_is_the_sum(law):
+    far = int(law.radius("0.99999999999999999"))
+    xs = np.arange(-far, far + 1).astype(float)
+    assert law.entropy() == pytest.approx(float(-(law.pmf(xs) * law.logpmf(xs)).sum()), rel=1e-9)
+
+
+@pytest.mark.parametrize("law", ON_REALS, ids=repr)
+def test_entropy_on_reals_is_the_integral(law):
+    """The integral of -f log f over each step of the density, and SciPy's own for the Laplace law."""
+    far = law.radius("0.999999999999999")
+    xs = np.linspace(0, far, 400_001)
+    middle = (xs[1:] + xs[:-1]) / 2
+    density = law.pdf(middle)
+    found = -2 * float((density * np.log(density)).sum()) * (xs[1] - xs[0])
+    assert law.entropy() == pytest.approx(found, rel=2e-4, abs=2e-4)
+    if isinstance(law, ut.Laplace):
+        assert law.entropy() == pytest.approx(
+            float(stats.laplace(scale=law.sensitivity / law.level.epsilon_float).entropy())
+        )
+
+
+@pytest.mark.parametrize("epsilon", ["1/1000000", 1, 50])
+def test_entropy_of_the_geometric_law_is_scipys(epsilon):
+    """SciPy's dlaplace has no closed form; -log tanh(a/2) + a/sinh(a) is one (Inusah and Kozubowski)."""
+    a = float(Fraction(epsilon))
+    assert ut.Geometric(epsilon).entropy() == pytest.approx(
+        -log(-np.expm1(-a)) + log1p(np.exp(-a)) + a / np.sinh(a), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("law", EVERY, ids=repr)
+def test_rvs_draws_noise_alone_and_never_on_a_value(law):
+    """No seed and no location: what it gives cannot be repeated, and cannot stand for a release."""
+    assert law.rvs(3).shape == (3,)
+    assert law.rvs((2, 2)).shape == (2, 2)
+    assert isinstance(law.rvs(), int | float)
+    for misuse in (
+        {"loc": 412},
+        {"loc": np.array([412])},
+        {"random_state": 0},
+        {"random_state": np.random.default_rng(0)},
+    ):
+        with pytest.raises(PromiseBroken) as refused:
+            law.rvs(2, **misuse)
+        assert "412" not in str(refused.value)
+
+
+@pytest.mark.parametrize("law", EVERY, ids=repr)
+def test_scipys_distribution_has_the_laws_numbers(law):
+    """Methods that SciPy derives agree with the law's: mean, variance, probabilities, quantiles, entropy."""
+    distribution = law.to_scipy()
+    xs = np.array([-4.0, -1.0, 0.0, 0.5, 3.0])
+    assert np.allclose(distribution.cdf(xs), law.cdf(xs), rtol=1e-14)
+    assert np.allclose(distribution.sf(xs), law.sf(xs), rtol=1e-14)
+    if law in ON_REALS:
+        assert np.allclose(distribution.pdf(xs), law.pdf(xs))
+        assert np.allclose(distribution.logpdf(xs), law.logpdf(xs))
+    else:
+        assert np.allclose(distribution.pmf(xs), law.pmf(xs))
+    assert np.allclose(distribution.ppf([0.01, 0.4, 0.99]), law.icdf(np.array([0.01, 0.4, 0.99])))
+    assert distribution.std() == pytest.approx(law.std())
+    assert distribution.entropy() == pytest.approx(law.entropy())
+    assert distribution.cdf(np.inf) == 1
+    assert distribution.interval(0.9) == pytest.approx(law.interval("0.9"))
+    assert distribution.rvs(size=4).shape == (4,)
+    with pytest.raises(UtmostError):
+        distribution.rvs(size=4, random_state=1)
+
+
+def test_scipys_laplace_is_ours():
+    law, theirs = ut.Laplace("1/3", 2), stats.laplace(scale=6)
+    xs = np.linspace(-30, 30, 13)
+    assert np.allclose(law.to_scipy().cdf(xs), theirs.cdf(xs))
+    assert law.to_scipy().moment(4) == pytest.approx(theirs.moment(4))
+    assert integrate.quad(law.to_scipy().pdf, -np.inf, np.inf)[0] == pytest.approx(1)
+
+
+def test_draws_fit_the_distribution():
+    """A test of fit of SciPy takes the distribution as it takes its own."""
+    law = ut.Laplace(1)
+    assert stats.kstest(law.rvs(4000), law.to_scipy().cdf).pvalue > 1e-6

@@ -1,0 +1,201 @@
+"""Releasing sums and differences of two columns: bars by enumeration, statements, clean tables, ledgers."""
+
+import itertools
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from utmost import Domain, Geometric, Unit, count_table, release_workload
+from utmost.documents.counted_files import COUNTED_FORM
+from utmost.documents.plan_files import PLAN_FORM
+from utmost.documents.workload_files import check_workload
+from utmost.errors import BadTable, OutOfRange
+from utmost.exact import level
+from utmost.noise import RotatedPair
+from utmost.release import WorkloadRelease
+from utmost.release.counted import CountedTable
+from utmost.testing import seeded_ledger, seeded_workload_release
+from utmost.workloads import Strategy, Workload, strategy
+from utmost.workloads.forms import group_of
+
+PLACES = Domain(row=list("ABC"), column=["visits", "nights"])
+WANTED = Workload(PLACES, {"row column": 1, "column": 1, "row": 1, "": 1})
+SHARES = {"row column": "3/4", "column": "1/4", "row": "1/3", "": "2/3"}
+TURNED = Strategy(PLACES, Unit(1, 2), SHARES, WANTED, level(1), together="column")
+ALONE = Strategy(PLACES, Unit(1, 2), {"row column": 1, "row": 1}, WANTED, level(1), together="column")
+ATOMS = np.array([[512, 89], [353, 17], [3, 0]])
+TABLE = CountedTable(PLACES, ATOMS, Unit(1, 2), together="column")
+
+
+def given(made, measured):
+    """A release with given noisy numbers."""
+    return WorkloadRelease(made, level(1), Fraction(19, 20), measured)
+
+
+def test_an_answers_error_has_the_law_found_by_enumeration():
+    """One row: P(|error| <= r) by summing over both geometric variables, against the radius that is shown."""
+    domain = Domain(column=["a", "b"])
+    made = Strategy(domain, Unit(1, 2), {"column": 1, "": 1}, together="column")
+    release = given(made, {(0,): np.array([7]), (1,): np.array([12])})
+    law = Geometric("1/2")
+    masses = {}
+    for one, other in itertools.product(range(-60, 61), repeat=2):
+        size = abs(Fraction(one + other, 2))
+        masses[size] = masses.get(size, 0.0) + float(law.pmf(one) * law.pmf(other))
+    for sure in ("0.5", "0.9", "0.95", "0.99"):
+        found = release.total({"column": "a"}, confidence=sure).radius
+        reached = [sum(mass for size, mass in masses.items() if size <= r) for r in (found - 0.5, found)]
+        assert reached[0] < float(sure) <= reached[1]
+        assert found == RotatedPair(1).radius(sure)
+    assert (release.total({"column": "a"}).value, release.total({"column": "b"}).value) == (9.5, 2.5)
+
+
+@pytest.mark.parametrize("made", [TURNED, ALONE])
+def test_bars_cover_and_answers_are_unbiased(made):
+    """3000 releases: each wanted sum and a ratio are within their bars at least as often as is said."""
+    rounds, said = 3000, 0.95
+    laws = {family: Geometric(at) for family, at in made.levels(level(1)).items()}
+    random = np.random.default_rng(5)
+    true = made.sums(ATOMS)
+    release = given(made, true)
+    forms = [group_of(PLACES, family) for family in PLACES.families()]
+    bars = [release.noise(form).radius(Fraction(19, 20)) for form in forms]
+    errors = np.zeros(len(forms))
+    for form, bar, place in zip(forms, bars, range(len(forms)), strict=True):
+        draws = np.zeros(rounds)
+        for family, terms in release.reconstruction.terms(form).items():
+            q = float(laws[family].ratio.alpha)
+            for (coefficient,), times in terms.items():
+                noise = random.geometric(1 - q, (times, rounds)) - random.geometric(1 - q, (times, rounds))
+                draws += float(coefficient) * noise.sum(axis=0)
+        errors[place] = abs(draws.mean()) / (draws.std() / rounds**0.5)
+        assert (abs(draws) <= bar).mean() >= said - 3 * (said * (1 - said) / rounds) ** 0.5
+        assert draws.var() == pytest.approx(float(release.noise(form).variance), rel=0.15)
+        assert release.reconstruction.value(true, form) == form.of(PLACES.sums(ATOMS, form.family), form.family)
+    assert errors.max() < 5
+
+
+def test_a_ratio_holds_the_true_one():
+    """Nights of all: exactly measured sums give the true ratio, inside its interval; a narrow one for many counts."""
+    release = given(TURNED, TURNED.sums(ATOMS * 1000))
+    found = release.ratio({"column": "nights"}, {})
+    assert found.lower < 106 / 974 < found.upper
+    assert found.upper - found.lower < 0.01
+
+
+def test_everything_that_a_release_gives():
+    """Tables, bars, totals, clean tables; a document that is read again, checked, and refused where it was changed."""
+    release = release_workload(TABLE, TURNED, epsilon=1)
+    facts = json.loads(json.dumps(release.facts()))
+    again = check_workload(facts)
+    assert again.total({"row": "A"}) == release.total({"row": "A"})
+    assert sorted(again.bars()) == ["", "column", "row", "row column"]
+    assert "these are the two atoms of one row" in facts["guarantee"]
+    assert "lossless to relax" in facts["theorem"]
+    assert facts["families"][0]["of"] == "differences of 'visits' and 'nights'"
+    assert release.raw("row column")["row"].tolist() == ["A", "B", "C"]
+    assert release.raw("column")["measured"].shape == (1,)
+    clean = release.clean()
+    assert clean.atoms.min() >= 0
+    assert clean.total() == clean["row"]["clean"].sum() == clean["row column"]["clean"].sum()
+    for name, value in (("together", None), ("together", "row"), ("shares", {"row column": "1", "row": "1"})):
+        with pytest.raises(BadTable):
+            check_workload(facts | {name: value})
+
+
+def test_clean_atoms_are_the_nearest_where_the_weights_allow():
+    """Equal shares: least squares of sums and differences is that of the atoms, and these are rounded."""
+    exactly = {(0, 0): np.array([400, 300, 3]), (0, 1): np.array([600, 370, 3])}
+    assert given(ALONE, exactly).clean().atoms.tolist() == [[500, 100], [335, 35], [3, 0]]
+    below = {(0, 0): np.array([10, 0, 0]), (0, 1): np.array([4, 2, 2])}
+    assert given(ALONE, below).clean().atoms.tolist() == [[7, 0], [1, 1], [1, 1]]
+
+
+def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
+    """Published at 1/4, viewed at 1/8, relaxed to 2: byte-equal views, one budget, the statement with the promise."""
+    with seeded_ledger(tmp_path / "ledger.sqlite", seed=3) as ledger:
+        first = ledger.publish("stays", TABLE, strategy=TURNED, epsilon="1/4")
+        strict = ledger.view("stays", epsilon="1/8")
+        loose = ledger.relax("stays", TABLE, epsilon=2)
+        for at, said in (("1/4", first), ("1/8", strict), (2, loose)):
+            seen = ledger.view("stays", epsilon=at)
+            assert all((seen.measured[family] == sums).all() for family, sums in said.measured.items())
+            assert check_workload(json.loads(json.dumps(seen.facts()))).strategy.together == "column"
+        assert ledger.spent("stays") == level(2)
+        assert ledger.verify().responses == 3
+        with pytest.raises(OutOfRange, match="proved to be whole rows"):
+            ledger.publish("others", CountedTable(PLACES, ATOMS, Unit(1, 2)), strategy=TURNED, epsilon=1)
+
+
+def test_the_noise_in_a_ledger_is_that_of_the_shares(tmp_path):
+    """20 000 rows: sums and differences have the variances of their levels after relaxing, and nothing in common."""
+    domain = Domain(row=range(20_000), column=["a", "b"])
+    made = Strategy(domain, Unit(1, 2), {"row column": 1, "row": 1}, together="column")
+    table = CountedTable(domain, np.zeros(domain.shape, dtype=int), Unit(1, 2), together="column")
+    with seeded_ledger(tmp_path / "ledger.sqlite", seed=4) as ledger:
+        ledger.publish("zeros", table, strategy=made, epsilon="1/2")
+        loose = ledger.relax("zeros", table, epsilon=1)
+    sums, differences = loose.measured[(0, 1)].ravel(), loose.measured[(0, 0)].ravel()
+    for noise in (sums, differences):
+        assert noise.var() == pytest.approx(float(Geometric("1/2").variance()), rel=0.06)
+    assert abs(np.corrcoef(sums, differences)[0, 1]) < 0.03
+    cells = loose["row column"]["estimate"]
+    assert cells.var() == pytest.approx(float(RotatedPair(1).variance), rel=0.06)
+
+
+def test_a_table_must_be_counted_by_rows():
+    """One that was counted by atoms does not prove the promise; the two atoms of one row alone always do."""
+    with pytest.raises(OutOfRange, match="proved to be whole rows"):
+        release_workload(CountedTable(PLACES, ATOMS, Unit(1, 2)), TURNED, epsilon=1)
+    one = Domain(column=["a", "b"])
+    made = strategy(Workload(one, {"column": 1}), Unit(1, 2), epsilon=1, together="column")
+    assert release_workload(CountedTable(one, np.array([3, 4]), Unit(1, 2)), made, epsilon=1).bars() == {"column": 4.0}
+
+
+def rows_kept(counted, without):
+    """The rows in which two tables differ, and by how much at most."""
+    off = abs(counted.atoms - without.atoms)
+    return int((off.sum(axis=1) > 0).sum()), int(off.max())
+
+
+def test_counting_by_rows_keeps_both_atoms_or_neither():
+    """300 random event sets, every person left out: never more than the rows that were proved, and as many at times."""
+    random, attained = np.random.default_rng(11), 0
+    for _ in range(300):
+        size = int(random.integers(1, 25))
+        events = {
+            "who": [f"p{i}" for i in random.integers(0, 4, size)],
+            "column": [["visits", "nights"][i] for i in random.integers(0, 2, size)],
+            "row": [list("ABCx")[i] for i in random.integers(0, 4, size)],
+        }
+        asked = {"person": "who", "domain": PLACES, "at_most": 2, "per_atom": 2, "together": "column", "key": b"k"}
+        counted = count_table(events, **asked)
+        assert (counted.unit, counted.together) == (Unit(2, 2), "column")
+        for person in set(events["who"]):
+            kept = [i for i, who in enumerate(events["who"]) if who != person]
+            without = {name: [column[i] for i in kept] for name, column in events.items()}
+            rows, most = rows_kept(counted, count_table(without, **asked))
+            assert rows <= 1
+            assert most <= 2
+            attained += rows == 1 and most == 2
+    assert attained > 20
+    with pytest.raises(OutOfRange, match="even"):
+        count_table(events, **{**asked, "at_most": 3})
+
+
+def test_documents_keep_what_is_together():
+    """A counted table and a plan, written and read again; a table without the promise reads as before."""
+    again = COUNTED_FORM.of(json.loads(json.dumps(COUNTED_FORM.document(TABLE))), "counted")
+    assert again.together == "column"
+    assert "together" not in COUNTED_FORM.document(CountedTable(PLACES, ATOMS, Unit(1, 2)))
+    plan = strategy(WANTED, Unit(1, 2), epsilon=1, together="column")
+    read = PLAN_FORM.of(json.loads(json.dumps(PLAN_FORM.document(plan))), "plan")
+    assert (read.together, read.shares) == ("column", plan.shares)
+
+
+def test_seeded_releases_draw_the_same():
+    """For rehearsals: the same seed, the same numbers."""
+    one, other = (seeded_workload_release(TABLE, TURNED, epsilon=1, seed=9) for _ in range(2))
+    assert one.total({"row": "B"}) == other.total({"row": "B"})

@@ -1,0 +1,256 @@
+"""Sums and differences of two columns that one individual changes together: privacy, error, estimates, the choice."""
+
+import itertools
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.errors import NotDetermined, OutOfRange, Unsupported
+from utmost.exact import level
+from utmost.noise import Geometric, RotatedPair
+from utmost.privacy import Unit
+from utmost.workloads import Domain, Strategy, Workload, bins, check_lower_bounds, hierarchy, strategy
+from utmost.workloads.forms import group_of, selected
+from utmost.workloads.reconstruction import precision_weights
+from utmost.workloads.sums_and_differences import PairAxis
+from utmost.workloads.turned_reconstruction import TurnedReconstruction
+
+PLACES = Domain(row=list("ABC"), column=["visits", "nights"])
+WANTED = Workload(PLACES, {"row column": 1, "column": 1, "row": 1, "": 1})
+SHARES = {"row column": "3/4", "column": "1/4", "row": "1/3", "": "2/3"}
+TURNED = Strategy(PLACES, Unit(1, 2), SHARES, WANTED, level(1), together="column")
+
+
+def rows_of(made):
+    """The measured numbers as rows of coefficients on the atoms, with the level of each."""
+    n = made.domain.size
+    units = [made.sums(np.eye(n, dtype=int)[j].reshape(made.domain.shape)) for j in range(n)]
+    return {family: np.array([one[family].ravel() for one in units]).T for family in made.shares}
+
+
+def moves(made, rows, s):
+    """All changes of the atoms of so many rows along the axis, each by at most s."""
+    pair = made.pair
+    places = np.arange(made.domain.size).reshape(made.domain.shape)
+    lines = np.moveaxis(places, pair.place, -1).reshape(-1, 2)
+    for chosen in itertools.combinations(range(len(lines)), rows):
+        for change in itertools.product(range(-s, s + 1), repeat=2 * rows):
+            d = np.zeros(made.domain.size, dtype=int)
+            d[lines[list(chosen)].ravel()] = change
+            yield d
+
+
+@pytest.mark.parametrize(("unit", "rows"), [(Unit(1, 2), 1), (Unit(2, 2), 1), (Unit(1, 4), 2)])
+def test_the_load_of_every_change_is_at_most_the_level_and_one_attains_it(unit, rows):
+    """sum of level times |row . d|, over all changes d of whole rows, by enumeration in rationals."""
+    made = Strategy(PLACES, unit, SHARES, together="column")
+    parts = [
+        (matrix, made.levels(level(1))[family].epsilon / unit.sensitivity) for family, matrix in rows_of(made).items()
+    ]
+    loads = [
+        sum(int(abs(matrix @ d).sum()) * at for matrix, at in parts) for d in moves(made, rows, int(unit.sensitivity))
+    ]
+    assert max(loads) == 1
+
+
+def test_two_atoms_of_different_rows_would_cost_more():
+    """What is taken for granted is needed: one atom in each of two rows costs twice the level."""
+    parts = [(matrix, TURNED.levels(level(1))[family].epsilon) for family, matrix in rows_of(TURNED).items()]
+    d = np.array([1, 0, 1, 0, 0, 0])
+    assert sum(int(abs(matrix @ d).sum()) * at for matrix, at in parts) == 2
+
+
+def test_the_joint_law_of_what_is_measured_has_exactly_the_ratio():
+    """P(y | x) / P(y | x + d) over a box of responses y is at most exp(epsilon) = 4, and attains it; in rationals."""
+    made = Strategy(Domain(column=["a", "b"]), Unit(1, 2), {"column": 1, "": 1}, together="column")
+    laws = {family: Geometric(at) for family, at in made.levels(level(alpha="1/4")).items()}
+    matrices = rows_of(made)
+    worst = Fraction(0)
+    for d in itertools.product((-1, 0, 1), repeat=2):
+        moved = [int((matrices[family] @ np.array(d)).item()) for family in laws]
+        for y in itertools.product(range(-3, 4), repeat=2):
+            pairs = zip(laws.values(), y, moved, strict=True)
+            worst = max(worst, math.prod(Fraction(law.pmf(z)) / Fraction(law.pmf(z - m)) for law, z, m in pairs))
+    assert worst == 4
+
+
+def dense(made, at):
+    """The covariance of least squares for the atoms, from the rows themselves."""
+    parts = [(matrix, float(made.levels(at)[family].epsilon)) for family, matrix in rows_of(made).items()]
+    information = sum((math.cosh(e) - 1) * matrix.T @ matrix for matrix, e in parts)
+    return np.linalg.inv(information)
+
+
+@settings(max_examples=25)
+@given(
+    st.sampled_from([(2, 3), (3, 2), (4, 2)]),
+    st.booleans(),
+    st.lists(st.integers(1, 9), min_size=8, max_size=8),
+    st.sampled_from([Fraction(1, 4), Fraction(1), Fraction(3)]),
+)
+def test_variances_are_those_of_dense_least_squares(shape, first, weights, epsilon):
+    """The closed form of both sides against the inverse of the whole information matrix, every family wanted."""
+    axes = {"a": range(shape[0]), "pair": ["x", "y"], "b": bins(4) if shape[1] == 3 else range(2)}
+    domain = Domain({name: axes[name] for name in (("pair", "a", "b") if first else ("a", "b", "pair"))})
+    pair = PairAxis.of(domain, "pair")
+    families = [family for family in domain.families() if family[pair.place] in (0, 1)]
+    sides = pair.split(dict(zip(families, itertools.cycle(weights), strict=False)))
+    shares = pair.joined(*({f: Fraction(w, sum(side.values())) for f, w in side.items()} for side in sides))
+    wanted = Workload(domain, dict.fromkeys(families, 1)) + Workload.sums(domain, [{"pair": "x", "a": 0}])
+    made = Strategy(domain, Unit(1, 2), shares, wanted, level(epsilon), together="pair")
+    covariance, found = dense(made, level(epsilon)), made.variances
+    for part in wanted.parts:
+        matrix = part.matrix(domain)
+        assert found[part.name] == pytest.approx(np.einsum("ij,jk,ik->i", matrix, covariance, matrix).mean(), rel=1e-9)
+
+
+def test_estimates_are_those_of_dense_least_squares():
+    """Every sum over every family, and one selection, from random noisy numbers."""
+    weights = precision_weights(TURNED.levels(level(1)))
+    made = TurnedReconstruction(TURNED.pair, weights)
+    random = np.random.default_rng(7)
+    measured = {family: random.integers(-50, 50, TURNED.measured_shape(family)) for family in TURNED.shares}
+    matrix = np.vstack([*rows_of(TURNED).values()])
+    w = np.concatenate([np.full(len(one), float(weights[family])) for family, one in rows_of(TURNED).items()])
+    y = np.concatenate([measured[family].ravel() for family in rows_of(TURNED)])
+    atoms = np.linalg.solve(matrix.T @ (w[:, None] * matrix), matrix.T @ (w * y)).reshape(PLACES.shape)
+    for family in PLACES.families():
+        sums, divisor = made.estimates(measured, family)
+        assert np.allclose(sums / divisor, PLACES.sums(atoms, family))
+        assert np.allclose(made.floats(measured, family), PLACES.sums(atoms, family))
+    form = selected(PLACES, {"row": ["A", "C"], "column": "nights"})
+    assert float(made.value(measured, form)) == pytest.approx(atoms[0, 1] + atoms[2, 1])
+    huge = {family: sums.astype(object) * 10**25 for family, sums in measured.items()}
+    assert made.value(huge, form) == made.value(measured, form) * 10**25
+    assert made.estimates(huge, (0, 0))[0][0, 0] == made.estimates(measured, (0, 0))[0][0, 0] * 10**25
+
+
+def test_terms_are_the_coefficients_of_the_noises():
+    """The estimate of a form is the sum of its terms: from measured numbers that are 1 at one place and 0 elsewhere."""
+    made = TurnedReconstruction(TURNED.pair, precision_weights(TURNED.levels(level(1))))
+    zeros = {family: np.zeros(TURNED.measured_shape(family), dtype=np.int64) for family in TURNED.shares}
+    for form in (group_of(PLACES, (0, 0), (1, 1)), selected(PLACES, {}), selected(PLACES, {"column": "visits"})):
+        for family, terms in made.terms(form).items():
+            found = {}
+            for place in np.ndindex(zeros[family].shape):
+                one = {**zeros, family: zeros[family].copy()}
+                one[family][place] = 1
+                value = (made.value(one, form),)
+                if any(value):
+                    found[value] = found.get(value, 0) + 1
+            assert terms == found
+
+
+def test_a_pair_has_half_the_variance_of_independent_noise():
+    """Each atom that of the rotated pair's law, 3.918 at epsilon 1 against 7.835; every choice the better one."""
+    wanted = Workload(PLACES, {"row column": 1})
+    chosen = strategy(wanted, Unit(1, 2), epsilon=1, together="column")
+    assert chosen.together == "column"
+    assert chosen.variances["row column"] == pytest.approx(float(RotatedPair(1).variance))
+    assert chosen.independent_times == pytest.approx(2)
+    assert "2 times the error without differences" in chosen.summary()
+    check_lower_bounds(chosen.lower_bounds)
+    assert all(times >= 1 for times in chosen.lower_bounds.within(chosen.value).values())
+
+
+@pytest.mark.parametrize("epsilon", ["1/10", 1, 3])
+def test_no_strategy_for_whole_rows_is_below_its_bound(epsilon):
+    """200 strategies of sums, differences and atoms with random shares, and the chosen one; near at small levels."""
+    random = np.random.default_rng(3)
+    chosen = strategy(WANTED, Unit(1, 2), epsilon=epsilon, together="column")
+    bound = chosen.rows_bound
+    assert chosen.value >= bound
+    for _ in range(100):
+        one, other = (Fraction(int(random.integers(1, 100)), 100) for _ in range(2))
+        turned = {"row column": one, "column": 1 - one, "row": other, "": 1 - other}
+        shares = {name: share for name, share in turned.items() if share}
+        made = Strategy(PLACES, Unit(1, 2), shares, WANTED, level(epsilon), together="column")
+        assert made.value >= bound
+        alone = {name: share for name, share in {"row column": one, "row": 1 - one}.items() if share}
+        assert Strategy(PLACES, Unit(1, 2), alone, WANTED, level(epsilon)).value >= bound
+    atoms = strategy(Workload(PLACES, {"row column": 1}), Unit(1, 2), epsilon="1/100", together="column")
+    assert atoms.value == pytest.approx(atoms.rows_bound, rel=1e-4)
+    one_column = Workload(PLACES, {"row column=nights": 1})
+    assert strategy(one_column, Unit(1, 2), epsilon=1, together="column").rows_bound is None
+
+
+def test_the_plainer_strategy_is_taken_where_differences_do_not_help():
+    """Only sums over the axis are wanted: nothing is gained, and nothing need be taken for granted."""
+    sums = strategy(Workload(PLACES, {"row": 1, "": 1}), Unit(1, 2), epsilon=1, together="column")
+    assert sums.together is None
+    assert sums.independent_times == 1
+    forbidden = strategy(WANTED, Unit(1, 2), epsilon=1, together="column", noise="independent")
+    assert forbidden.together is None
+    rotated = strategy(WANTED, Unit(1, 2), epsilon=1, together="column", noise="rotated")
+    assert rotated.shares == strategy(WANTED, Unit(1, 2), epsilon=1, together="column").shares
+
+
+@settings(max_examples=12)
+@given(st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any), st.sampled_from(["1/10", 1, 3]))
+def test_the_chosen_strategy_is_never_worse_than_independent_noise(weights, epsilon):
+    """2 times better at least where each wanted sum is of one column; never worse."""
+    names = [name for name, weight in zip(("row column", "column", "row", ""), weights, strict=True) if weight]
+    wanted = Workload(
+        PLACES,
+        {name: weight for name, weight in zip(("row column", "column", "row", ""), weights, strict=True) if weight},
+    )
+    alone = strategy(wanted, Unit(1, 2), epsilon=epsilon)
+    chosen = strategy(wanted, Unit(1, 2), epsilon=epsilon, together="column")
+    assert chosen.value <= alone.value * (1 + 1e-9)
+    if all("column" in name for name in names):
+        assert chosen.value <= alone.value / 2 * 1.001
+
+
+def test_more_columns_in_pairs():
+    """Four columns as pairs of two: one individual changes the four atoms of one place, two rows of a pair."""
+    domain = Domain(place=["a", "b", "c"], pair=[1, 2], side=["x", "y"])
+    wanted = Workload(domain, {"place pair side": 1})
+    chosen = strategy(wanted, Unit(1, 4), epsilon=1, together="side")
+    assert chosen.independent_times == pytest.approx(2)
+    assert chosen.variances["place pair side"] == pytest.approx(float(RotatedPair("1/2").variance))
+
+
+def test_beside_levels_of_several_sizes():
+    """Districts in uneven regions: regions are wanted, and made of districts' sums and differences."""
+    place = hierarchy({"N": ["n1"], "S": ["s1", "s2"]}, names=["region", "district"])
+    domain = Domain(place=place, column=["x", "y"])
+    wanted = Workload(domain, {"region column": 1, "region": 1})
+    chosen = strategy(wanted, Unit(1, 2), epsilon=1, together="column")
+    covariance = dense(chosen, level(1))
+    for part in wanted.parts:
+        matrix = part.matrix(domain)
+        assert chosen.variances[part.name] == pytest.approx(np.einsum("ij,jk,ik->i", matrix, covariance, matrix).mean())
+
+
+def test_what_is_refused():
+    """An axis of three values, half a row, shares that add up otherwise, sums that nothing determines."""
+    three = Domain(row=["A", "B"], column=["a", "b", "c"])
+    with pytest.raises(OutOfRange, match="two values"):
+        strategy(Workload(three, {"column": 1}), Unit(1, 2), epsilon=1, together="column")
+    with pytest.raises(OutOfRange, match="both atoms of whole rows"):
+        strategy(WANTED, Unit(1, 3), epsilon=1, together="column")
+    with pytest.raises(OutOfRange, match="add up to 1 each"):
+        Strategy(PLACES, Unit(1, 2), {"row column": "1/2", "row": "1/2"}, together="column")
+    with pytest.raises(OutOfRange, match="determine"):
+        Strategy(PLACES, Unit(1, 2), {"row": 1}, WANTED, together="column")
+    with pytest.raises(OutOfRange, match="noise must be"):
+        strategy(WANTED, Unit(1, 2), epsilon=1, noise="rotated")
+    with pytest.raises(Unsupported, match="least mean error"):
+        strategy(WANTED, Unit(1, 2), epsilon=1, together="column", aim="largest")
+    made = TurnedReconstruction(TURNED.pair, {(0, 1): 1})
+    with pytest.raises(NotDetermined):
+        made.check_determined(group_of(PLACES, (0, 0)))
+    made.check_determined(selected(PLACES, {"row": "A"}))
+
+
+def test_a_strategy_of_pairs_is_a_value():
+    """Pickled, and as JSON values."""
+    again = pickle.loads(pickle.dumps(TURNED))
+    assert (again.shares, again.together, again.variances) == (TURNED.shares, "column", TURNED.variances)
+    assert Strategy.of_facts(TURNED.facts(), Unit(1, 2)).pair.name == "column"
+    assert "row, differences of column" in repr(TURNED)
