@@ -83,8 +83,9 @@ class ParquetPieces:
         for path in self.files:
             file = parquet.opened(path)
             with parquet.well_formed(path):
-                for batch in file.iter_batches(batch_size=_ROWS):
-                    yield ParquetPiece(batch.cast(self.schema))
+                for group in range(file.num_row_groups):  # all at once, Arrow holds on to what was read
+                    for batch in file.iter_batches(batch_size=_ROWS, row_groups=[group]):
+                        yield ParquetPiece(batch.cast(self.schema))
 
     def write(
         self,
