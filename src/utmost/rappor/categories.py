@@ -202,7 +202,7 @@ def best_report(
     >>> [best_report(k, epsilon=1).size for k in (2, 4, 10, 1000)]
     [1, 1, 3, 269]
     >>> best_report(10, alpha="1/3").variance, best_report(10, alpha="1/3").verify()
-    (Fraction(...), True)
+    (Fraction(333, 14), True)
     """
     k, at = natural(categories, "categories", least=2), level(epsilon, alpha)
     bits = _BITS + 2 * k.bit_length()

@@ -114,7 +114,7 @@ class CategoryCoupling:
         OutOfRange: where there is none, so that no lossless relaxation exists from the one to the other.
 
     >>> CategoryCoupling(SubsetSelection(5, 2, 1), SubsetSelection(5, 2, 2)).stays
-    0.606754...
+    0.566732...
     """
 
     strict: SubsetSelection
