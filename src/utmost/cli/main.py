@@ -30,6 +30,7 @@ COMMANDS = {
     "total": "Compute a sum, a ratio or a mean from a release, with its error.",
     "clean": "Round a release to whole numbers whose sums all agree.",
     "verify": "Check a published table against its statement.",
+    "statement": "Write a release up for a registry, and as a page to print.",
     "relax": "Publish a table again with less noise; pay the new level only.",
     "view": "Make a noisier copy of a release for one recipient, at no cost.",
     "ledger": "Look after a ledger: check it, set its budget, copy it.",
