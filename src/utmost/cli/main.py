@@ -24,6 +24,7 @@ from utmost.errors import NotALevel, NotANumber, OutOfRange, PrivacyWarning, Uns
 from utmost.version import __version__
 
 COMMANDS = {
+    "demo": "Show the whole story on a public table, in a few seconds.",
     "count": "Count people into a table, and prove what one of them changes.",
     "plan": "Choose which sums to noise, for the tables you want.",
     "release": "Publish a table, each cell with the least noise at its share.",
@@ -47,6 +48,7 @@ COMMANDS = {
     "vertices": "List or count the extreme posteriors of a type.",
     "kernels": "List or count the basic mechanisms of which all are mixtures.",
     "universal": "Decide whether one mechanism is best for a loss and all priors.",
+    "doctor": "Say whether this installation is well; check it.",
     "reproduce": "Recompute the figures and numbers of the four papers.",
 }
 """Every command and what it does, in the order in which people meet them; its file is read when it is called."""
