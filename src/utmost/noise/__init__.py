@@ -11,6 +11,7 @@ from utmost.noise.law import Law
 from utmost.noise.optimal import gain, optimal_noise, relaxable_noise
 from utmost.noise.ratio_bars import RatioBar, fieller
 from utmost.noise.real_law import RealLaw
+from utmost.noise.repeated_sums import RepeatedSum
 from utmost.noise.staircase import Staircase
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Law",
     "RatioBar",
     "RealLaw",
+    "RepeatedSum",
     "RotatedPair",
     "Staircase",
     "costs",

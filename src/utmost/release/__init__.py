@@ -1,10 +1,13 @@
 """What has been said over time: one-time and gradual releases, and the ledger."""
 
 from utmost.release.accuracy import epsilon_for
+from utmost.release.cell_bars import CellBars
 from utmost.release.clean_release import CleanRelease
 from utmost.release.counted import CountedTable
 from utmost.release.gradual_release import GradualRelease, NoisePath, ProcessedRelease, path
 from utmost.release.gradual_together import GradualTogether
+from utmost.release.item_commitment import CommitmentKey, ItemCommitment
+from utmost.release.item_release import ItemRelease
 from utmost.release.keys import KeySelection, NamedKeys, SelectedKeys, select_keys
 from utmost.release.level_steps import bridge, relax, tighten
 from utmost.release.naming import NamingLaw
@@ -22,11 +25,15 @@ from utmost.release.workload_release import WorkloadRelease, release_workload
 
 __all__ = [
     "Answer",
+    "CellBars",
     "CleanRelease",
     "Coalitions",
+    "CommitmentKey",
     "CountedTable",
     "GradualRelease",
     "GradualTogether",
+    "ItemCommitment",
+    "ItemRelease",
     "KeySelection",
     "NamedKeys",
     "NamingLaw",
