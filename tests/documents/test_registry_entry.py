@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
-from utmost.documents.registry_entry import PRODUCTS, SECTORS, TO_FILL_IN, Deployment, registry_entry, slug_of
-from utmost.documents.stated_release import stated_release
-from utmost.documents.statement_page import statement_page
-from utmost.documents.yaml_text import yaml_text
+from utmost.documents.printed_statement import statement_page
+from utmost.documents.registry_entries import PRODUCTS, SECTORS, TO_FILL_IN, Deployment, registry_entry, slug_of
+from utmost.documents.stated_words import stated_release
+from utmost.documents.yaml_writing import yaml_text
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.release import release_places, release_together
 from utmost.workloads import Strategy

@@ -34,9 +34,11 @@ EXTRAS = {
     "plot": ("matplotlib",),
     "geometry": ("numba",),
     "postgres": ("psycopg",),
+    "duckdb": ("duckdb",),
+    "spark": ("pyspark",),
     "server": ("fastapi", "uvicorn", "jinja2", "prometheus-client", "pyjwt", "python-multipart", "httpx"),
 }
-NEIGHBOURS = ("pandas", "polars", "duckdb", "geopandas", "h3", "networkx", "scipy", "opendp", "dp-accounting", "qif")
+NEIGHBOURS = ("pandas", "polars", "geopandas", "h3", "networkx", "scipy", "opendp", "dp-accounting", "qif")
 
 _BLOCKS = 64
 

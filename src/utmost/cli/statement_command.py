@@ -10,12 +10,12 @@ from rich.text import Text
 from utmost.cli import options
 from utmost.cli.screen import screen
 from utmost.documents import codec, statement_files
-from utmost.documents.registry_entry import PRODUCTS, SECTORS, Deployment, registry_entry
+from utmost.documents.printed_statement import statement_page
+from utmost.documents.registry_entries import PRODUCTS, SECTORS, Deployment, registry_entry
 from utmost.documents.reports import print_json
-from utmost.documents.stated_release import stated_release
-from utmost.documents.statement_page import statement_page
+from utmost.documents.stated_words import stated_release
 from utmost.documents.workload_files import is_workload
-from utmost.documents.yaml_text import yaml_text
+from utmost.documents.yaml_writing import yaml_text
 from utmost.errors import OutOfRange
 from utmost.tables.atomic import Writer, check_absent, write_together
 

@@ -1,13 +1,13 @@
 """utmost.documents"""
 
 from utmost.documents.places_check import check_places
-from utmost.documents.registry_entry import Deployment, registry_entry
+from utmost.documents.printed_statement import statement_page
+from utmost.documents.registry_entries import Deployment, registry_entry
 from utmost.documents.released_table import ReleasedTable
-from utmost.documents.stated_release import StatedRelease, stated_release
+from utmost.documents.stated_words import StatedRelease, stated_release
 from utmost.documents.statement_check import check_statement
-from utmost.documents.statement_page import statement_page
 from utmost.documents.together_check import check_together
-from utmost.documents.yaml_text import yaml_text
+from utmost.documents.yaml_writing import yaml_text
 
 __all__ = [
     "Deployment",

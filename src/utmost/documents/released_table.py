@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
 from utmost.documents import statement_files
 from utmost.documents.statement_check import check_statement, plan_at, stated_plan
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.exact import Level, Number, exact, round_up
+from utmost.exact import Level, Number, exact, round_up, wrong_kind
 from utmost.exact.shown import Shown
 from utmost.noise import RatioBar
 from utmost.noise.law import read_confidence
@@ -64,15 +65,17 @@ class ReleasedTable(Shown):
     labels: dict[str, list[str]]
 
     @classmethod
-    def read(cls, path: Path, statement: Path | None = None) -> "ReleasedTable":
+    def read(cls, path: Path | str, statement: Path | str | None = None) -> "ReleasedTable":
         """The released table in a file, checked against the statement beside it, or another.
 
         Raises:
             BadTable: where the statement does not follow from itself, or is about another table.
+            WrongKind: for what is no path. OSError: where the file cannot be read.
             Unsupported: for a release of points, or of columns changed together, whose cells are not independent.
         """
-        beside = statement_files.sidecar_path(path) if statement is None else statement
-        if not beside.exists():
+        path = _path(path, "path")
+        beside = statement_files.sidecar_path(path) if statement is None else _path(statement, "statement")
+        if not isfile(beside):
             remedy = "Pass it with --statement; or say --n, --epsilon and --prior to read a count without one."
             raise BadTable("a released table is read by its statement", came="none", where=str(beside), remedy=remedy)
         said = statement_files.read(beside)
@@ -218,6 +221,13 @@ class ReleasedTable(Shown):
                 remedy = "Rename that column."
                 raise BadTable(f"the table must leave the name {name!r} free", came="a column of it", remedy=remedy)
         return adapter.with_columns(self.table, laid, after)
+
+
+def _path(given: Any, name: str) -> Path:
+    """A path that is, or is written as, one."""
+    if not isinstance(given, str | Path) or not str(given).strip() or "\0" in str(given) or not Path(given).name:
+        raise wrong_kind(name, "the path of a file", given)
+    return Path(given)
 
 
 def _numbers(table: Any, released: Sequence[str], plan: Plan) -> dict[str, list[Fraction]]:

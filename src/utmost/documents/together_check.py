@@ -34,6 +34,7 @@ def check_together(said: Mapping[str, Any], table: Any, *, digested: bool = True
     Traceback (most recent call last):
     utmost.errors.BadTable: guarantee: ...
     """
+    check_header(said, KIND, FORMAT, "a statement")
     plan = stated_together(said, cells_digest(table) if digested else None)
     _check_columns(plan, said, table)
     return plan

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from html import escape
 
-from utmost.documents.registry_entry import Deployment
-from utmost.documents.stated_release import StatedRelease
+from utmost.documents.registry_entries import Deployment
+from utmost.documents.stated_words import StatedRelease
 from utmost.exact import wrong_kind
 from utmost.release.statements import level_name, level_text
 
@@ -46,7 +46,7 @@ def statement_page(stated: StatedRelease, deployment: Deployment | None = None) 
     Returns:
         A whole HTML document; every word of the statement in it is escaped.
 
-    >>> from utmost.documents.stated_release import stated_release
+    >>> from utmost.documents.stated_words import stated_release
     >>> from utmost.release import release_table
     >>> made = release_table({"a<b": [7]}, columns="a<b", epsilon="1/2", sensitivity=1, cells=1)
     >>> page = statement_page(stated_release(made.sidecar))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from datetime import date
 from typing import Any
 
-from utmost.documents.stated_release import StatedNoise, StatedRelease
+from utmost.documents.stated_words import StatedNoise, StatedRelease
 from utmost.errors import OutOfRange
 from utmost.exact import wrong_kind
 from utmost.release.statements import level_name, level_text
@@ -109,7 +109,7 @@ def registry_entry(stated: StatedRelease, deployment: Deployment | None = None) 
     Raises:
         OutOfRange: for a level that no float is above: the registry's epsilon is one.
 
-    >>> from utmost.documents.stated_release import stated_release
+    >>> from utmost.documents.stated_words import stated_release
     >>> from utmost.release import release_table
     >>> made = release_table({"n": [7]}, columns="n", epsilon="1/2", sensitivity=1, cells=1)
     >>> said = Deployment("Counts", ["An Office"], published="2026-01-31")
