@@ -16,7 +16,6 @@ from rich.text import Text
 from utmost.cli import options
 from utmost.cli.ledger_place import check_no_password, is_server
 from utmost.cli.screen import busy, facts, grid, screen
-from utmost.documents.reports import print_json
 from utmost.errors import EntropyFailed
 from utmost.version import __version__
 
@@ -44,7 +43,12 @@ _BLOCKS = 64
 
 
 def doctor(
-    *, check: Check = False, ledger: Ledger = None, key_file: options.KeyFile = None, as_json: options.AsJson = False
+    *,
+    check: Check = False,
+    ledger: Ledger = None,
+    key_file: options.KeyFile = None,
+    witness: options.WitnessFile = None,
+    answer: options.Answer,
 ) -> None:
     """Say what this installation is made of, and whether it is well.
 
@@ -57,16 +61,13 @@ def doctor(
         "randomness": _randomness(),
         "optional": _optional(),
         "neighbours": {name: _version(name) for name in NEIGHBOURS},
-        "files": _files(ledger, key_file),
+        "files": _files(ledger, key_file, witness),
     }
     if check:
         with busy("Checking"):
             report["check"] = _checked()
     report["well"] = _is_well(report)
-    if as_json:
-        print_json(report)
-    else:
-        _show(report)
+    answer.give(report, lambda: _show(report))
     if not report["well"]:
         raise typer.Exit(1)
 
@@ -130,7 +131,7 @@ def _optional() -> dict[str, Any]:
     return found
 
 
-def _files(ledger: str | None, key_file: Path | None) -> list[dict[str, Any]]:
+def _files(ledger: str | None, key_file: Path | None, witness: Path | None) -> list[dict[str, Any]]:
     """The files that others must not read, and who may; what is in them is not looked at."""
     key = key_file or (Path(os.environ["UTMOST_LEDGER_KEY_FILE"]) if "UTMOST_LEDGER_KEY_FILE" in os.environ else None)
     named: dict[str, Path] = {}
@@ -140,6 +141,8 @@ def _files(ledger: str | None, key_file: Path | None) -> list[dict[str, Any]]:
             place = Path(ledger.removeprefix("sqlite:///"))
             named = {"ledger": place, "witness": place.with_name(f"{place.name}.witness")}
             key = key or place.with_name(f"{place.name}.key")
+    if witness is not None:
+        named["witness"] = witness
     if key is not None:
         named["key"] = key
     return [_mode(what, path) for what, path in named.items()]

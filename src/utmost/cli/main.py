@@ -138,7 +138,10 @@ def main(arguments: list[str] | None = None) -> None:
 _OPTIONS = {
     **{name: f"--{name}" for name in ("alpha", "cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
     **{name: f"--{name}" for name in ("delta", "numbers", "over", "sums", "where")},
-    **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
+    **{
+        name: f"--{name}"
+        for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours", "noise")
+    },
     **{name: f"--{name}" for name in ("prior", "public", "radius", "relaxable", "response", "sensitivity", "size")},
     **{name: f"--{name}" for name in ("by", "nested", "part", "person", "share", "values", "want")},
     "at_most": "--at-most",

@@ -77,7 +77,9 @@ class ReleasedTable(Shown):
         beside = statement_files.sidecar_path(path) if statement is None else _path(statement, "statement")
         if not isfile(beside):
             remedy = "Pass it with --statement; or say --n, --epsilon and --prior to read a count without one."
-            raise BadTable("a released table is read by its statement", came="none", where=beside.name[-80:], remedy=remedy)
+            raise BadTable(
+                "a released table is read by its statement", came="none", where=beside.name[-80:], remedy=remedy
+            )
         said = statement_files.read(beside)
         if said["kind"] != KIND:
             remedy = "Its cells and their radii stand in the table: see the columns that end in _radius."
