@@ -147,7 +147,9 @@ _OPTIONS = {
     "at_most": "--at-most",
     "half_step": "--half-step",
     "id_column": "--id",
+    "per": "--per",
     "per_atom": "--per-atom",
+    "together": "--together",
     "up_to": "--up-to",
     "version": "--data-version",
 }
