@@ -24,12 +24,14 @@ from utmost.errors import NotALevel, NotANumber, OutOfRange, PrivacyWarning, Uns
 from utmost.version import __version__
 
 COMMANDS = {
+    "demo": "Show the whole story on a public table, in a few seconds.",
     "count": "Count people into a table, and prove what one of them changes.",
     "plan": "Choose which sums to noise, for the tables you want.",
     "release": "Publish a table, each cell with the least noise at its share.",
     "total": "Compute a sum, a ratio or a mean from a release, with its error.",
     "clean": "Round a release to whole numbers whose sums all agree.",
     "verify": "Check a published table against its statement.",
+    "statement": "Write a release up for a registry, and as a page to print.",
     "relax": "Publish a table again with less noise; pay the new level only.",
     "view": "Make a noisier copy of a release for one recipient, at no cost.",
     "lossless": "Decide whether noise can be relaxed to another level at no loss.",
@@ -52,6 +54,7 @@ COMMANDS = {
     "vertices": "List or count the extreme posteriors of a type.",
     "kernels": "List or count the basic mechanisms of which all are mixtures.",
     "universal": "Decide whether one mechanism is best for a loss and all priors.",
+    "doctor": "Say whether this installation is well; check it.",
     "reproduce": "Recompute the figures and numbers of the four papers.",
 }
 """Every command and what it does, in the order in which people meet them; its file is read when it is called."""
@@ -147,7 +150,9 @@ _OPTIONS = {
     "at_most": "--at-most",
     "half_step": "--half-step",
     "id_column": "--id",
+    "per": "--per",
     "per_atom": "--per-atom",
+    "together": "--together",
     "up_to": "--up-to",
     "version": "--data-version",
 }

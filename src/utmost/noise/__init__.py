@@ -12,6 +12,7 @@ from utmost.noise.lipschitz import is_lipschitz_private, lipschitz_level
 from utmost.noise.optimal import gain, optimal_noise, relaxable_noise
 from utmost.noise.ratio_bars import RatioBar, fieller
 from utmost.noise.real_law import RealLaw
+from utmost.noise.repeated_sums import RepeatedSum
 from utmost.noise.staircase import Staircase
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Law",
     "RatioBar",
     "RealLaw",
+    "RepeatedSum",
     "RotatedPair",
     "Staircase",
     "costs",
