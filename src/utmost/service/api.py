@@ -2,15 +2,20 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import AfterValidator
 
 from utmost.documents.counted_files import COUNTED_FORM
 from utmost.errors import NotAuthenticated, OutOfRange
 from utmost.exact import Level, level
 from utmost.service import service_answers as answers
+from utmost.service.arriving import Arriving, name_of_part
 from utmost.service.service import Service
 from utmost.service.shapes import (
+    MOST_VERSIONS,
+    RECORD_EXAMPLE,
+    RECORD_NAME,
     Decided,
     NewLimit,
     NewOffer,
@@ -29,6 +34,7 @@ from utmost.service.tokens import Grant, Token
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": what}
     for status, what in {
+        408: "the body did not come in time",
         401: "no token that is valid now",
         403: "the token does not allow it",
         404: "what was asked for is not there",
@@ -40,7 +46,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     }.items()
 }
 
-router = APIRouter(prefix="/v1", responses=_PROBLEMS)
+router = APIRouter(prefix="/v1", responses=_PROBLEMS, route_class=Arriving)
 
 _bearer = HTTPBearer(auto_error=False, description="a token of this service, or of its OpenID provider")
 
@@ -51,21 +57,34 @@ def service_of(request: Request) -> Service:
     return service
 
 
-def token_of(request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> Token:
+def identified(request: Request) -> Token:
+    """The token that a request carries, looked up once.
+
+    Raises:
+        NotAuthenticated: where it carries none that is valid now.
+    """
+    known = getattr(request.state, "bearer", None)
+    if isinstance(known, Token):
+        return known
+    scheme, _, presented = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not presented:
+        raise NotAuthenticated("a request must carry a token", remedy="Send Authorization: Bearer utmost_...")
+    service, openid = service_of(request), request.app.state.openid
+    if openid is not None and presented.count(".") == 2:
+        token = service.bearers.of_subject(openid.subject(presented))
+    else:
+        token = service.bearers.authenticated(presented)
+    request.state.token, request.state.bearer = token.name, token
+    return token
+
+
+def token_of(request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]) -> Token:
     """The token that a request carries.
 
     Raises:
         NotAuthenticated: where it carries none that is valid now.
     """
-    if given is None:
-        raise NotAuthenticated("a request must carry a token", remedy="Send Authorization: Bearer utmost_...")
-    service, openid = service_of(request), request.app.state.openid
-    if openid is not None and given.credentials.count(".") == 2:
-        token = service.bearers.of_subject(openid.subject(given.credentials))
-    else:
-        token = service.bearers.authenticated(given.credentials)
-    request.state.token = token.name
-    return token
+    return identified(request)
 
 
 Served = Annotated[Service, Depends(service_of)]
@@ -81,7 +100,11 @@ Key = Annotated[
     ),
 ]
 At = Annotated[str, Query(max_length=200, description='the level, exactly: "1/4"', examples=["1/4"])]
-Version = Annotated[int | None, Query(ge=1)]
+Confidence = Annotated[str, Query(max_length=200, description="the chance that the bar holds", examples=["0.95"])]
+Dataset = Annotated[str | None, Query(max_length=200, examples=["admissions"])]
+Version = Annotated[int | None, Query(ge=1, le=MOST_VERSIONS)]
+Part = Annotated[str, Path(max_length=200, examples=["admissions"]), AfterValidator(name_of_part)]
+Made = Annotated[str, Path(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]
 
 
 def read_level(given: str | int | float) -> Level:
@@ -112,21 +135,21 @@ def publish(service: Served, who: Who, key: Key, asked: Publication) -> dict[str
 
 
 @router.get("/releases/{name}", summary="A release: its promise and its levels")
-def release(service: Served, who: Who, name: str, version: Version = None) -> dict[str, Any]:
+def release(service: Served, who: Who, name: Part, version: Version = None) -> dict[str, Any]:
     """One version of a release, or the newest."""
     found = service.releases.release(who, name, version)
     return answers.release_answer(found, service.releases.levels(who, found))
 
 
 @router.get("/releases/{name}/view", summary="A release at a level")
-def view(service: Served, who: Who, name: str, epsilon: At, version: Version = None) -> dict[str, Any]:
+def view(service: Served, who: Who, name: Part, epsilon: At, version: Version = None) -> dict[str, Any]:
     """The released values, with error bar and statement: what is stored, or what follows from it. It spends nothing."""
     return answers.view_answer(service.releases.view(who, name, read_level(epsilon), version))
 
 
 @router.get("/releases/{name}/radius", summary="The error bar at any level")
 def radius(
-    service: Served, who: Who, name: str, epsilon: At, confidence: str = "0.95", version: Version = None
+    service: Served, who: Who, name: Part, epsilon: At, confidence: Confidence = "0.95", version: Version = None
 ) -> dict[str, Any]:
     """What relaxing would buy: it depends on the promise alone, and is no draw."""
     at = read_level(epsilon)
@@ -135,7 +158,7 @@ def radius(
 
 
 @router.post("/releases/{name}/relax", summary="The same release at another level, with the table")
-def relax(service: Served, who: Who, key: Key, name: str, asked: Relaxation) -> dict[str, Any]:
+def relax(service: Served, who: Who, key: Key, name: Part, asked: Relaxation) -> dict[str, Any]:
     """Relax a release; the values must be those that were published."""
     at = read_level(asked.epsilon)
     options: dict[str, Any] = {"version": asked.version, "proposal": asked.proposal}
@@ -143,13 +166,13 @@ def relax(service: Served, who: Who, key: Key, name: str, asked: Relaxation) -> 
 
 
 @router.get("/releases/{name}/rehearsal", summary="The budget as it would stand")
-def rehearse(service: Served, who: Who, name: str, epsilon: At, dataset: str | None = None) -> dict[str, Any]:
+def rehearse(service: Served, who: Who, name: Part, epsilon: At, dataset: Dataset = None) -> dict[str, Any]:
     """After a release at this level; nothing is drawn, written or spent."""
     return answers.budget_answer(service.releases.rehearse(who, name, read_level(epsilon), dataset))
 
 
 @router.get("/releases/{name}/history", summary="The events of a release")
-def release_history(service: Served, who: Who, name: str) -> dict[str, Any]:
+def release_history(service: Served, who: Who, name: Part) -> dict[str, Any]:
     """Oldest first."""
     return {"events": [answers.event_answer(one) for one in service.audit.history(who, name)]}
 
@@ -170,7 +193,7 @@ def propose(service: Served, who: Who, key: Key, asked: Proposed) -> dict[str, A
 
 
 @router.post("/proposals/{name}/decision", summary="Approve or refuse a proposal")
-def decide(service: Served, who: Who, name: str, asked: Decided) -> dict[str, Any]:
+def decide(service: Served, who: Who, name: Made, asked: Decided) -> dict[str, Any]:
     """By somebody else than the proposer; to decide the same again changes nothing."""
     return answers.proposal_answer(service.proposals.decide(who, name, asked.state))
 
@@ -189,7 +212,7 @@ def offer(service: Served, who: Who, key: Key, asked: NewOffer) -> dict[str, Any
 
 
 @router.post("/offers/{name}/closing", summary="Take an offer back")
-def close_offer(service: Served, who: Who, name: str) -> dict[str, Any]:
+def close_offer(service: Served, who: Who, name: Made) -> dict[str, Any]:
     """Orders that were made stay."""
     return answers.offer_answer(service.market.close_offer(who, name))
 
@@ -207,7 +230,7 @@ def order(service: Served, who: Who, key: Key, asked: NewOrder) -> dict[str, Any
 
 
 @router.post("/orders/{name}/decision", summary="Approve or refuse an order")
-def decide_order(service: Served, who: Who, name: str, asked: Decided) -> dict[str, Any]:
+def decide_order(service: Served, who: Who, name: Made, asked: Decided) -> dict[str, Any]:
     """By the curator, who knows whether it was paid."""
     return answers.order_answer(service.market.decide_order(who, name, asked.state))
 
@@ -228,19 +251,19 @@ def make_token(service: Served, who: Who, key: Key, asked: NewToken) -> dict[str
 
 
 @router.post("/tokens/{name}/revocation", summary="Revoke a token")
-def revoke(service: Served, who: Who, name: str) -> dict[str, Any]:
+def revoke(service: Served, who: Who, name: Made) -> dict[str, Any]:
     """At once. Whoever holds a token may revoke that one."""
     return answers.token_answer(service.bearers.revoke(who, name))
 
 
 @router.get("/datasets/{dataset}/budget", summary="The budget of a dataset")
-def budget(service: Served, who: Who, dataset: str) -> dict[str, Any]:
+def budget(service: Served, who: Who, dataset: Part) -> dict[str, Any]:
     """What is spent, and what is left."""
     return answers.budget_answer(service.audit.budget(who, dataset))
 
 
 @router.put("/datasets/{dataset}/budget", summary="Set the limit of a dataset")
-def limit(service: Served, who: Who, dataset: str, asked: NewLimit) -> dict[str, Any]:
+def limit(service: Served, who: Who, dataset: Part, asked: NewLimit) -> dict[str, Any]:
     """To set the same again changes nothing."""
     return answers.budget_answer(service.audit.limit(who, dataset, read_level(asked.epsilon)))
 
@@ -280,7 +303,7 @@ def check_receipt(service: Served, who: Who, asked: Receipt) -> dict[str, Any]:
 def trail(
     service: Served,
     who: Who,
-    after: Annotated[str, Query(max_length=40)] = "",
+    after: Annotated[str, Query(pattern=r"^[0-9]{0,40}$", examples=["00001795349451353448"])] = "",
     most: Annotated[int, Query(ge=1, le=1000)] = 1000,
 ) -> dict[str, Any]:
     """Through this service, oldest first; no value."""

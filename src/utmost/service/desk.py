@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 from utmost.errors import OutOfRange, RequestReused, UnknownRecord
 from utmost.exact import Level
-from utmost.service.market import Order, bought
+from utmost.release.statements import level_of_text, level_text
+from utmost.service.market import Order
 from utmost.service.records import Records, Shelf
 from utmost.service.tokens import Token
 
@@ -93,9 +94,23 @@ def held(shelf: Shelf, token: Token, release: str, version: int) -> Level | str 
     grants = [grant.up_to for grant in token.grants if grant.covers(release, None)]
     if any(most is None for most in grants):
         return ANY
-    orders = (Order.of_kept(name, kept) for name, kept in shelf.all("order")) if token.may_ever("order") else ()
-    levels = [most for most in (*grants, bought(orders, token.owner, release, version)) if most is not None]
+    bought = shelf.get("bought", _holding(token.owner, release, version)) if token.may_ever("order") else None
+    levels = [most for most in grants if most is not None] + (
+        [] if bought is None else [level_of_text(bought["level"])]
+    )
     return max(levels, default=None)
+
+
+def note_bought(shelf: Shelf, order: Order) -> None:
+    """Write down the largest level that a buyer's approved orders allow, so that a view looks it up in one step."""
+    name = _holding(order.buyer, order.release, order.version)
+    before = shelf.get("bought", name)
+    if before is None or order.level > level_of_text(before["level"]):
+        shelf.put("bought", name, {"level": level_text(order.level)})
+
+
+def _holding(owner: str, release: str, version: int) -> str:
+    return sha256(json.dumps([owner, release, version]).encode()).hexdigest()
 
 
 def reaches(most: Level | str | None, at: Level) -> bool:

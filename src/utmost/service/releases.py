@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from utmost.errors import NotAllowed
-from utmost.exact import Level, Number, exact_integer
+from utmost.errors import NotAllowed, UnknownRelease
+from utmost.exact import Level, Number, exact, exact_integer
 from utmost.ledger import Budget, Ledger, Published
 from utmost.ledger.events import check_name
 from utmost.service.desk import Desk, held, reaches
@@ -85,7 +85,7 @@ class Releases:
             remedy = "Ask for a level that is there."
             raise NotAllowed(f"a release has at most {self._most_levels} levels", where=repr(name), remedy=remedy)
         table = self._ledger.view(name, epsilon=at, version=found.version)
-        return View(found, at, table, self._ledger.radius(name, epsilon=at, version=found.version))
+        return View(found, at, table, found.promise.radius(at, exact("0.95")))
 
     def radius(
         self, token: Token, name: str, at: Level, *, confidence: Number = "0.95", version: int | None = None
@@ -114,6 +114,9 @@ class Releases:
         token.check("publish", check_name(name, "name"), at)
         wanted = 1 if version is None else exact_integer(version, "version")
         arguments = terms.arguments()
+        if not token.may("publish"):
+            # That somebody else's release holds the same values is a way to guess them, for whoever has no part in it.
+            arguments["independent"] = True
         self._proposals.begin(token, key, "publish", name, wanted, at, terms.facts(), proposal)
         request = self._desk.name("publish", token, key)
         return self._ledger.publish(name, table, **arguments, epsilon=at, version=version, request=request)
@@ -143,7 +146,8 @@ class Releases:
     def rehearse(self, token: Token, name: str, at: Level, dataset: str | None = None) -> Budget:
         """The budget as it would stand after a release at this level."""
         token.check("propose", check_name(name, "name"), at)
-        return self._ledger.rehearse(name, epsilon=at, dataset=dataset)
+        apart = not token.may("propose")  # as in `publish`: what others keep here is not said
+        return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
 
     def _most(self, token: Token, verb: str, name: str, version: int | None) -> Level | str:
         """The largest level of a release that a token is for.
@@ -153,9 +157,15 @@ class Releases:
         """
         token.check_role(verb)
         check_name(name, "name")
-        newest = max((one.version for one in self._ledger.releases if one.name == name), default=1)
-        wanted = newest if version is None else exact_integer(version, "version")
+        wanted = self._newest(name) if version is None else exact_integer(version, "version")
         most = self._desk.records.read(lambda shelf: held(shelf, token, name, wanted))
         if most is None:
             raise NotAllowed(f"the token must be for this release to {verb} it", where=repr(name))
         return most
+
+    def _newest(self, name: str) -> int:
+        """The newest version of a release; 1 where there is none."""
+        try:
+            return self._ledger.release(name).version
+        except UnknownRelease:
+            return 1
