@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from utmost.errors import NotAuthenticated, UtmostError
 from utmost.ledger import Ledger
 from utmost.service.api import Who, identified, router
+from utmost.service.description import describe
 from utmost.service.guards import LOG, Guards
 from utmost.service.metrics import Metrics
 from utmost.service.openid import OpenId
@@ -84,6 +85,7 @@ def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastA
     app.add_exception_handler(HTTPException, _missing)
     app.add_exception_handler(Exception, _broken)
     _add_health(app)
+    describe(app)
     return app
 
 

@@ -29,8 +29,8 @@ MEDIA_TYPE = "application/problem+json"
 BROKEN = "The service cannot answer. Its operator finds the reason in the log."
 _MOST_FAULTS, _MOST_TOLD = 1000, 20
 _PLACES = frozenset({
-    "body", "query", "path", "header", "Idempotency-Key", "epsilon", "version", "confidence", "dataset", "after", "most",
-    "name", "str", "int", "float", "list",
+    "body", "query", "path", "header", "Idempotency-Key", "epsilon", "version", "confidence", "dataset", "after",
+    "most", "name", "str", "int", "float", "list",
 })  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def _place(parts: Sequence[Any]) -> str:
 
 @cache
 def _words() -> frozenset[str]:
-    """The words that places in requests are said in: the fields and headers of the API, and the names of plain kinds."""
+    """The words in which places are said: the fields and headers of the API, and the names of plain kinds."""
     from utmost.service import shapes
 
     models = (kind for kind in vars(shapes).values() if isinstance(kind, type) and issubclass(kind, shapes.Asked))

@@ -77,6 +77,14 @@ Columns = Annotated[
 Names = Annotated[list[Word], Field(max_length=10_000), FailFast()]
 
 
+_TERMS = {"columns": ["admitted"], "public": ["department"], "sensitivity": 1, "cells": 1}
+_TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322]}
+
+
+def _like(example: dict[str, Any]) -> ConfigDict:
+    return ConfigDict(extra="forbid", json_schema_extra={"examples": [example]})
+
+
 class Asked(BaseModel):
     """A request: nothing beyond its fields is taken."""
 
@@ -92,6 +100,10 @@ class GrantShape(Asked):
 
 class NewToken(Asked):
     """Who gets a token, for what, for how long."""
+
+    model_config = _like(
+        {"owner": "Bo", "role": "recipient", "grants": [{"release": "admissions", "up_to": "1/4"}], "days": 30}
+    )
 
     owner: Annotated[str, Field(min_length=1, max_length=200, examples=["Bo"])]
     role: Literal["recipient", "curator", "approver", "auditor", "admin"]
@@ -123,6 +135,10 @@ class TermsShape(Asked):
 class Proposed(Asked):
     """Something that a second person is to confirm."""
 
+    model_config = _like(
+        {"verb": "publish", "release": "admissions", "epsilon": "1/4", "terms": _TERMS, "reason": "the yearly table"}
+    )
+
     verb: Literal["publish", "relax"]
     release: Name
     epsilon: Exact
@@ -134,11 +150,17 @@ class Proposed(Asked):
 class Decided(Asked):
     """A decision."""
 
+    model_config = _like({"state": "approved"})
+
     state: Literal["approved", "refused"]
 
 
 class Publication(Asked):
     """A table to publish, with what is promised of it."""
+
+    model_config = _like(
+        {"name": "admissions", "epsilon": "1/4", "terms": _TERMS, "table": _TABLE, "proposal": RECORD_EXAMPLE}
+    )
 
     name: Name
     epsilon: Exact
@@ -152,6 +174,8 @@ class Publication(Asked):
 class Relaxation(Asked):
     """The same table again, at another level."""
 
+    model_config = _like({"epsilon": "1", "table": _TABLE, "proposal": RECORD_EXAMPLE})
+
     epsilon: Exact
     table: Columns | None = None
     counted: dict[str, Any] | None = None
@@ -162,6 +186,8 @@ class Relaxation(Asked):
 class NewOffer(Asked):
     """Levels of a release at prices, which do not fall."""
 
+    model_config = _like({"release": "admissions", "prices": {"1/4": 10, "1": 35}, "currency": "EUR"})
+
     release: Name
     prices: Annotated[dict[str, Exact], Field(min_length=1, max_length=100, examples=[{"1/4": 10, "1": 35}])]
     currency: Annotated[str, Field(min_length=1, max_length=20, examples=["EUR"])]
@@ -171,6 +197,8 @@ class NewOffer(Asked):
 class NewOrder(Asked):
     """A level of an offer."""
 
+    model_config = _like({"offer": RECORD_EXAMPLE, "epsilon": "1"})
+
     offer: RecordName
     epsilon: Exact
 
@@ -178,11 +206,15 @@ class NewOrder(Asked):
 class NewLimit(Asked):
     """The limit of a dataset."""
 
+    model_config = _like({"epsilon": "2"})
+
     epsilon: Exact
 
 
 class Receipt(Asked):
     """A line of text about a ledger."""
+
+    model_config = _like({"receipt": "utmost-receipt:886e85a0:9:a908f7f8:4ab9f5eb"})
 
     receipt: Annotated[str, Field(max_length=4000)]
 
