@@ -80,11 +80,11 @@ class Desk:
 
         Raises:
             NotAllowed: for a token whose role may never.
-            UnknownRecord: where there is none.
+            UnknownRecord: where there is none, and in the same words for one about a release that the token is not for.
         """
         token.check_role(verb)
         found = shelf.get(kind, name) if isinstance(name, str) else None
-        if found is None:
+        if found is None or not token.may(verb, found["release"]):
             raise UnknownRecord(f"the {kind} must be there", came="none of this name")
         return found
 
