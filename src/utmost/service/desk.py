@@ -91,14 +91,19 @@ class Desk:
 
 def held(shelf: Shelf, token: Token, release: str, version: int) -> Level | str | None:
     """The largest level of a release that a token is for, by its grants and its owner's orders; ANY, or None."""
-    grants = [grant.up_to for grant in token.grants if grant.covers(release, None)]
-    if any(most is None for most in grants):
+    most = granted(token, release)
+    if most == ANY:
         return ANY
     bought = shelf.get("bought", _holding(token.owner, release, version)) if token.may_ever("order") else None
-    levels = [most for most in grants if most is not None] + (
-        [] if bought is None else [level_of_text(bought["level"])]
-    )
+    levels = [*([most] if isinstance(most, Level) else []), *([level_of_text(bought["level"])] if bought else [])]
     return max(levels, default=None)
+
+
+def granted(token: Token, release: str) -> Level | str | None:
+    """The largest level of a release that a token is for by its grants alone; ANY, or None."""
+    grants = [grant.up_to for grant in token.grants if grant.covers(release, None)]
+    levels = [most for most in grants if most is not None]
+    return ANY if len(levels) < len(grants) else max(levels, default=None)
 
 
 def note_bought(shelf: Shelf, order: Order) -> None:

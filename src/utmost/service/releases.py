@@ -9,7 +9,7 @@ from utmost.exact import Level, Number, exact, exact_integer
 from utmost.ledger import Budget, Ledger, Published
 from utmost.ledger.events import check_name
 from utmost.ledger.promise import Promise
-from utmost.service.desk import Desk, held, reaches
+from utmost.service.desk import ANY, Desk, granted, held, reaches
 from utmost.service.proposing import Proposals
 from utmost.service.terms import Terms
 from utmost.service.tokens import Token
@@ -70,8 +70,7 @@ class Releases:
             NotAllowed: where the token is not for it, whether it is there or not.
             UnknownRelease: where it is not there.
         """
-        self._most(token, "list", name, version)
-        return self._ledger.release(name, version)
+        return self._known(token, "list", name, version)[1]
 
     def levels(self, token: Token, release: Published) -> tuple[Level, ...]:
         """The stored levels that a token may see, strictest first."""
@@ -86,9 +85,7 @@ class Releases:
                 are many already.
             UnknownRelease, NeedsTable: as for `Ledger.view`.
         """
-        if not reaches(self._most(token, "view", name, version), at):
-            raise NotAllowed("the token must allow this level", came=at, where=repr(name))
-        found = self._ledger.release(name, version)
+        _, found = self._known(token, "view", name, version, at)
         if at not in found.levels and len(found.levels) >= self._most_levels and token.role == "recipient":
             remedy = "Ask for a level that is there."
             raise NotAllowed(f"a release has at most {self._most_levels} levels", where=repr(name), remedy=remedy)
@@ -99,8 +96,8 @@ class Releases:
         self, token: Token, name: str, at: Level, *, confidence: Number = "0.95", version: int | None = None
     ) -> int | float:
         """The error bar that a release has, or would have, at any level: it depends on the promise alone."""
-        self._most(token, "list", name, version)
-        return self._ledger.radius(name, epsilon=at, confidence=confidence, version=version)
+        found = self._known(token, "list", name, version)[1]
+        return self._ledger.radius(name, epsilon=at, confidence=confidence, version=found.version)
 
     def publish(
         self,
@@ -157,23 +154,33 @@ class Releases:
         apart = not token.may("propose")  # as in `publish`: what others keep here is not said
         return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
 
-    def _most(self, token: Token, verb: str, name: str, version: int | None) -> Level | str:
-        """The largest level of a release that a token is for.
+    def _known(
+        self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None
+    ) -> tuple[Level | str, Published]:
+        """The largest level of a release that a token is for, and the release, looked up once.
 
         Raises:
-            NotAllowed: where there is none, whether or not the release is there.
+            NotAllowed: where there is no such level, or a smaller one than is asked for; whether or not the release is
+                there.
+            UnknownRelease: where it is not there.
         """
         token.check_role(verb)
         check_name(name, "name")
-        wanted = self._newest(name) if version is None else exact_integer(version, "version")
-        most = self._desk.records.read(lambda shelf: held(shelf, token, name, wanted))
+        wanted = None if version is None else exact_integer(version, "version")
+        found: Published | UnknownRelease
+        try:
+            found = self._ledger.release(name, wanted)
+        except UnknownRelease as error:
+            found = error
+        newest = 1 if isinstance(found, UnknownRelease) else found.version
+        most = granted(token, name)
+        if most != ANY:
+            asked = newest if wanted is None else wanted
+            most = self._desk.records.read(lambda shelf: held(shelf, token, name, asked))
         if most is None:
             raise NotAllowed(f"the token must be for this release to {verb} it", where=repr(name))
-        return most
-
-    def _newest(self, name: str) -> int:
-        """The newest version of a release; 1 where there is none."""
-        try:
-            return self._ledger.release(name).version
-        except UnknownRelease:
-            return 1
+        if at is not None and not reaches(most, at):
+            raise NotAllowed("the token must allow this level", came=at, where=repr(name))
+        if isinstance(found, UnknownRelease):
+            raise found
+        return most, found
