@@ -1,6 +1,8 @@
 """The API as it describes itself: complete, with examples that are true, and kept by every answer."""
 
 import os
+import re
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -127,6 +129,14 @@ def test_every_operation_answers_as_described(app, described):
         check(described, schema, answer.json())
         done.add((method, path))
     assert done == {(method, path) for path, method, _ in operations(described)}
+
+
+def test_the_page_about_http_names_every_operation_and_status(described):
+    page = (Path(__file__).parents[2] / "docs/reference/http.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([A-Z]+) (/v1/\S+)` \|", page, re.MULTILINE)
+    assert {(method.lower(), path) for method, path in rows} == {(how, path) for path, how, _ in operations(described)}
+    statuses = {status for _, _, operation in operations(described) for status in operation["responses"]}
+    assert set(re.findall(r"^\| (\d+) \|", page, re.MULTILINE)) | {"200"} == statuses | {"500"}
 
 
 @pytest.mark.oracle
