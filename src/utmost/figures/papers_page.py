@@ -111,8 +111,8 @@ def _paper(paper: Paper, found: Sequence[Comparison], pictures: Mapping[str, byt
     command = f"<code>utmost reproduce {paper.name}</code>"
     parts = [
         f'<section id="{paper.name}"><h2>{_named(paper)}</h2>',
-        f"<p>{escape(paper.authors)}: <cite>{escape(paper.title)}</cite> ({paper.year}). Command: {command}; one result "
-        f'alone by <code>--only "{escape(_tested(paper))}"</code>.</p>',
+        f"<p>{escape(paper.authors)}: <cite>{escape(paper.title)}</cite> ({paper.year}). Command: {command}; one "
+        f'result alone by <code>--only "{escape(_tested(paper))}"</code>.</p>',
     ]
     shown: set[str] = set()
     for name in paper.results:

@@ -1,4 +1,4 @@
-"""Geng and Viswanath (2012), whole: Theorems 4, 6, 8, 11 and 12, Corollaries 5 and 7, Figure 2 and the heuristic here."""
+"""Geng and Viswanath (2012), whole; here Theorems 4, 6, 8, 11 and 12, Corollaries 5 and 7, Figure 2, the heuristic."""
 
 from collections.abc import Callable, Iterator
 from itertools import product

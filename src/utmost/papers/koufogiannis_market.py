@@ -106,7 +106,7 @@ def theorem_1() -> Iterator[Comparison]:
 
 def market() -> Iterator[Comparison]:
     """The data market: accuracy by the step, without friction; upstream of `utmost.service`, which sells so."""
-    prices = read_prices({at: price for at, price in zip(STRICT_TO_LOOSE, (3, 10, 10, 42), strict=True)})
+    prices = read_prices(dict(zip(STRICT_TO_LOOSE, (3, 10, 10, 42), strict=True)))
     walks = [walk for k in range(1, 5) for walk in permutations(STRICT_TO_LOOSE, k)]
     right = sum(_paid(prices, walk) == prices[max(walk)] for walk in walks)
     yield _always("Section 1, market", "any steps in any order cost the price of the last level", right, len(walks))
