@@ -3,12 +3,13 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import Infeasible, NotANumber, OutOfRange
-from utmost.noise import DiscreteStaircase, Geometric
+from utmost.noise import DiscreteStaircase, Geometric, costs
 from utmost.release import epsilon_for, plan_release
 from utmost.release.accuracy import _decimal, _lower_bound, _place
 
@@ -102,3 +103,24 @@ def test_a_confidence_whose_odds_are_a_fraction():
     """Odds of 5/2: the least epsilon that meets the radius is found, and not one above it."""
     found = epsilon_for(radius=5, sensitivity=1, cells=1, confidence="3/7")
     assert Geometric(found).radius("3/7") <= 5 < Geometric(found * Fraction(99, 100)).radius("3/7")
+
+
+@pytest.mark.parametrize(
+    ("radius", "sensitivity", "digits", "cost"),
+    [(10, 7, 2, "absolute"), (3, 13, 2, "absolute"), (25, 6, 2, "squared"), (2, 5, 3, "absolute"), (40, 9, 2, "bounded")],
+)
+def test_bisection_within_steps_finds_what_trying_every_decimal_does(radius, sensitivity, digits, cost):
+    """The error bar jumps up where the step changes; the least decimal is found all the same."""
+    kinds = {"absolute": costs.absolute, "squared": costs.squared, "bounded": lambda x: np.minimum(abs(x), 12)}
+    found = epsilon_for(radius, sensitivity=sensitivity, digits=digits, cost=kinds[cost])
+    places = (Fraction(k) * Fraction(10) ** p for p in range(-5, 3) for k in range(10 ** (digits - 1), 10**digits))
+    sizes = (place / 10 ** (digits - 1) for place in places)
+    tried = (e for e in sizes if plan_release(e, sensitivity=sensitivity, cells=1, cost=kinds[cost]).radius <= radius)
+    assert found == next(tried)
+
+
+def test_five_digits_take_no_longer_than_a_moment():
+    """The next smaller decimal of five digits is too short of it."""
+    found = epsilon_for(10, sensitivity=7, digits=5)
+    assert plan_release(found, sensitivity=7, cells=1).radius <= 10
+    assert plan_release(found - Fraction(1, 10_000), sensitivity=7, cells=1).radius > 10

@@ -131,16 +131,22 @@ def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callab
     while place <= last:
         if is_met(place):
             return place
-        here, stride, end = step(place), 1, place
-        while end < last and step(min(end + stride, last)) == here:
-            end, stride = min(end + stride, last), 2 * stride
-        beyond = min(end + stride, last)
-        if end < last:
-            end = first_integer(end, beyond, lambda at: step(at) != here) - 1
+        end = _last_alike(place, last, step)
         if is_met(end):
             return first_integer(place, end, is_met)
         place = end + 1
     raise _infeasible()
+
+
+def _last_alike(place: int, last: int, step: Callable[[int], int]) -> int:
+    """The last place up to ``last`` with the step of this one, for a step that does not come back."""
+    here, end, stride = step(place), place, 1
+    while end < last:
+        far = min(end + stride, last)
+        if step(far) != here:
+            return first_integer(end, far, lambda at: step(at) != here) - 1
+        end, stride = far, 2 * stride
+    return end
 
 
 def _bisected(first: int, last: int, is_met: Callable[[int], bool]) -> int:
