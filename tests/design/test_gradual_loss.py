@@ -69,8 +69,12 @@ def test_the_forms_are_those_of_the_pairs():
     def value(form):
         return sum(free[n] * c for n, c in form.items())
 
+    for v in range(forms.last + 1):
+        free[v - forms.last - 1] = value(forms.sum_of_first(v)) / b1 ** (v // D)
     assert [value(forms.second(v)) for v in range(9)] == pytest.approx([second[90 + v] for v in range(9)])
-    assert [value(forms.first(v)) for v in range(30)] == pytest.approx([first[v] for v in range(30)])
+    assert [value(forms.sum_of_first(v)) for v in range(30)] == pytest.approx([first[v] for v in range(30)])
+    own = range(-forms.last, forms.last + 1)
+    assert [value(forms.first(v)) for v in own] == pytest.approx([first[abs(v)] for v in own])
     v = forms.settled
     slow, quick = map(value, forms.tails(v))
     assert [slow * b1**k + quick * b2**k for k in range(6)] == pytest.approx([first[v + k * D] for k in range(6)])

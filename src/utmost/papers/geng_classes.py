@@ -8,7 +8,7 @@ k and -k-1, D of which make up the sensitivity.
 from collections.abc import Iterator
 from fractions import Fraction
 from math import inf
-from typing import Literal
+from typing import Any, Literal
 
 from utmost.design.periodic_noise import discounted
 from utmost.noise.costs import Moment, absolute, moment
@@ -18,7 +18,7 @@ from utmost.programs.linear_program import LinearProgram
 F = Fraction
 PERIODS = 3
 LawClass = Literal["even", "falling", "decaying", "ending"]
-Row = tuple[dict[int, Fraction], Fraction, Fraction | float]
+Row = tuple[dict[int, Any], Any, Any]
 
 
 def least_in_class(

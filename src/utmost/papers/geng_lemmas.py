@@ -9,6 +9,7 @@ proof; there a law is its sequence of densities a_0, a_1, ... right of 0, in uni
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
+from typing import Literal
 
 from utmost.design.noise_program import least_noise
 from utmost.design.periodic_noise import PeriodicNoise, averaged_translates, mixed, translated
@@ -180,12 +181,13 @@ def _falls_no_dearer(densities: list[Fraction], D: int) -> bool:
 def decay_and_steps() -> Iterator[Comparison]:
     """Lemmas 22 to 27: a density that falls by alpha from period to period, and has one step within each."""
     settings = list(product((2, 3, 4, 6), KINDS))
-    for place, what, names in (
+    steps: tuple[tuple[str, str, tuple[LawClass, LawClass | Literal["stepped"]]], ...] = (
         ("Lemma 22", "least cost of falling densities, and of all even ones", ("even", "falling")),
         ("Lemma 23", "and of those that fall by alpha each D", ("falling", "decaying")),
         ("Lemma 25", "and of those whose first period ends at alpha a_0", ("decaying", "ending")),
         ("Lemma 27", "and of those with one step in a period", ("ending", "stepped")),
-    ):
+    )
+    for place, what, names in steps:
         least = [[_least_density(i, cost, name) for name in names] for i, cost in settings]
         yield carried_out(place, what, sum(one == other for one, other in least), len(settings))
     periods = _falling_periods()
@@ -250,12 +252,11 @@ def one_step(period: Densities) -> Densities:
         found[above[-1]] -= moved
 
 
-def _least_density(i: int, cost: costs.Moment, within: str) -> Fraction:
+def _least_density(i: int, cost: costs.Moment, within: LawClass | Literal["stepped"]) -> Fraction:
     """The least cost of a class of densities on cells."""
     if within == "stepped":
-        return _best_step(i, cost) * i ** int(cost.order)
-    classes: dict[str, LawClass] = {name: name for name in ("even", "falling", "decaying", "ending")}  # type: ignore[misc]
-    return least_in_class(i, cost, ALPHA, classes[within], "reals")
+        return Fraction(_best_step(i, cost) * i ** int(cost.order))
+    return least_in_class(i, cost, ALPHA, within, "reals")
 
 
 def _least_of(D: int, cost: costs.Moment, within: LawClass) -> Fraction:
