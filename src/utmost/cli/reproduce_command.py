@@ -7,7 +7,7 @@ from functools import partial
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 from rich import box
@@ -145,7 +145,7 @@ def show_summary(papers: Sequence["Paper"], found: dict[str, list[Comparison]]) 
 
 
 def _write_report(
-    papers: Sequence["Paper"], found: dict[str, list[Comparison]], folder: Path, data: object, long: bool
+    papers: Sequence["Paper"], found: dict[str, list[Comparison]], folder: Path, data: Any, long: bool
 ) -> None:
     """The page and the comparisons as JSON, or neither; without pictures where nothing can draw them."""
     from utmost.documents.codec import write
