@@ -41,7 +41,7 @@ def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction
     ['10', '35']
     >>> read_prices({1: 10, 2: 9})
     Traceback (most recent call last):
-    utmost.errors.OutOfRange: prices must not be negative, nor fall as the level grows...
+    utmost.errors.OutOfRange: prices: prices must not be negative, nor fall as the level grows. Else whoever ...
     """
     read = sorted((level(at), exact(price, "price")) for at, price in prices.items())
     if not read:
