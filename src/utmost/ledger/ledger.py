@@ -278,12 +278,12 @@ class Ledger(Responding, AnsweringItems, Shown):
         """
         at = level(epsilon, alpha)
         known = known_release(self._book, name, version)
-        release, response = self._book.answer(
+        release, response, labels = self._book.answer(
             lambda page: viewed(page, name, version, at, progress),
             lambda page: tightened(page, name, version, at, self._randomness, progress),
             look=known is None or at in known.responses,
         )
-        return answer_alone(release.promise, at, release.kind, response, release.part)
+        return answer_alone(release.promise, at, release.kind, response, release.part, labels)
 
     def rehearse(
         self,

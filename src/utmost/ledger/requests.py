@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange, WrongKind
 from utmost.exact import Level, Number, exact_integer, level
 from utmost.ledger.events import check_name
+from utmost.ledger.labels import Cells
 from utmost.ledger.promise import Promise, promised, promised_points
 from utmost.ledger.source import Source, check_source, read_source
 from utmost.ledger.state import Published, State
 from utmost.privacy.unit import Unit
-from utmost.release.adapters import table_of
+from utmost.release.adapters import adapter_of, table_of
 from utmost.release.counted import CountedTable, Laid
 from utmost.release.planar import written as written_cells
+from utmost.release.places import radius_name
 from utmost.release.table import declared, rows_origin
 from utmost.release.workload_release import WorkloadRelease
 from utmost.sampling.grid import unsnapped
@@ -32,6 +34,9 @@ Response = dict[str, Integers]
 
 CONFIDENCE = Fraction(19, 20)
 """Of the error bars of a release by a strategy, unless another is asked of it."""
+
+Named = tuple[Sequence[str], Cells]
+"""The columns of a table in order, and the public ones among them; both empty where a ledger keeps no labels."""
 
 MEASURED = "measured"
 """The column of a release that a strategy measures."""
@@ -232,18 +237,45 @@ def answer_beside(source: Source, promise: Promise, level: Level, kind: str, res
     """A response as it is handed to whoever brought the table: that table, with released values in it."""
     if promise.strategy is not None:
         return answer_alone(promise, level, kind, response, part)
-    return source.with_released(written(promise, level, response))
+    radii, after = error_bars(promise, level, tuple(response), source.rows, source.public)
+    return source.with_released(written(promise, level, response) | radii, after)
 
 
-def answer_alone(promise: Promise, level: Level, kind: str, response: Response, part: Any) -> Any:
-    """A response as it is handed to whoever brings no table.
+def answer_alone(promise: Promise, level: Level, kind: str, response: Response, part: Any, labels: Named) -> Any:
+    """A response as it is handed to whoever brings no table: with the labels of its rows, and error bars.
 
     Args:
         part: where the dataset was counted in parts that share nobody, the partition and which part of it this is.
+        labels: the columns of the table in order, and the public ones among them.
     """
-    if promise.strategy is None:
-        return table_of(kind, written(promise, level, response))
-    return measured_release(promise.strategy, level, response[MEASURED], kind, part)
+    if promise.strategy is not None:
+        return measured_release(promise.strategy, level, response[MEASURED], kind, part)
+    order, public = labels
+    columns: dict[str, Any] = {**public, **written(promise, level, response)}
+    table = table_of(kind, {name: columns[name] for name in order or response})
+    radii, after = error_bars(promise, level, tuple(response), len(next(iter(response.values()))), tuple(public))
+    return adapter_of(table).with_columns(table, radii, after)
+
+
+def error_bars(
+    promise: Promise,
+    level: Level,
+    columns: tuple[str, ...],
+    rows: int,
+    public: Sequence[str],
+    confidence: Number = CONFIDENCE,
+) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """The columns of radii of a response, and behind which column each stands.
+
+    A ledger of an older format may hold a column that has such a name; that one has no radius.
+    """
+    radius = promise.radius(level, confidence)
+    if promise.points is not None:
+        after = {radius_name(columns): columns[-1]}
+    else:
+        after = {f"{name}_radius": name for name in columns}
+    after = {name: owner for name, owner in after.items() if name not in columns and name not in public}
+    return {name: np.full(rows, radius) for name in after}, after
 
 
 def written(promise: Promise, level: Level, response: Response) -> dict[str, NDArray[Any]]:

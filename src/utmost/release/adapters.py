@@ -28,6 +28,9 @@ class TableAdapter(Protocol):
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         """One column, or its first ``most`` cells: a NumPy array, or a list whose missing cells are None."""
 
+    def label(self, table: Any, name: str) -> Column:
+        """One public column, cell for cell as it is published."""
+
     def place(self, table: Any, row: int) -> str:
         """How a user finds the row with this position, counted from 0."""
 
@@ -62,6 +65,9 @@ class _Columns:
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         column: Column = table[name]
         return column if most is None else list(islice(column, most))
+
+    def label(self, table: Any, name: str) -> Column:
+        return self.column(table, name)
 
     def place(self, table: Any, row: int) -> str:
         return f"row {row + 1} (index {row})"

@@ -149,6 +149,13 @@ class _CsvAdapter:
             return _one_column([_integers_or_cells(block, at) for block in _blocks(table)])
         return _one_column([[_number(record[at]) for record in islice(_body(table), most)]])
 
+    def label(self, table: CsvTable, name: str) -> Column:
+        """The cells as the file spells them."""
+        if name in table.laid:
+            return table.laid[name]
+        at = table.header.index(name)
+        return [record[at] for record in _body(table)]
+
     def place(self, table: CsvTable, row: int) -> str:
         found = records(table.path)
         next(found, None)

@@ -76,6 +76,9 @@ class _DataframeAdapter:
         column = _eager(table).get_column(name)
         return _cells(column if most is None else column.head(most))
 
+    def label(self, table: Any, name: str) -> Column:
+        return self.column(table, name)
+
     def place(self, table: Any, row: int) -> str:
         return f"row {row + 1} (index {row})"
 
@@ -94,7 +97,12 @@ class _DataframeAdapter:
             return None
         nw = _narwhals()
         backend = nw.Implementation.from_string(library)
-        series = [_series(name, np.asarray(column), backend) for name, column in columns.items()]
+        series = [
+            nw.new_series(name, column, backend=backend)
+            if isinstance(column, list)
+            else _series(name, np.asarray(column), backend)
+            for name, column in columns.items()
+        ]
         return nw.from_dict({one.name: one for one in series}, backend=backend).to_native()
 
 
