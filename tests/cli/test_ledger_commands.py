@@ -95,7 +95,7 @@ def test_relaxing_and_viewing(run, published):
 def test_a_view_is_written_with_its_statement(run, published):
     code, out, err = run("view", *published, "--name", "admissions", "--epsilon", "1/4", "--out", "quarter.csv")
     assert (code, err) == (0, "")
-    assert json.loads(Path("quarter.csv.json").read_text())["public"] == []
+    assert json.loads(Path("quarter.csv.json").read_text())["public"] != []
     assert "answered at" in out
     assert len(answers(Path("quarter.csv").read_text())) == 12
     assert run("view", *published, "--name", "admissions", "--epsilon", "1/4", "--out", "quarter.csv")[0] == 2
@@ -124,7 +124,7 @@ def test_parquet_goes_in_and_out(run):
         == 0
     )
     assert run("relax", "t.parquet", *where, "--epsilon", "90", "--yes", "--out", "r.parquet")[0] == 0
-    assert pq.read_table("r.parquet").to_pydict() == table.to_pydict()
+    assert pq.read_table("r.parquet").drop(["n_radius"]).to_pydict() == table.to_pydict()
     code, out, _ = run("view", *where, "--epsilon", "90")
     assert (code, [row["n"] for row in rows(out)]) == (0, ["3", "5"])
 

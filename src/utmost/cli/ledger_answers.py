@@ -19,9 +19,11 @@ from utmost.documents.statement_files import Signer, sidecar_path, signer_of
 from utmost.errors import OutOfRange
 from utmost.exact import Level
 from utmost.ledger import Budget, Event, KeptMechanism, Ledger, Published, Status, Verification
+from utmost.ledger.requests import error_bars
 from utmost.ledger.verification import response_plan
 from utmost.noise.law import read_confidence
 from utmost.release import WorkloadRelease, rehearse_places, rehearse_table
+from utmost.release.adapters import adapter_of
 from utmost.release.places import places_statement
 from utmost.release.statements import cells_digest, level_facts, level_text, promise_line, stated_level, statement
 from utmost.release.workload_release import checked_workload
@@ -207,7 +209,8 @@ class Question:
             return give_workload(made, out, signer, as_json=self.as_json, more=more, headline="Answered.")
         versions = [one for one in ledger.releases if one.name == self.name]
         release = next(one for one in reversed(versions) if self.version in (None, one.version))
-        public = [name for name in files.head(table, 0)[0] if name not in release.columns]
+        table = self._with_bars(table, release)
+        public = [name for name in files.head(table, 0)[0] if name in release.public]
 
         def report(digest: dict[str, str]) -> dict[str, Any]:
             return response_report(ledger, release, at, self.confidence, public, digest)
@@ -222,6 +225,13 @@ class Question:
             files.write_text(table, sys.stdout.buffer)
             sys.stdout.flush()
         _show_answer(said, out)
+
+    def _with_bars(self, table: Any, release: Published) -> Any:
+        """The table with its error bars at the confidence that was asked for."""
+        adapter, sure = adapter_of(table), read_confidence(self.confidence)
+        known = {name for name in adapter.names(table) if name not in (*release.columns, *release.public)}
+        bars, _ = error_bars(release.promise, self.at, release.columns, release.rows, release.public, sure)
+        return adapter.with_columns(table, {name: bar for name, bar in bars.items() if name in known}, {})
 
     def _together(self, ledger: Ledger) -> dict[str, str]:
         """At which levels the release was answered, and what all answers cost together."""

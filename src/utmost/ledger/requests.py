@@ -236,7 +236,7 @@ def _counted(table: Any) -> CountedTable:
 def answer_beside(source: Source, promise: Promise, level: Level, kind: str, response: Response, part: Any) -> Any:
     """A response as it is handed to whoever brought the table: that table, with released values in it."""
     if promise.strategy is not None:
-        return answer_alone(promise, level, kind, response, part)
+        return measured_release(promise.strategy, level, response[MEASURED], kind, part)
     radii, after = error_bars(promise, level, tuple(response), source.rows, source.public)
     return source.with_released(written(promise, level, response) | radii, after)
 

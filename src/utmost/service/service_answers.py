@@ -38,7 +38,7 @@ def view_answer(view: View) -> dict[str, Any]:
         return found | table_answer(view.table)
     plan = response_plan(view.release.promise, view.level, "0.95")
     there = columns(view.table)
-    public = [name for name in there if name not in view.release.columns]
+    public = [name for name in there if name in view.release.public]
     digest = cells_digest(view.table)
     said = statement(
         plan, view.release.columns, public, view.release.rows, rows_from=view.release.rows_from, digest=digest
