@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any
 
 from utmost.errors import NotAllowed, NotAuthenticated, OutOfRange
-from utmost.exact import Level
+from utmost.exact import Level, checked_parts
 from utmost.release.statements import level_of_text, level_text
 from utmost.sampling.random_bits import entropy
 
@@ -35,6 +35,7 @@ _MEND = "Ask for a token that has not expired, and send it as: Authorization: Be
 EVERY = "*"
 
 
+@checked_parts
 @dataclass(frozen=True, slots=True)
 class Grant:
     """A release that a token is for.
