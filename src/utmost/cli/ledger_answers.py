@@ -29,6 +29,7 @@ from utmost.release.statements import cells_digest, level_facts, level_text, pro
 from utmost.release.workload_release import checked_workload
 from utmost.tables import files
 from utmost.tables.engines import is_engine_frame
+from utmost.tables.engines import is_engine_frame
 
 
 def status_report(
@@ -239,7 +240,9 @@ class Question:
         _show_answer(said, out)
 
     def _with_bars(self, table: Any, release: Published) -> Any:
-        """The table with its error bars at the confidence that was asked for."""
+        """The table with its error bars at the confidence that was asked for; a frame of an engine as it is."""
+        if is_engine_frame(table):
+            return table
         adapter, sure = adapter_of(table), read_confidence(self.confidence)
         known = {name for name in adapter.names(table) if name not in (*release.columns, *release.public)}
         bars, _ = error_bars(release.promise, self.at, release.columns, release.rows, release.public, sure)

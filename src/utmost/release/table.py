@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -16,7 +16,7 @@ from utmost.exact.shown import Shown
 from utmost.noise import Law
 from utmost.noise.costs import Cost
 from utmost.privacy.unit import Unit
-from utmost.release.adapters import Column, TableAdapter, adapter_of, check_there, engine_door
+from utmost.release.adapters import Column, TableAdapter, adapter_of, check_there, engine_door, named
 from utmost.release.columns import check_distinct, integer_column, real_column
 from utmost.release.counted import Laid
 from utmost.release.plan import Plan, plan_release, warn_of_level, warn_of_rows
@@ -411,12 +411,19 @@ def _same(cell: Any, value: Any) -> bool:
 
 
 def _listed(names: str | Sequence[str], where: str) -> tuple[str, ...]:
-    listed = (names,) if isinstance(names, str) else tuple(names) if hasattr(names, "__iter__") else (None,)
+    if isinstance(names, str | int) and not isinstance(names, bool):
+        names = (str(names),)
+    listed = tuple(map(_as_text, names)) if hasattr(names, "__iter__") else (None,)
     if not all(isinstance(name, str) and name for name in listed):
         remedy = 'Pass columns=["n"], say.' if where == "columns" else f'Pass {where}=["name"], say.'
         required = "columns must name at least one column" if where == "columns" else f"{where} must name columns"
         raise OutOfRange(required, came=names, remedy=remedy)
     return listed  # type: ignore[return-value]
+
+
+def _as_text(name: Any) -> Any:
+    """The name of a column as text, where it is an integer or a tuple of names; anything else as it is."""
+    return named(name) if isinstance(name, Integral | tuple) and not isinstance(name, bool) else name
 
 
 def check_radii_free(chosen: tuple[str, ...], names: tuple[str, ...]) -> None:
