@@ -15,7 +15,7 @@ from utmost.ledger.item_rows import Order, check_kept, digest_of_tags, tag_parts
 from utmost.ledger.labels import Labels, label_parts
 from utmost.ledger.promise import Promise
 from utmost.ledger.relaxing import check_values
-from utmost.ledger.requests import Asked, Response
+from utmost.ledger.requests import Asked, Response, check_bars_free
 from utmost.ledger.responses import Item, Progress, new_response, stored_response
 from utmost.ledger.source import Likeness, Source, commitment, noise_secret
 from utmost.ledger.state import ByItem, Published, State, bound_facts
@@ -107,6 +107,7 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
     state = page.state
     version = len(state.versions(asked.name)) + 1
     asked.source.check_sizes(asked.promise)
+    check_bars_free(asked.promise, asked.columns, asked.source.public)
     check_dataset(state, asked, version)
     likeness = Likeness.of(page.key, asked.source, asked.promise.lattice.exponent)
     if not asked.independent:

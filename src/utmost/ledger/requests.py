@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import OutOfRange, WrongKind
+from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.exact import Level, Number, exact_integer, level
 from utmost.ledger.events import check_name
 from utmost.ledger.labels import Cells
@@ -270,12 +270,28 @@ def error_bars(
     A ledger of an older format may hold a column that has such a name; that one has no radius.
     """
     radius = promise.radius(level, confidence)
-    if promise.points is not None:
-        after = {radius_name(columns): columns[-1]}
-    else:
-        after = {f"{name}_radius": name for name in columns}
-    after = {name: owner for name, owner in after.items() if name not in columns and name not in public}
+    after = {
+        name: owner for name, owner in _bars(promise, columns).items() if name not in columns and name not in public
+    }
     return {name: np.full(rows, radius) for name in after}, after
+
+
+def _bars(promise: Promise, columns: tuple[str, ...]) -> dict[str, str]:
+    """The names of the columns of radii, and behind which column each stands."""
+    if promise.points is not None:
+        return {radius_name(columns): columns[-1]}
+    return {f"{name}_radius": name for name in columns}
+
+
+def check_bars_free(promise: Promise, columns: tuple[str, ...], public: Sequence[str]) -> None:
+    """Check that the columns of radii have names of their own.
+
+    Raises:
+        BadTable: where a column has such a name.
+    """
+    for name in _bars(promise, columns):
+        if name in columns or name in public:
+            raise BadTable(f"the error bars need the name {name!r}", came="a column of that name", remedy="Rename it.")
 
 
 def written(promise: Promise, level: Level, response: Response) -> dict[str, NDArray[Any]]:

@@ -75,6 +75,7 @@ class _DataframeAdapter:
         return isinstance(found, nw.DataFrame)
 
     def names(self, table: Any) -> list[str]:
+        _check_index(table)
         return list(_eager(table).columns)
 
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
@@ -130,6 +131,20 @@ def through_narwhals(table: Any, **options: bool) -> Any:
         return nw.from_native(_as_frame(table), **options)
     except nw.exceptions.DuplicateError:
         raise BadTable("column names must be distinct", came="one name twice") from None
+
+
+def _check_index(table: Any) -> None:
+    """Names of rows are published with them; of frames that are like those of pandas, and are none, they must be a column.
+
+    Raises:
+        BadTable: for such a frame whose rows have names other than 0, 1, 2, ...
+    """
+    index = getattr(table, "index", None)
+    if index is None or not _eager(table).implementation.is_pandas_like():
+        return
+    if list(index) != list(range(len(index))):
+        remedy = "Call reset_index() to make the index a column, or reset_index(drop=True) to leave it out."
+        raise BadTable("the rows must be numbered 0, 1, 2, ...", came="an index of their own", remedy=remedy)
 
 
 def _as_frame(table: Any) -> Any:
