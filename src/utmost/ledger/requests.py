@@ -17,7 +17,7 @@ from utmost.ledger.promise import Promise, promised, promised_points
 from utmost.ledger.source import Source, check_source, read_source
 from utmost.ledger.state import Published, State
 from utmost.privacy.unit import Unit
-from utmost.release.adapters import adapter_of, table_of
+from utmost.release.adapters import adapter_of, brought, table_of
 from utmost.release.counted import CountedTable, Laid
 from utmost.release.planar import written as written_cells
 from utmost.release.places import radius_name
@@ -210,7 +210,7 @@ def release_source(release: Published, table: Any) -> Source:
     if release.promise.strategy is not None:
         return measured_source(_counted(table), release.promise)
     by_item = release.items is not None
-    return read_source(table, release.columns, release.promise, release.id_column, release.public, by_item=by_item)
+    return read_source(brought(table), release.columns, release.promise, release.id_column, release.public, by_item=by_item)
 
 
 def measured_source(counted: CountedTable, promise: Promise) -> Source:

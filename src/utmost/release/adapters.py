@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from itertools import islice
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -143,6 +144,20 @@ def adapter_of(table: Any) -> TableAdapter:
         came=type(table).__name__,
         remedy='Pass {"name": [values]}, a pandas, Polars or Arrow table, or a table read from a file.',
     )
+
+
+def brought(table: Any) -> Any:
+    """The table that a caller brings: a path as the file's table, a reader of Arrow batches read, any other as it is.
+
+    >>> brought({"n": [1]})
+    {'n': [1]}
+    """
+    if isinstance(table, Path):
+        files = import_module("utmost.tables.files")
+        return files.brought(table) if table.is_dir() else files.read(table)
+    if type(table).__name__ == "RecordBatchReader" and type(table).__module__.startswith("pyarrow"):
+        return table.read_all()
+    return table
 
 
 _ENGINES = ("polars", "duckdb", "_duckdb", "pyspark", "narwhals")

@@ -1,13 +1,13 @@
 """Parquet files, through Arrow."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from utmost.errors import BadTable
-from utmost.tables import dataframes
+from utmost.tables import dataframes, table_formats
 from utmost.tables.extra import extra
 
 # Columns of counts shrink to a hundredth at most; a small file may shrink more.
@@ -36,7 +36,7 @@ def opened(path: Path | str) -> Any:
     """
     reader = extra("pyarrow.parquet", "tables")
     with well_formed(path):
-        file = reader.ParquetFile(path)
+        file = reader.ParquetFile(path if os.path.exists(path) else Path(path).open("rb"))
     names = file.schema_arrow.names
     for at, name in enumerate(names):
         if name in names[:at]:
@@ -66,7 +66,7 @@ def well_formed(path: Path | str) -> Iterator[None]:
 
 def _read(arrow: Any, file: Any, path: Path | str) -> Any:
     """The table, batch by batch: a file that inflates beyond all measure is noticed before the memory is full."""
-    most = max(_INFLATED, _INFLATION * os.path.getsize(path))
+    most = max(_INFLATED, _INFLATION * os.path.getsize(path)) if os.path.exists(path) else _INFLATED
     batches, size = [], 0
     for batch in file.iter_batches(batch_size=_BATCH):
         batches.append(batch)
@@ -78,7 +78,7 @@ def _read(arrow: Any, file: Any, path: Path | str) -> Any:
 
 def write(table: Any, file: BinaryIO) -> None:
     """Write an Arrow table, or a dict of columns as one."""
-    whole = extra("pyarrow", "tables").table(dict(table)) if isinstance(table, Mapping) else table
+    whole = table_formats.as_arrow(table)
     extra("pyarrow.parquet", "tables").write_table(whole, file)
 
 
