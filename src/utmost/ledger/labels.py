@@ -1,15 +1,15 @@
 """The labels of a release: its public columns as they were published, so that a view says which row is which.
 
 They are public facts, as the names of the columns are. The event that publishes a release keeps them among its parts,
-block by block, and holds their digest, which every seal binds with the other facts: a recipient who reads a sealed level
-without the ledger's key knows that no label has been changed. They are kept as they are, so that their length is that of
-public text, and no function of what is released.
+block by block, and holds their digest, which every seal binds with the other facts: a recipient who reads a sealed
+level without the ledger's key knows that no label has been changed. They are kept as they are, so that their length is
+that of public text, and no function of what is released.
 """
 
 import hmac
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -27,6 +27,9 @@ from utmost.ledger.vault import BLOCK
 
 Cells = Mapping[str, list[Any]]
 """Public columns by name, as lists of plain values."""
+
+Named = tuple[Sequence[str], Cells]
+"""The columns of a table in order, and the public ones among them; both empty where a ledger keeps no labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,7 @@ def _written(cell: Any) -> Any:
     return str(cell)
 
 
-_KINDS = {
+_KINDS: Mapping[str, Callable[[str], Any]] = {
     "decimal": Decimal,
     "fraction": Fraction,
     "real": float,

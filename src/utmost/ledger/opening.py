@@ -11,9 +11,8 @@ from utmost.exact import Level, possible_path
 from utmost.ledger.book import Book, Page, open_book
 from utmost.ledger.events import START, read_event
 from utmost.ledger.key import Given, Key, found_key, key_path, sync_directory
-from utmost.ledger.relaxing import labels_of
 from utmost.ledger.requests import answer_alone
-from utmost.ledger.responses import stored_blocks
+from utmost.ledger.responses import labels_of, stored_blocks
 from utmost.ledger.sqlite_store import SqliteStore
 from utmost.ledger.state import Published, State, folded
 from utmost.ledger.store import Part, Rows, Store

@@ -18,12 +18,11 @@ from utmost.ledger.book import Book, Page
 from utmost.ledger.budgets import check_budget, spending_after
 from utmost.ledger.item_rows import Order, check_kept
 from utmost.ledger.key import Key
-from utmost.ledger.labels import stored_labels
-from utmost.ledger.requests import Named, Response
-from utmost.ledger.responses import Item, Progress, new_response, stored_response
+from utmost.ledger.labels import Named
+from utmost.ledger.requests import Response
+from utmost.ledger.responses import Item, Progress, labels_of, new_response, stored_response
 from utmost.ledger.source import Likeness, Source, check_unchanged, row_names, value_digests
 from utmost.ledger.state import Published
-from utmost.ledger.store import Rows
 from utmost.sampling.integers import Integers
 from utmost.sampling.random_bits import Randomness
 
@@ -116,14 +115,6 @@ def tightened(
         remedy = f"It is stored up to {found.spent}: call relax with the table."
         raise NeedsTable("a level beyond the loosest needs the values", came=level, where=repr(name), remedy=remedy)
     return found, answer_more(page, found, level, None, randomness, progress), labels_of(page.rows, found)
-
-
-def labels_of(rows: Rows, release: Published) -> Named:
-    """The columns of a release in order, and its public ones, where the ledger keeps them."""
-    if release.labels is None:
-        return (), {}
-    first = min(release.responses.values(), key=lambda response: response.event)
-    return release.labels.order, stored_labels(rows, first.event, first.first, release.labels)
 
 
 def known_release(book: Book, name: str, version: int | None) -> Published | None:

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.exact import Level, Number, exact_integer, level
 from utmost.ledger.events import check_name
-from utmost.ledger.labels import Cells
+from utmost.ledger.labels import Named
 from utmost.ledger.promise import Promise, promised, promised_points
 from utmost.ledger.source import Source, check_source, read_source
 from utmost.ledger.state import Published, State
 from utmost.privacy.unit import Unit
 from utmost.release.adapters import adapter_of, brought, table_of
 from utmost.release.counted import CountedTable, Laid
-from utmost.release.planar import written as written_cells
 from utmost.release.places import radius_name
+from utmost.release.planar import written as written_cells
 from utmost.release.table import declared, rows_origin
 from utmost.release.workload_release import WorkloadRelease
 from utmost.sampling.grid import unsnapped
@@ -34,9 +34,6 @@ Response = dict[str, Integers]
 
 CONFIDENCE = Fraction(19, 20)
 """Of the error bars of a release by a strategy, unless another is asked of it."""
-
-Named = tuple[Sequence[str], Cells]
-"""The columns of a table in order, and the public ones among them; both empty where a ledger keeps no labels."""
 
 MEASURED = "measured"
 """The column of a release that a strategy measures."""
@@ -210,7 +207,9 @@ def release_source(release: Published, table: Any) -> Source:
     if release.promise.strategy is not None:
         return measured_source(_counted(table), release.promise)
     by_item = release.items is not None
-    return read_source(brought(table), release.columns, release.promise, release.id_column, release.public, by_item=by_item)
+    return read_source(
+        brought(table), release.columns, release.promise, release.id_column, release.public, by_item=by_item
+    )
 
 
 def measured_source(counted: CountedTable, promise: Promise) -> Source:

@@ -14,8 +14,7 @@ from utmost.ledger.events import START, Event, check_chain, check_name, check_se
 from utmost.ledger.key import Key
 from utmost.ledger.personal_answers import checked_answers
 from utmost.ledger.promise import Promise
-from utmost.ledger.relaxing import labels_of
-from utmost.ledger.responses import stored_blocks
+from utmost.ledger.responses import labels_of, stored_blocks
 from utmost.ledger.spending import Budget, Spending
 from utmost.ledger.state import Published, State, folded
 from utmost.ledger.store import missing_steps

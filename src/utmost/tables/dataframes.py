@@ -13,7 +13,6 @@ from utmost.release.adapters import Column
 from utmost.tables import pandas_frames
 from utmost.tables.extra import extra
 
-
 _BATCH = "/batch"
 """What the kind of a record batch ends in."""
 
@@ -134,7 +133,7 @@ def through_narwhals(table: Any, **options: bool) -> Any:
 
 
 def _check_index(table: Any) -> None:
-    """Names of rows are published with them; of frames that are like those of pandas, and are none, they must be a column.
+    """Names of rows are published with them; of frames that only resemble those of pandas they must be a column.
 
     Raises:
         BadTable: for such a frame whose rows have names other than 0, 1, 2, ...

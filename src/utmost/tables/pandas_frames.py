@@ -1,9 +1,9 @@
 """Frames and series of pandas, GeoPandas among them: with their index, their names and their types.
 
 The labels of an index are published with the rows, so they are columns like any other, which come first and must be
-declared; an index that numbers the rows 0, 1, 2, ... says nothing and is none. What goes out has its index, column names
-that are no text (years, or the pairs of a crosstab) and kinds of types as they came in. A released column's type is a
-function of the type that came and of released values, never of true ones.
+declared; an index that numbers the rows 0, 1, 2, ... says nothing and is none. What goes out has its index, column
+names that are no text (years, or the pairs of a crosstab) and kinds of types as they came in. A released column's type
+is a function of the type that came and of released values, never of true ones.
 """
 
 import json
@@ -66,7 +66,7 @@ def is_pandas(table: Any) -> bool:
     return pandas is not None and isinstance(table, pandas.DataFrame | pandas.Series)
 
 
-class PandasAdapter:
+class _PandasAdapter:
     """The adapter of frames and series of pandas: a series is a frame of one column."""
 
     def knows(self, table: Any) -> bool:
@@ -199,7 +199,7 @@ def _example(family: str | None) -> Any:
 
 
 def _typed(column: Column, kind: Any, index: Any) -> Any:
-    """Cells as a series, in the family of a type: of 64 bits whatever the width of that type, since noise may exceed it.
+    """Cells as a series, in the family of a type: of 64 bits whatever its width, since noise may exceed that.
 
     Raises:
         Unsupported: for integers that no column of the family holds.
@@ -267,7 +267,8 @@ def _renamed(frame: Any, own: Mapping[str, Any], over: list[str | None]) -> Any:
         frame.columns = pandas.MultiIndex.from_tuples([tuple(name) for name in names], names=over)
     elif own or over:
         frame.columns = pandas.Index(
-            [tuple(name) if isinstance(name, list) else name for name in names], name=over[0] if len(over) == 1 else None
+            [tuple(name) if isinstance(name, list) else name for name in names],
+            name=over[0] if len(over) == 1 else None,
         )
     return frame
 
@@ -297,4 +298,4 @@ def register() -> None:
     adapters.register(_ADAPTER)
 
 
-_ADAPTER = PandasAdapter()
+_ADAPTER = _PandasAdapter()

@@ -1,5 +1,6 @@
 """Parquet files, through Arrow."""
 
+import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +37,7 @@ def opened(path: Path | str) -> Any:
     """
     reader = extra("pyarrow.parquet", "tables")
     with well_formed(path):
-        file = reader.ParquetFile(path if os.path.exists(path) else Path(path).open("rb"))
+        file = reader.ParquetFile(path if os.path.exists(path) else io.BytesIO(_content(Path(path))))
     names = file.schema_arrow.names
     for at, name in enumerate(names):
         if name in names[:at]:
@@ -44,6 +45,11 @@ def opened(path: Path | str) -> Any:
                 "column names must be distinct", came=f"columns {names.index(name) + 1} and {at + 1}", where=str(path)
             )
     return file
+
+
+def _content(pipe: Path) -> bytes:
+    with pipe.open("rb") as file:
+        return file.read()
 
 
 @contextmanager

@@ -70,7 +70,7 @@ def _spelled(cell: Any) -> str:
         return str(cell)
     if isinstance(cell, float) and cell != cell:
         return "null"
-    plain = cell is None or isinstance(cell, bool | int | float | str) and cell not in (float("inf"), float("-inf"))
+    plain = cell is None or (isinstance(cell, bool | int | float | str) and cell not in (float("inf"), float("-inf")))
     return json.dumps(cell if plain else str(cell))
 
 

@@ -72,6 +72,47 @@ class TextFile(type(Path())):  # type: ignore[misc]
         return str(start.decode("utf-8", "replace").lstrip("\r\n").split("\n", 1)[0])
 
 
+class FormattedFile(type(Path())):  # type: ignore[misc]
+    """A file that is written in a format that its name does not say.
+
+    Attributes:
+        ending: the ending that says it.
+    """
+
+    ending: str | None = None
+
+    @classmethod
+    def of(cls, path: Path, ending: str | None) -> Path:
+        """The file in the format of an ending; as it is called where there is none."""
+        if ending is None:
+            return path
+        made = cls(str(path))
+        made.ending = ending
+        return made
+
+    @property
+    def suffix(self) -> str:
+        """The ending that says the format."""
+        return self.ending or Path(self.name).suffix
+
+
+def ending_of_content(content: bytes) -> str:
+    """The ending that a file of this content would have, for a pipe, which has no name.
+
+    JSON lines are objects, several of them, each on a line of its own; other JSON begins with a bracket, too.
+
+    >>> ending_of_content(b"ward,n"), ending_of_content(b"PAR1..."), ending_of_content(b'{"n": 1}\\n{"n": 2}\\n')
+    ('.csv', '.parquet', '.jsonl')
+    """
+    for start, ending in ((b"PAR1", ".parquet"), (b"ARROW1", ".feather"), (b"\x1f\x8b", GZ)):
+        if content.startswith(start):
+            return ending
+    lines = content[:_FIRST].lstrip().split(b"\n")
+    if lines[0].startswith(b"{") and lines[0].rstrip().endswith(b"}") and any(map(bytes.strip, lines[1:])):
+        return ".jsonl"
+    return ".json" if lines[0][:1] in (b"{", b"[") else ".csv"
+
+
 class _Utf8(io.RawIOBase):
     """Bytes of a file in UTF-8, whatever its encoding: what is no such text is refused, and not quoted."""
 
@@ -99,11 +140,15 @@ class _Utf8(io.RawIOBase):
                 read = self._content.read(1 << 16)
                 self._rest = read if self._decoder is None else self._decoder.decode(read, not read).encode()
             except (EOFError, zlib.error, gzip.BadGzipFile):
-                raise BadTable("a .gz file must be well formed", came="what gzip cannot read", where=self._where) from None
+                raise BadTable(
+                    "a .gz file must be well formed", came="what gzip cannot read", where=self._where
+                ) from None
             except (UnicodeError, ValueError):
                 came = f"bytes that are not {self._encoding}"
                 remedy = "Name its encoding: --encoding cp1252, say."
-                raise BadTable("a file must be text of its encoding", came=came, where=self._where, remedy=remedy) from None
+                raise BadTable(
+                    "a file must be text of its encoding", came=came, where=self._where, remedy=remedy
+                ) from None
             if not read:
                 break
         size = min(len(buffer), len(self._rest))
