@@ -420,7 +420,7 @@ def test_a_folder_of_parquet_files_is_kept_in_a_ledger_and_its_request_repeats(r
         assert run("release", lake, *say, "--out", again)[0] == 0
         assert again.read_bytes() == first
     found = pq.read_table(out)
-    assert found.column_names == ["ward", "visits"]
+    assert found.column_names == ["ward", "visits", "visits_radius"]
     assert found["ward"].to_pylist() == whole["ward"].to_pylist()
     assert found["visits"].to_pylist() != whole["visits"].to_pylist()
 

@@ -59,10 +59,9 @@ class TextFile(type(Path())):  # type: ignore[misc]
         self, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
     ) -> Any:
         """The text in UTF-8, from its beginning."""
-        content: Any = self.inner.open("rb")
-        if self.inner.suffix.lower() == GZ:
-            content = gzip.GzipFile(fileobj=content, mode="rb")
-        content = io.BufferedReader(_Utf8(content, self.encoding or "utf-8", str(self.inner)))
+        stored: Any = self.inner.open("rb")
+        read = gzip.GzipFile(fileobj=stored, mode="rb") if self.inner.suffix.lower() == GZ else stored
+        content = io.BufferedReader(_Utf8(read, stored, self.encoding or "utf-8", str(self.inner)))
         return content if "b" in mode else io.TextIOWrapper(content, "utf-8-sig", errors, newline)
 
     def header_line(self) -> str:
@@ -116,8 +115,8 @@ def ending_of_content(content: bytes) -> str:
 class _Utf8(io.RawIOBase):
     """Bytes of a file in UTF-8, whatever its encoding: what is no such text is refused, and not quoted."""
 
-    def __init__(self, content: BinaryIO, encoding: str, where: str) -> None:
-        self._content, self._encoding, self._where, self._rest = content, encoding, where, b""
+    def __init__(self, content: Any, stored: BinaryIO, encoding: str, where: str) -> None:
+        self._content, self._stored, self._encoding, self._where, self._rest = content, stored, encoding, where, b""
         self._decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
 
     def readable(self) -> bool:
@@ -127,6 +126,7 @@ class _Utf8(io.RawIOBase):
     def close(self) -> None:
         """Close the file, too."""
         self._content.close()
+        self._stored.close()
         super().close()
 
     def readinto(self, buffer: Any) -> int:
