@@ -436,3 +436,22 @@ def test_a_folder_is_released_without_a_ledger_and_refused_where_it_is_no_table(
     assert code != 0
     assert "--out" in err
     assert run("release", lake, *say, "--out", tmp_path / "r.csv")[0] != 0
+
+
+def test_a_table_goes_through_pipes_and_files_of_any_format(run, tmp_path):
+    """Released with an encoding, viewed as JSON lines and relaxed as CSV: labels and error bars are in each."""
+    (tmp_path / "t.csv").write_bytes("who;n\nKöln;3\nb;5\n".encode("cp1252"))
+    where = ["--ledger", "r.db", "--name", "p"]
+    say = ["--columns", "n", "--public", "who", *UNIT, "--epsilon", "1", *where, "--create", "--out", "o.feather"]
+    assert run("release", tmp_path / "t.csv", *say)[0] == 1
+    assert run("release", tmp_path / "t.csv", *say, "--encoding", "cp1252")[0] == 0
+    asked = ["--epsilon", "1/2", "--confidence", "0.99", "--out", "v.data", "--format", "jsonl"]
+    assert run("view", *where, *asked)[0] == 0
+    rows = [json.loads(line) for line in Path("v.data").read_text().splitlines()]
+    assert [row["who"] for row in rows] == ["Köln", "b"]
+    assert [row["n_radius"] for row in rows] == [json.loads(Path("v.data.json").read_text())["radius"]] * 2
+    more = ["--encoding", "cp1252", "--separator", ";", "--epsilon", "2", "--out", "w.csv.gz"]
+    assert run("relax", tmp_path / "t.csv", *where, *more)[0] == 0
+    assert run("verify", "w.csv.gz")[0] == 0
+    assert run("view", *where, "--epsilon", "1/4", "--format", "xlsx")[0] == 2
+    assert run("release", "o.feather", *say, "--separator", ";")[0] == 2

@@ -57,7 +57,9 @@ class StandardInput(type(Path())):  # type: ignore[misc]
 def _read(stream: TextIO | None) -> bytes:
     if stream is None:
         raise OutOfRange("standard input must be open to be read", came="none", where=PIPE)
-    return stream.buffer.read()
+    from utmost.tables.text_files import unzipped
+
+    return unzipped(stream.buffer.read(), PIPE)
 
 
 def readable(text: str) -> Path:

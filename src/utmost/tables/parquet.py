@@ -37,7 +37,7 @@ def opened(path: Path | str) -> Any:
     """
     reader = extra("pyarrow.parquet", "tables")
     with well_formed(path):
-        file = reader.ParquetFile(path if os.path.exists(path) else io.BytesIO(_content(Path(path))))
+        file = reader.ParquetFile(_readable(path))
     names = file.schema_arrow.names
     for at, name in enumerate(names):
         if name in names[:at]:
@@ -47,9 +47,12 @@ def opened(path: Path | str) -> Any:
     return file
 
 
-def _content(pipe: Path) -> bytes:
-    with pipe.open("rb") as file:
-        return file.read()
+def _readable(path: Path | str) -> Any:
+    """The name of a file on the disk; of a pipe its content, since a pipe is a path that opens in a way of its own."""
+    if not isinstance(path, Path) or type(path) is type(Path()):
+        return path
+    with path.open("rb") as file:
+        return io.BytesIO(file.read())
 
 
 @contextmanager
@@ -72,7 +75,9 @@ def well_formed(path: Path | str) -> Iterator[None]:
 
 def _read(arrow: Any, file: Any, path: Path | str) -> Any:
     """The table, batch by batch: a file that inflates beyond all measure is noticed before the memory is full."""
-    most = max(_INFLATED, _INFLATION * os.path.getsize(path)) if os.path.exists(path) else _INFLATED
+    source = _readable(path)
+    size = len(source.getbuffer()) if isinstance(source, io.BytesIO) else os.path.getsize(source)
+    most = max(_INFLATED, _INFLATION * size)
     batches, size = [], 0
     for batch in file.iter_batches(batch_size=_BATCH):
         batches.append(batch)

@@ -15,6 +15,7 @@ SEPARATORS = ",;\t|"
 """What separates cells, if nothing is said: the first of these that the header has, outside of quotes."""
 
 _FIRST = 1 << 16
+_GZIPPED = b"\x1f\x8b"
 
 
 class TextFile(type(Path())):  # type: ignore[misc]
@@ -95,6 +96,24 @@ class FormattedFile(type(Path())):  # type: ignore[misc]
         return self.ending or Path(self.name).suffix
 
 
+def unzipped(content: bytes, where: str) -> bytes:
+    """What came through a pipe, decompressed where gzip has compressed it.
+
+    Raises:
+        BadTable: for compressed content that is damaged.
+
+    >>> unzipped(gzip.compress(b"ward,n"), "pipe")
+    b'ward,n'
+    """
+    if not content.startswith(_GZIPPED):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        came = "what gzip cannot read"
+        raise BadTable("compressed input must be well formed", came=came, where=where) from None
+
+
 def ending_of_content(content: bytes) -> str:
     """The ending that a file of this content would have, for a pipe, which has no name.
 
@@ -103,7 +122,7 @@ def ending_of_content(content: bytes) -> str:
     >>> ending_of_content(b"ward,n"), ending_of_content(b"PAR1..."), ending_of_content(b'{"n": 1}\\n{"n": 2}\\n')
     ('.csv', '.parquet', '.jsonl')
     """
-    for start, ending in ((b"PAR1", ".parquet"), (b"ARROW1", ".feather"), (b"\x1f\x8b", GZ)):
+    for start, ending in ((b"PAR1", ".parquet"), (b"ARROW1", ".feather"), (_GZIPPED, GZ)):
         if content.startswith(start):
             return ending
     lines = content[:_FIRST].lstrip().split(b"\n")
