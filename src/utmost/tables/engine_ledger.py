@@ -14,6 +14,7 @@ from utmost.errors import BadTable, UnknownRelease, Unsupported
 from utmost.exact import Level
 from utmost.ledger.item_ledger import ItemLedger
 from utmost.ledger.promise import Promise
+from utmost.ledger.requests import CONFIDENCE
 from utmost.ledger.state import Published
 from utmost.release.adapters import check_there
 from utmost.release.counted import Laid
@@ -79,7 +80,7 @@ def publish_frame(
         **lattice,
         **asks,
     )
-    return frame.noised(release, None)
+    return frame.noised(release, promise.radius(at, CONFIDENCE))
 
 
 def relax_frame(items: ItemLedger, name: str, table: Any, at: Level, version: int | None) -> Any:
@@ -92,7 +93,8 @@ def relax_frame(items: ItemLedger, name: str, table: Any, at: Level, version: in
     frame = _frame_again(known, table)
     key = items.commitment_key(name, version=known.version)
     committed = _committed(frame, key, frame.checked_rows())
-    return frame.noised(items.relax(name, committed, epsilon=at, version=known.version), None)
+    release = items.relax(name, committed, epsilon=at, version=known.version)
+    return frame.noised(release, known.promise.radius(at, CONFIDENCE))
 
 
 def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Level, version: int | None) -> Any:
@@ -111,7 +113,7 @@ def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Le
     frame = _frame_again(known, table)
     frame.checked_rows()
     release = items.view(name, epsilon=at, version=known.version)
-    return frame.noised(release, None, Moving(table_at, at))
+    return frame.noised(release, known.promise.radius(at, CONFIDENCE), Moving(table_at, at))
 
 
 def _known(items: ItemLedger, name: str, version: int | None) -> Published:
@@ -131,11 +133,14 @@ def _known(items: ItemLedger, name: str, version: int | None) -> Published:
 def _frame_again(known: Published, table: Any) -> ReleasableFrame:
     """A frame that is brought again: what was neither released nor public is left out."""
     assert known.items is not None
-    names = engine_frame(table).schema().names
+    brought = engine_frame(table)
+    names = brought.schema().names
     check_there((*known.items.identifiers, *known.columns), names)
     public = [name for name in names if name in known.public]
+    wanted = (*known.items.identifiers, *known.columns, *public)
+    names = [name for name in names if name in wanted]
     drop = [name for name in names if name not in (*known.columns, *public)]
-    laid = Laid(table, known.columns, public, (), known.promise.unit)
+    laid = Laid(brought.select(names).native, known.columns, public, (), known.promise.unit)
     return ReleasableFrame.of(laid, drop=drop, id_column=known.items.identifiers, numbers=known.promise.numbers)
 
 
