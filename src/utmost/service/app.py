@@ -1,4 +1,4 @@
-"""The application that a web server runs: the API behind its guards, with health and metrics beside it."""
+"""The application that a web server runs: API and pages behind their guards, with health and metrics beside them."""
 
 import json
 import logging
@@ -17,6 +17,9 @@ from utmost.service.api import Who, router
 from utmost.service.guards import LOG, App, Guards
 from utmost.service.metrics import Metrics
 from utmost.service.openid import OpenId
+from utmost.service.page_forms import forms
+from utmost.service.page_rendering import problem_page, wants_page
+from utmost.service.pages import pages
 from utmost.service.problems import MEDIA_TYPE, problem, problem_of, problem_of_shape, status_of
 from utmost.service.service import Service
 from utmost.service.settings import Settings
@@ -68,7 +71,8 @@ def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastA
     )
     app.state.service, app.state.metrics = service, Metrics()
     app.state.openid = OpenId(settings.oidc_issuer, settings.oidc_audience) if settings.oidc_issuer else None
-    app.include_router(router)
+    for part in (router, pages, forms):
+        app.include_router(part)
     app.add_exception_handler(UtmostError, _refused)
     app.add_exception_handler(RequestValidationError, _misshapen)
     app.add_exception_handler(HTTPException, _missing)
@@ -101,18 +105,21 @@ async def _refused(request: Request, error: Exception) -> Response:
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotAuthenticated) else {}
     if status_of(error) == 503:
         headers["Retry-After"] = "1"
-    return _problem(problem_of(error), headers)
+    return _problem(request, problem_of(error), headers)
 
 
 async def _misshapen(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return _problem(problem_of_shape(error.errors()), {})
+    return _problem(request, problem_of_shape(error.errors()), {})
 
 
 async def _missing(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return _problem(problem(error.status_code, "NotFound", str(error.detail)), dict(error.headers or {}))
+    found = problem(error.status_code, "NotFound", str(error.detail))
+    return _problem(request, found, dict(error.headers or {}))
 
 
-def _problem(found: dict[str, Any], headers: dict[str, str]) -> Response:
+def _problem(request: Request, found: dict[str, Any], headers: dict[str, str]) -> Response:
+    if wants_page(request):
+        return problem_page(request, found, headers)
     return JSONResponse(found, status_code=found["status"], media_type=MEDIA_TYPE, headers=headers)
