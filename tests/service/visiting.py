@@ -70,8 +70,9 @@ class Visitor:
     def get(self, path, **more):
         return self.send("GET", path, **more)
 
-    def fill(self, page, action, at=0, files=None, follow=True, headers=None, **fields):
-        """Send one of the page's forms, filled in."""
-        forms = [found for found in Forms(page.text).found if urlsplit(found[0]).path == action]
-        assert forms, f"no form {action} on the page"
-        return self.send("POST", action, data=forms[at][1] | fields, files=files, follow=follow, headers=headers)
+    def fill(self, page, action, where=None, files=None, follow=True, headers=None, **fields):
+        """Send a form of the page, filled in: the first one of the action, or of those that have some fields."""
+        forms = [fields for address, fields in Forms(page.text).found if urlsplit(address).path == action]
+        chosen = [found for found in forms if found | (where or {}) == found]
+        assert chosen, f"no form {action} on the page"
+        return self.send("POST", action, data=chosen[0] | fields, files=files, follow=follow, headers=headers)

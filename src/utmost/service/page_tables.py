@@ -6,6 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utmost.errors import BadTable
+from utmost.ledger.verification import response_plan
+from utmost.release.statements import cells_digest, statement
+from utmost.service.releases import View
+from utmost.service.service_answers import columns, plain
 from utmost.tables.csv_table import numbers_of
 
 Cells = dict[str, list[Any]]
@@ -46,6 +50,28 @@ def brought_table(content: bytes, released: Sequence[str]) -> Cells:
             raise BadTable("the table must have every column that is released", came=f"no {name!r}", where="file")
         found[name] = numbers_of(found[name])
     return found
+
+
+def with_radii(seen: View) -> Cells:
+    """The columns of a view, and behind each released one its error bar, as statements are about tables."""
+    found: Cells = {}
+    for name, cells in columns(seen.table).items():
+        found[name] = cells
+        if name in seen.release.columns and seen.release.promise.points is None:
+            found[f"{name}_radius"] = [seen.radius] * len(cells)
+    return found
+
+
+def statement_of(seen: View) -> dict[str, Any]:
+    """What is promised of a view: the statement that `utmost verify` checks beside the file."""
+    table, release = with_radii(seen), seen.release
+    radii = {f"{name}_radius" for name in release.columns}
+    public = [name for name in table if name not in release.columns and name not in radii]
+    plan = response_plan(release.promise, seen.level, "0.95")
+    digest = cells_digest(table)
+    made = statement(plan, release.columns, public, release.rows, rows_from=release.rows_from, digest=digest)
+    said: dict[str, Any] = plain(made)
+    return said
 
 
 def csv_of(columns: Mapping[str, Sequence[Any]]) -> bytes:

@@ -19,7 +19,7 @@ from utmost.service.desk import held, reaches
 from utmost.service.market import Offer
 from utmost.service.page_rendering import render, short, static_files
 from utmost.service.page_session import Viewer
-from utmost.service.page_tables import csv_of
+from utmost.service.page_tables import csv_of, statement_of, with_radii
 from utmost.service.page_tools import asked_level, tools
 from utmost.service.releases import View
 from utmost.service.service import Service
@@ -90,18 +90,21 @@ def release_page(
 
 @pages.get("/release/table.csv")
 def table_file(service: Served, viewer: Viewer, name: Name, at: Name, version: Version = None) -> Response:
-    """The released values as a file, which the statement is about."""
+    """The released values and their error bars as a file, which the statement is about."""
     seen = _stored_view(service, viewer, name, at, version)
     if isinstance(seen.table, WorkloadRelease):
         return _download(json.dumps(seen.table.facts()).encode(), "application/json", "release.json")
-    return _download(csv_of(answers.columns(seen.table)), "text/csv; charset=utf-8", "released.csv")
+    content = csv_of(with_radii(seen))
+    return _download(content, "text/csv; charset=utf-8", "released.csv")
 
 
 @pages.get("/release/statement.json")
 def statement_file(service: Served, viewer: Viewer, name: Name, at: Name, version: Version = None) -> Response:
     """What is promised of the released values, as a file that anyone can check."""
-    said = answers.view_answer(_stored_view(service, viewer, name, at, version))
-    content = json.dumps(said.get("statement", said.get("release")), indent=1, ensure_ascii=False)
+    seen = _stored_view(service, viewer, name, at, version)
+    if isinstance(seen.table, WorkloadRelease):
+        raise HTTPException(404, "The statement of this release is in its file.")
+    content = json.dumps(statement_of(seen), indent=1, ensure_ascii=False)
     return _download(content.encode(), "application/json", "released.csv.json")
 
 
@@ -245,7 +248,7 @@ def _values(seen: View) -> dict[str, Any]:
     bars = {name: list(zip(labels, found[name], strict=True))[:_MOST_BARS] for name in drawn}
     pictures = [(name, charts.error_bars(_said(name, seen), bars[name], seen.radius)) for name in drawn]
     rows = list(zip(*found.values(), strict=True))[:_MOST_ROWS]
-    said = answers.view_answer(seen)["statement"]
+    said = statement_of(seen)
     return {
         "columns": list(found),
         "rows": rows,
