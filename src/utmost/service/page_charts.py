@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 from utmost.service.page_rendering import short
 
-_WIDE, _TALL = 640, 280
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 16, 14, 44
+_WIDE, _TALL = 640, 296
+_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 16, 30, 44
 _ROW = 30
 _MOST_NAME = 28
 
@@ -90,7 +90,7 @@ class Axes:
             found.append(tag("text", short(value), x=self.x(value), y=bottom + 18, class_="tick middle"))
         found.append(tag("line", x1=_LEFT, x2=_WIDE - _RIGHT, y1=bottom, y2=bottom, class_="axis"))
         found.append(tag("text", self._names[0], x=_WIDE - _RIGHT, y=self.tall - 6, class_="name end"))
-        found.append(tag("text", self._names[1], x=4, y=_TOP - 3, class_="name"))
+        found.append(tag("text", self._names[1], x=4, y=13, class_="name"))
         return found
 
 
@@ -244,11 +244,11 @@ def rings(
         kinds: member to distance; -1 for who cannot be reached.
         said: member to what is said on pointing.
     """
-    half = 300.0
+    half, top = 300.0, min(y for _, y in places.values())
 
     def at(name: str) -> tuple[float, float]:
         x, y = places[name]
-        return half + x * (half - 56), half + y * (half - 40)
+        return half + x * (half - 56), 34 + (y - top) * (half - 40)
 
     drawn = []
     for one, other in edges:
@@ -260,7 +260,7 @@ def rings(
         drawn.append(tag("circle", tag("title", said[name]), cx=x, cy=y, r=11, class_=f"member {kind}"))
         if len(places) <= 40:
             drawn.append(tag("text", name[:14], x=x, y=y - 15, class_="tick middle"))
-    return chart(title, drawn, 2 * half, 2 * half)
+    return chart(title, drawn, 2 * half, max(at(name)[1] for name in places) + 26)
 
 
 def meter(title: str, share: float) -> Markup:

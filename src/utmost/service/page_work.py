@@ -1,23 +1,28 @@
-"""Work that a page asks for and that may take long, in a process of its own that is ended when its time is over."""
+"""Small maps: work that may take long, in a process of its own that is ended when its time is over.
 
+It is a program, not a copy of the server: so the key of the ledger is not in it, and no script is run a second time.
+"""
+
+import json
+import subprocess
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from math import prod
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from threading import BoundedSemaphore
-from typing import Any
 
 from utmost.capacities import capacity
 from utmost.design import optimal_mechanism
-from utmost.errors import OutOfRange, Unsupported, UtmostError
+from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Level
 from utmost.privacy import PrivacyType
+from utmost.release.statements import level_of_text, level_text
 from utmost.spaces import Consumer, Space, counts, cycle, discrete, grid, hamming, losses, priors
 
 MOST_PLACES = 25
 _SECONDS = 20.0
+_OTHERWISE = "On the command line: utmost capacity, utmost design."
 _AT_ONCE = BoundedSemaphore(2)
 
 SHAPES = {
@@ -28,45 +33,6 @@ SHAPES = {
     "discrete": "all equally far apart",
     "hamming": "strings of bits",
 }
-
-
-def within(seconds: float, work: Callable[..., Any], *asked: Any) -> Any:
-    """What a function gives, if it does so in time.
-
-    Args:
-        seconds: how long it may take; then its process is ended.
-        work: a function of a module, with what it is asked for; both go to another process.
-
-    Raises:
-        UtmostError: that the function raised.
-        Unsupported: where it takes longer.
-    """
-    context = get_context("spawn")
-    heard, said = context.Pipe(duplex=False)
-    process = context.Process(target=_answer, args=(said, work, asked), daemon=True)
-    process.start()
-    said.close()
-    try:
-        if not heard.poll(seconds):
-            remedy = "Take fewer places, or another level; the command line has no such limit."
-            raise Unsupported(f"a page works for at most {seconds:g} s", came="more", remedy=remedy)
-        went_well, found = heard.recv()
-    except EOFError:
-        raise Unsupported("a page's work must come to its end", came="a process that ended") from None
-    finally:
-        heard.close()
-        process.kill()
-        process.join()
-    if not went_well:
-        raise found
-    return found
-
-
-def _answer(said: Connection, work: Callable[..., Any], asked: tuple[Any, ...]) -> None:
-    try:
-        said.send((True, work(*asked)))
-    except UtmostError as error:
-        said.send((False, error))
 
 
 def shape(kind: str, size: str) -> Space:
@@ -125,6 +91,14 @@ class MapFound:
     matrix: tuple[tuple[float, ...], ...]
     outcomes: tuple[str, ...]
 
+    @classmethod
+    def read(cls, text: str) -> "MapFound":
+        """What `json.dumps` wrote of one."""
+        facts = json.loads(text)
+        facts |= {name: tuple(facts[name]) for name in ("names", "outcomes")}
+        facts |= {name: tuple(map(tuple, facts[name])) for name in ("capacities", "matrix")}
+        return cls(**facts)
+
 
 LOSSES = {"distance": "how far off the answer is", "binary": "1 unless the answer is right"}
 
@@ -143,10 +117,22 @@ def small_map(kind: str, size: str, at: Level, cost: str) -> MapFound:
     if not _AT_ONCE.acquire(timeout=_SECONDS):
         raise Unsupported("two maps at most are worked out at once", came="more", remedy="Ask again soon.")
     try:
-        found: MapFound = within(_SECONDS, map_found, kind, size, at, cost)
+        return MapFound.read(_told([kind, size, level_text(at), cost]))
     finally:
         _AT_ONCE.release()
-    return found
+
+
+def _told(asked: list[str]) -> str:
+    """What this module says as a program of its own, if it does so in time."""
+    command = [sys.executable, "-m", "utmost.service.page_work", *asked]
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        remedy = "Take fewer places, or another level; the command line has no such limit."
+        raise Unsupported(f"a page works for at most {_SECONDS:g} s", came="more", remedy=remedy) from None
+    if told.returncode:
+        raise Unsupported("a map must be one that can be worked out here", came="another one", remedy=_OTHERWISE)
+    return told.stdout
 
 
 def map_found(kind: str, size: str, at: Level, cost: str) -> MapFound:
@@ -173,3 +159,8 @@ def map_found(kind: str, size: str, at: Level, cost: str) -> MapFound:
 
 def _name(label: object) -> str:
     return ",".join(map(str, label)) if isinstance(label, tuple) else str(label)
+
+
+if __name__ == "__main__":
+    kind, size, at, cost = sys.argv[1:]
+    sys.stdout.write(json.dumps(asdict(map_found(kind, size, level_of_text(at), cost))))
