@@ -9,7 +9,7 @@ import pytest
 
 from service.conftest import TABLE, TERMS, publish, relax
 from service.visiting import PAGE, Visitor
-from utmost.documents import check_statement
+from utmost.documents import check_statement, statement_files
 from utmost.exact import level
 from utmost.service import Grant
 from utmost.service.app import application
@@ -249,7 +249,7 @@ def test_a_table_of_true_values_never_lies_on_a_disk(visitor, published, monkeyp
     assert ada.fill(page, "/verify/table", files=files).status_code == 422
 
 
-def test_what_a_recipient_downloads_is_what_its_statement_says(visitor, service, who, published):
+def test_what_a_recipient_downloads_is_what_its_statement_says(visitor, service, who, published, tmp_path):
     """Values and statement as files: checked by the library, by the page, and refused when one cell is changed."""
     relax(service, who, level(1))
     bo = visitor("Bo", "recipient", ("admissions", level("1/4")))
@@ -257,7 +257,11 @@ def test_what_a_recipient_downloads_is_what_its_statement_says(visitor, service,
     assert "/release/table.csv" in page.text
     table = bo.get("/release/table.csv?name=admissions&at=1/4").content
     statement = bo.get("/release/statement.json?name=admissions&at=1/4").content
-    assert check_statement(json.loads(statement), csv_columns(table)).radius == 12
+    (tmp_path / "t.csv").write_bytes(table)
+    (tmp_path / "t.csv.json").write_bytes(statement)
+    statement_files.check_unchanged(tmp_path / "t.csv", statement_files.read(tmp_path / "t.csv.json"))
+    assert check_statement(json.loads(statement), csv_columns(table), digested=False).radius == 12
+    assert json.loads(statement)["levels"] == ["1/4"]
     files = {"table": ("t.csv", table, "text/csv"), "statement": ("s.json", statement, "application/json")}
     assert "The table is what its statement says" in bo.fill(bo.get("/verify"), "/verify/table", files=files).text
     rows = list(csv.reader(io.StringIO(table.decode())))

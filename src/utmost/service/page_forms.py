@@ -5,14 +5,13 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from utmost.documents import check_statement
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.exact import Level
 from utmost.service.api import Served, read_level
 from utmost.service.approvals import Proposal
 from utmost.service.page_rendering import render, see
 from utmost.service.page_session import Filled, Sent, Viewer, bearer_of, end_session, fresh_guest, put_session
-from utmost.service.page_tables import brought_table, csv_columns
+from utmost.service.page_tables import brought_table, check_file
 from utmost.service.page_tools import asked_level
 from utmost.service.problems import status_of
 from utmost.service.service import Service
@@ -275,5 +274,6 @@ def verify_table(request: Request, viewer: Viewer, sent: Sent) -> Response:
         raise BadTable("a statement must be a JSON file", came="something else", where="statement") from None
     if not isinstance(said, dict):
         raise BadTable("a statement must be a JSON object", came="something else", where="statement")
-    plan = check_statement(said, csv_columns(sent.file("table")))
-    return render(request, "statement_holds.html", viewer, plan=plan, said=said)
+    radius = check_file(sent.file("table"), said)
+    shown = {name: said.get(name, "") for name in ("epsilon", "rows", "guarantee")}
+    return render(request, "statement_holds.html", viewer, radius=radius, said=shown)

@@ -3,16 +3,24 @@
 import csv
 import io
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
+from utmost.documents import check_statement
+from utmost.documents.places_check import check_places
 from utmost.errors import BadTable
 from utmost.ledger.verification import response_plan
-from utmost.release.statements import cells_digest, statement
+from utmost.noise.law import read_confidence
+from utmost.release.places import PLACES_KIND, places_statement
+from utmost.release.statements import level_facts, level_text, statement
+from utmost.service.page_rendering import short
 from utmost.service.releases import View
 from utmost.service.service_answers import columns, plain
 from utmost.tables.csv_table import numbers_of
 
 Cells = dict[str, list[Any]]
+
+_SURE = "0.95"
 
 
 def csv_columns(content: bytes) -> Cells:
@@ -52,26 +60,31 @@ def brought_table(content: bytes, released: Sequence[str]) -> Cells:
     return found
 
 
-def with_radii(seen: View) -> Cells:
-    """The columns of a view, and behind each released one its error bar, as statements are about tables."""
-    found: Cells = {}
-    for name, cells in columns(seen.table).items():
-        found[name] = cells
-        if name in seen.release.columns and seen.release.promise.points is None:
-            found[f"{name}_radius"] = [seen.radius] * len(cells)
-    return found
-
-
 def statement_of(seen: View) -> dict[str, Any]:
-    """What is promised of a view: the statement that `utmost verify` checks beside the file."""
-    table, release = with_radii(seen), seen.release
-    radii = {f"{name}_radius" for name in release.columns}
-    public = [name for name in table if name not in release.columns and name not in radii]
-    plan = response_plan(release.promise, seen.level, "0.95")
-    digest = cells_digest(table)
-    made = statement(plan, release.columns, public, release.rows, rows_from=release.rows_from, digest=digest)
-    said: dict[str, Any] = plain(made)
-    return said
+    """What is promised of a view: the statement of a response, which `utmost verify` checks beside the file.
+
+    It names the levels up to this one alone: whether there is a looser one is nothing that a token is told by it.
+    """
+    release, levels = seen.release, [at for at in seen.release.levels if not at > seen.level]
+    return {
+        **plain(_said(seen)),
+        "name": release.name,
+        "data_version": release.version,
+        "levels": [level_text(at) for at in levels],
+        "together": plain(level_facts(seen.level)),
+    }
+
+
+def _said(seen: View) -> dict[str, Any]:
+    table, release, points = columns(seen.table), seen.release, seen.release.promise.points
+    public = [name for name in table if name not in release.columns]
+    digest = {"of": "file", "sha256": sha256(csv_of(table)).hexdigest()}
+    about = (release.columns, public, release.rows)
+    if points is not None:
+        law, sure = points.law(seen.level), read_confidence(_SURE)
+        return places_statement(law, sure, *about, digest=digest, rows_from=release.rows_from)
+    plan = response_plan(release.promise, seen.level, _SURE)
+    return statement(plan, *about, digest=digest, rows_from=release.rows_from)
 
 
 def csv_of(columns: Mapping[str, Sequence[Any]]) -> bytes:
@@ -85,3 +98,19 @@ def csv_of(columns: Mapping[str, Sequence[Any]]) -> bytes:
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return file.getvalue().encode()
+
+
+def check_file(content: bytes, said: Mapping[str, Any]) -> str:
+    """Check that a released file is what its statement says; the error bar at 95 %.
+
+    Raises:
+        BadTable, Unsupported: where the statement does not follow from itself, or is about another file.
+    """
+    table, digest = csv_columns(content), said.get("table")
+    is_of_file = isinstance(digest, Mapping) and digest.get("of") == "file"
+    if is_of_file and digest != {"of": "file", "sha256": sha256(content).hexdigest()}:
+        came = "another SHA-256 than the statement's"
+        raise BadTable("the table must be as it was released", came=came, where="table")
+    if said.get("kind") == PLACES_KIND:
+        return short(check_places(said, table, digested=not is_of_file).radius(_SURE))
+    return short(check_statement(said, table, digested=not is_of_file).radius)

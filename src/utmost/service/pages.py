@@ -19,7 +19,7 @@ from utmost.service.desk import held, reaches
 from utmost.service.market import Offer
 from utmost.service.page_rendering import render, short, static_files
 from utmost.service.page_session import Viewer
-from utmost.service.page_tables import csv_of, statement_of, with_radii
+from utmost.service.page_tables import csv_of, statement_of
 from utmost.service.page_tools import asked_level, tools
 from utmost.service.releases import View
 from utmost.service.service import Service
@@ -90,11 +90,11 @@ def release_page(
 
 @pages.get("/release/table.csv")
 def table_file(service: Served, viewer: Viewer, name: Name, at: Name, version: Version = None) -> Response:
-    """The released values and their error bars as a file, which the statement is about."""
+    """The released values as a file, which the statement is about."""
     seen = _stored_view(service, viewer, name, at, version)
     if isinstance(seen.table, WorkloadRelease):
         return _download(json.dumps(seen.table.facts()).encode(), "application/json", "release.json")
-    content = csv_of(with_radii(seen))
+    content = csv_of(answers.columns(seen.table))
     return _download(content, "text/csv; charset=utf-8", "released.csv")
 
 
