@@ -221,7 +221,7 @@ def test_pages_work_without_script(screen):
         seen.page.get_by_role("button", name="Order level 1").click()
         seen.page.get_by_text("Ordered. The curator decides.").wait_for()
         seen.see("/explore")
-        seen.page.get_by_label("Sensitivity").fill("5")
+        seen.page.locator("#sensitivity").fill("5")
         seen.page.get_by_role("button", name="Show").click()
         seen.page.get_by_role("heading", name=re.compile("DiscreteStaircase")).wait_for()
 

@@ -111,8 +111,8 @@ def moment(seconds: int | float | str | None) -> str:
 def short(number: Any) -> str:
     """A number as it is read: whole ones with thin spaces, others to four digits.
 
-    >>> short(12), short(1234567), short(0.123456), short(3.0)
-    ('12', '1 234 567', '0.1235', '3')
+    >>> short(12), short(1234567) == "1\\u202f234\\u202f567", short(0.123456), short(3.0)
+    ('12', True, '0.1235', '3')
     """
     if number is None:
         return ""
@@ -127,7 +127,8 @@ def short(number: Any) -> str:
 def level_shown(level: Level) -> str:
     """A level as people write it: its epsilon, exactly.
 
-    >>> level_shown(Level("1/4"))
+    >>> from utmost.exact import level
+    >>> level_shown(level("1/4"))
     '1/4'
     """
     return level_text(level)
@@ -199,7 +200,8 @@ def is_part(request: Request) -> bool:
 def wants_page(request: Request) -> bool:
     """Whether whoever asks is a browser that wants a page, rather than a program that wants JSON."""
     path = request.url.path
-    return not path.startswith(_JSON_ROADS) and "text/html" in request.headers.get("accept", "")
+    accepts = "text/html" in request.headers.get("accept", "") or is_part(request)
+    return accepts and not path.startswith(_JSON_ROADS)
 
 
 def problem_page(request: Request, found: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
