@@ -8,7 +8,8 @@ sparse (Dirichlet with three fifths of the places empty) or france (examples/fra
 empty places). Loss: distance; epsilon 1 per unit. All places and all actions count.
 
 Printed: seconds of processor in one thread for the search and for making and checking the certificate, rounds, and
-the relative gap that the certificate proves, in rationals or rounded outward. Compilation by numba is left out (a small
+the relative gap that the certificate proves, in rationals or rounded outward. A search ends after ten minutes.
+ Compilation by numba is left out (a small
 design comes first).
 """
 
@@ -26,9 +27,10 @@ from utmost.documents.consumer_files import prior_file
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer, Space, grid, losses
 
+LIMIT = 600  # seconds of processor
 CASES = (
     "grid,100,dirichlet grid,100,france random,100,dirichlet road,100,sparse random,196,heavy grid,400,uniform "
-    "grid,400,dirichlet random,400,dirichlet grid,400,france grid,784,uniform grid,784,dirichlet"
+    "grid,400,dirichlet random,400,dirichlet grid,400,france grid,784,uniform grid,784,dirichlet random,1000,uniform"
 )
 
 
@@ -41,12 +43,14 @@ def main():
 def design(case, shown=True):
     kind, places, prior = case.split(",")
     n = int(places)
-    space = {"grid": squares, "random": points, "road": roads}[kind](n)
+    space = SPACES[kind](n)
     consumer, ptype = Consumer(beliefs(prior, n), losses.distance(space)), PrivacyType(space, epsilon=1)
     last = [0, 0.0]
 
     def keep(rounds, gap):
         last[:] = rounds, time.process_time()
+        if last[1] - start > LIMIT:
+            raise KeyboardInterrupt  # ends the search with what is proven
 
     start = time.process_time()
     found = certificate_of_rays(ptype, consumer, progress=keep)
@@ -96,6 +100,9 @@ def beliefs(kind, n):
         "sparse": lambda: rng.dirichlet(np.ones(n)) * (rng.random(n) >= 0.6),
     }[kind]()
     return weights / weights.sum()
+
+
+SPACES = {"grid": squares, "random": points, "road": roads}
 
 
 if __name__ == "__main__":

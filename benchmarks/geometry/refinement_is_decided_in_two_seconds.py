@@ -59,7 +59,7 @@ def timed(B, A, is_below):
 
 
 def by_qif(name, B, A):
-    """Seconds, the text of an error, or None where qif is missing or did not end in time."""
+    """Seconds, the text of an error or of an absence, or None where qif did not end in time."""
     here, there = multiprocessing.Pipe()
     process = multiprocessing.Process(target=_qif, args=(name, B, A, there))
     process.start()
@@ -74,8 +74,7 @@ def _qif(name, B, A, pipe):
     try:
         import qif
     except ImportError:
-        pipe.send(None)
-        return
+        return pipe.send("not installed")
     start = time.process_time()
     try:
         WAYS[name](qif.refinement, B, A)

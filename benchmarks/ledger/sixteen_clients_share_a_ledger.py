@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from postgres import fresh_database
@@ -29,9 +30,9 @@ def new(ledger, client, count):
     ledger.view(f"r{client}", epsilon=Fraction(1, 2 + client + CLIENTS * count))
 
 
-def client(place, number, ask, lasting, send):
+def client(opened, number, ask, lasting, send):
     """Ask for so many seconds; say how often one was answered."""
-    with Ledger.open(place, create=True, key=KEY) as ledger:
+    with opened() as ledger:
         count, until = 0, time.monotonic() + lasting
         while time.monotonic() < until:
             ask(ledger, number, count)
@@ -39,7 +40,7 @@ def client(place, number, ask, lasting, send):
     os.write(send, count.to_bytes(8, "big"))
 
 
-def requests_a_second(place, ask, lasting):
+def requests_a_second(opened, ask, lasting):
     receive, send = os.pipe()
     children = []
     for number in range(CLIENTS):
@@ -47,7 +48,7 @@ def requests_a_second(place, ask, lasting):
         if child == 0:
             status = 1
             try:
-                client(place, number, ask, lasting, send)
+                client(opened, number, ask, lasting, send)
                 status = 0
             finally:
                 os._exit(status)
@@ -60,11 +61,12 @@ def main():
     lasting = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
     with tempfile.TemporaryDirectory() as folder:
         for store, place in (("SQLite", Path(folder) / "l.db"), ("PostgreSQL", fresh_database())):
-            with Ledger.open(place, create=True, key=KEY) as ledger:
+            opened = partial(Ledger.open, place, create=True, key=KEY, witness=Path(folder) / f"{store} witness")
+            with opened() as ledger:
                 for number in range(RELEASES):
                     ledger.publish(f"r{number}", TABLE, columns=["n"], sensitivity=1, cells=1, epsilon=1, dataset="d")
             for what, ask in (("a level that is stored", stored), ("a new level each time", new)):
-                rate = requests_a_second(place, ask, lasting)
+                rate = requests_a_second(opened, ask, lasting)
                 print(f"{store:12s} {CLIENTS} clients, {what:24s} {rate:8.0f} requests a second")
 
 

@@ -135,6 +135,7 @@ def tumult(people, cells, every, bound, shape, kept={}):  # noqa: B006 - one ses
     if not kept:
         builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
         builder = builder.config("spark.sql.shuffle.partitions", "2").config("spark.driver.host", "127.0.0.1")
+        builder = builder.config("spark.sql.warehouse.dir", tempfile.mkdtemp())  # not where this is run
         kept["spark"] = builder.config("spark.driver.memory", "4g").getOrCreate()
         kept["spark"].sparkContext.setLogLevel("OFF")
     frame = kept["spark"].createDataFrame(pd.DataFrame({"person": people, "cell": cells}))

@@ -15,7 +15,7 @@ from utmost.documents import designs
 from utmost.documents.consumer_files import prior_file
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.privacy import PrivacyType, smallest_epsilon
-from utmost.spaces import Consumer, Space, counts, discrete, grid, hamming, losses, priors
+from utmost.spaces import Consumer, Space, counts, cycle, discrete, grid, hamming, losses, priors
 
 SPACES = {
     "square": grid(3, 3),
@@ -73,6 +73,29 @@ def test_random_points_agree_with_the_simplex_method(seed):
     assert found.lower <= other.loss
     assert other.lower <= found.upper
     assert found.gap <= 1e-6 * found.upper
+
+
+@pytest.mark.parametrize(
+    ("side", "epsilon", "seeds"),
+    [(3, 1.0, (3, 0)), (4, 1.0, (5, 1)), (4, 3.0, (5, 9)), (5, 3.0, (4, 11)), (6, 3.0, (4, 5))],
+)
+def test_a_ray_that_is_there_is_not_added_again(side, epsilon, seeds):
+    """Copies of a ray pushed others out and made rows depend on each other: a gap of nine tenths, or none at all."""
+    place = grid(side, side)
+    for seed in seeds:
+        prior = np.random.default_rng(seed).dirichlet(np.ones(place.size))
+        found = certificate_of_rays(PrivacyType(place, epsilon=epsilon), Consumer(prior, losses.distance(place)))
+        assert found.gap <= 2e-7 * found.upper
+
+
+@pytest.mark.parametrize("seed", [1, 2, 7])
+def test_trees_with_light_places_are_priced_to_their_end(seed):
+    """Rays of a large circle weigh 1 in some places and e^-80 in others: flows to the light ones are not rounding."""
+    circle, rng = cycle(44), np.random.default_rng(seed)
+    prior = rng.pareto(1.1, 44)
+    consumer = Consumer(prior / prior.sum(), rng.random((44, 6)) ** 2)
+    found = certificate_of_rays(PrivacyType(circle, epsilon=float(rng.uniform(3, 8))), consumer)
+    assert found.gap <= 2e-7 * found.upper
 
 
 def test_ties_do_not_hold_it_up():

@@ -13,7 +13,7 @@ from utmost.design import derivation, minimax_mechanism
 from utmost.design.minimax import _by_channel, worst_loss
 from utmost.errors import OutOfRange
 from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, counts, discrete, hamming, losses, priors
+from utmost.spaces import Consumer, counts, discrete, grid, hamming, losses, priors
 
 F = Fraction
 THREE = PrivacyType(counts(3), alpha="1/2")
@@ -92,3 +92,29 @@ def test_a_better_claim_does_not_verify():
 def test_misuse_is_refused(possible):
     with pytest.raises(OutOfRange, match="possible secrets"):
         minimax_mechanism(THREE, losses.absolute, possible)
+
+
+@pytest.mark.parametrize(
+    ("ptype", "loss"),
+    [
+        (PrivacyType(counts(12), alpha="1/2"), losses.absolute),
+        (PrivacyType(counts(9), epsilon="1/3"), losses.squared),
+        (PrivacyType(counts(6), alpha="1/2"), losses.nib),
+        (PrivacyType(discrete(5), alpha="1/3"), losses.binary),
+        (PrivacyType(grid(2, 2), epsilon=1), losses.binary),
+    ],
+)
+def test_floats_repaired_come_as_near_as_they_say(ptype, loss):
+    """Both routes enclose one value: the bounds of either meet those of the other."""
+    near, exactly = (minimax_mechanism(ptype, loss, exactly=choice) for choice in (False, True))
+    assert near.verify()
+    assert near.lower <= exactly.loss
+    assert exactly.lower <= near.loss
+    assert near.gap <= 1e-7 * float(near.loss)
+
+
+def test_hundreds_of_thousands_of_products_are_left_to_floats():
+    found = minimax_mechanism(PrivacyType(counts(60), epsilon="1/2"), losses.absolute)
+    assert found.remap is None
+    assert found.verify()
+    assert found.gap <= 1e-7 * found.loss

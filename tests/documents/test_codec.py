@@ -23,6 +23,7 @@ from utmost.geometry.best_action_cells import exact_loss
 from utmost.privacy import PrivacyType
 from utmost.release.statements import level_facts
 from utmost.spaces import Consumer, Space, counts, discrete, graph, grid, losses, priors
+from utmost.spaces import places as spaces_of_places
 
 STRICT = [
     [0, 1, 3, 2, 3, 3],
@@ -64,6 +65,13 @@ MADE = {
     "design by a program": lambda: design(discrete(3), SKEWED, losses.binary, "binary", alpha="1/2"),
     "design near an optimum": lambda: design(
         grid(2, 2), [0.1, 0.2, 0.3, 0.4], losses.binary, method="columns", epsilon=1
+    ),
+    "design of labelled places": lambda: design(
+        spaces_of_places({"Oslo": ("59.91", "10.75"), "Hamar": ("60.79", "11.07"), "Moss": ("59.43", "10.66")}),
+        [0.5, 0.2, 0.3],
+        losses.binary,
+        method="columns",
+        epsilon="1/50000",
     ),
     "capacities of a line": lambda: capacity(counts(3), *BOTH, alpha="1/10"),
     "capacities at an irrational level": lambda: capacity(counts(2), *BOTH, epsilon="1/2"),

@@ -45,7 +45,7 @@ def made(folder, form=2):
 @pytest.fixture(params=[1, 2], ids=["format 1", "format 2"])
 def sealed(request, tmp_path, monkeypatch):
     """Responses as the first format sealed them are read with keys that carry the facts."""
-    monkeypatch.setattr(responses, "_FORM", request.param)
+    monkeypatch.setattr(responses, "FORM", request.param)
     return made(tmp_path, request.param)
 
 
@@ -211,7 +211,7 @@ def test_blocks_are_bound_to_their_place(sealed, statement):
 
 def test_a_key_of_the_first_format_comes_with_its_facts(tmp_path, monkeypatch):
     """The bare key that a first version handed out binds nothing, and is sent back for a new one."""
-    monkeypatch.setattr(responses, "_FORM", 1)
+    monkeypatch.setattr(responses, "FORM", 1)
     place, found = made(tmp_path, 1)
     key, said = found[1, "1/2"]
     assert same(read_sealed(place, "r", key, version=1), said)

@@ -13,7 +13,7 @@ FORMATS = Path(__file__).parent / "formats"
 VISITS = {"person": ["p", "q", "r"], "visits": [10, 200, 3000]}
 
 
-@pytest.fixture(params=[f"format-{n}-{kind}" for n in (1, 2) for kind in ("sealed", "open", "derived")])
+@pytest.fixture(params=[f"format-{n}-{kind}" for n in (1, 2, 3) for kind in ("sealed", "open", "derived")])
 def kept(request, tmp_path):
     """A copy of a ledger with its key and its witness, and what it said when it was written."""
     for ending in ("", ".key", ".witness"):

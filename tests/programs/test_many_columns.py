@@ -44,6 +44,22 @@ def test_shares_cost_the_least_and_prices_prove_it(seed, spread):
         assert best == pytest.approx(simplex(columns, costs).value, abs=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_places_that_no_column_tells_apart_are_no_hindrance(seed):
+    """Rows that are equal, or sums of others: the normal equations have no inverse, and the optimum is the same."""
+    rng = np.random.default_rng(seed)
+    n = 16
+    mixing = rng.dirichlet(np.ones(n - 3), size=n)
+    columns = mixing @ (rng.random((n - 3, 130)) * (rng.random((n - 3, 130)) < 0.7)) + 1e-3
+    columns[:, 0] = 1
+    weights = rng.dirichlet(np.ones(n))
+    columns /= weights @ columns
+    costs = 0.3 + 0.3 * rng.random(130)
+    found = central_shares(columns, costs, weights, 1e-9, 1e-10)
+    assert abs(columns @ found.shares - 1).max() <= 1e-8
+    assert float(costs @ found.shares) == pytest.approx(simplex(columns, costs).value, abs=1e-6)
+
+
 def test_sums_are_corrected():
     columns, costs, weights = random_program(3, 1.0)
     near = central_shares(columns, costs, weights, 1e-3).shares * (1 + 1e-6)

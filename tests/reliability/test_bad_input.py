@@ -243,6 +243,25 @@ def test_fuzzed_calls(tmp_path):
         assert fuzz(ledger, random.Random(12), 400) > 200
 
 
+@pytest.mark.parametrize("version", [np.array([1, 2]), np.array([]), [1], {}, "x", 1.5, -1])
+@pytest.mark.parametrize("numbers", ["integers", "reals"])
+def test_a_version_that_is_none_is_refused_by_name(tmp_path, numbers, version):
+    """An array of versions has no truth value: nothing may ask for it before it is read as a number."""
+    call = CALL | {"numbers": numbers}
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        ledger.publish("r", **call)
+        events = ledger.history()
+        for ask in (
+            lambda: ledger.view("r", epsilon=1, version=version),
+            lambda: ledger.relax("r", GOOD, epsilon=2, version=version),
+            lambda: ledger.levels("r", version),
+            lambda: ledger.publish("r", **call, version=version),
+        ):
+            with pytest.raises(UtmostError):
+                ask()
+        assert ledger.history() == events
+
+
 @pytest.mark.slow
 def test_a_million_fuzzed_calls(tmp_path):
     """UTMOST_CALLS in the environment sets another dose; each ledger takes a thousand, so that it stays small."""

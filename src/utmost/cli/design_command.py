@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 
 from utmost.cli import options, secret_options
+from utmost.cli.curve_screen import asked_levels, check_no_level, show_loss_curve
 from utmost.cli.labelled_screen import map_of_design, show_labelled_answers
 from utmost.cli.screen import facts, grid, narrowed, number, screen
 from utmost.design import Certificate, Optimum, optimal_mechanism
@@ -150,6 +151,13 @@ Out = Annotated[
         help="Write mechanism, remap and certificate (.json, or - for the pipe), or the mechanism alone (.csv).",
     ),
 ]
+Curve = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FROM:TO:STEPS",
+        help="Instead of a level: the least loss at so many levels, evenly between two epsilons, to a thousandth.",
+    ),
+]
 
 
 def design(
@@ -159,6 +167,7 @@ def design(
     prior: Prior = None,
     loss: options.Loss = "absolute",
     level: options.AskedLevel,
+    curve: Curve = None,
     theorem: Theorem = False,
     program: Program = False,
     out: Out = None,
@@ -174,6 +183,12 @@ def design(
     """
     if check is not None:
         return _check(check, options.Answer(out, as_json))
+    if curve is not None:
+        check_no_level(level, secrets.epsilon_at)
+        if prior is None or theorem or program:
+            came = "none" if prior is None else "--theorem or --program"
+            raise OutOfRange("a curve needs a consumer's prior, and no method", came=came, where="--curve")
+        return _curve(curve, secrets.from_table(table), (prior, loss), options.Answer(out, as_json), plot)
     spelled, ptype = secrets.from_table(table).at(level)
     if prior is None:
         raise OutOfRange("a design needs a consumer's prior", came="none", where="--prior")
@@ -193,6 +208,17 @@ def design(
         show_labelled_answers(named)
 
     options.Answer(None, as_json or out != path).give(written, show)
+
+
+def _curve(
+    asked: str, secrets: secret_options.Secrets, named: tuple[str, str], answer: options.Answer, plot: Path | None
+) -> None:
+    """The least loss at the levels of a curve."""
+    spelled, space = secrets.read()
+    levels, (prior, loss) = asked_levels(asked, space.unit), named
+    consumer = consumer_of(prior, loss, space, levels[0])
+    names = {"space": spelled.replace(":", " ", 1), "prior": prior, "loss": loss}
+    show_loss_curve(space, consumer, levels, names, answer, plot)
 
 
 def _optimum(ptype: PrivacyType, consumer: Consumer, *, theorem: bool, program: bool) -> Optimum:

@@ -67,6 +67,11 @@ def readable(text: str) -> Path:
     return Path(text)
 
 
+def lake(text: str) -> Path:
+    """The file of this name, or the directory; ``-`` is standard input."""
+    return Path(text) if text != PIPE and Path(text).is_dir() else readable(text)
+
+
 DomainFile = Annotated[
     File | None,
     typer.Option(
@@ -86,6 +91,14 @@ def file_of(out: Path | None) -> Path | None:
 TableFile = Annotated[
     File, typer.Argument(metavar="TABLE", parser=readable, help="A .csv, .tsv or .parquet file; - for the pipe.")
 ]
+TableOrLake = Annotated[
+    File,
+    typer.Argument(
+        metavar="TABLE",
+        parser=lake,
+        help="A .csv, .tsv or .parquet file, or a folder of .parquet files; - for the pipe.",
+    ),
+]
 Epsilon = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="The privacy level: 1, 0.5 or 1/2. This or --alpha; no default.")
 ]
@@ -98,7 +111,11 @@ Cells = Annotated[
     typer.Option(metavar="N", help="How many of the released cells one individual changes, over all released columns."),
 ]
 Cost = Annotated[
-    str, typer.Option(metavar="NAME", help="What an error costs: absolute, squared, or moment:3 for its cube.")
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="What an error costs: absolute, squared, moment:3 for its cube, or a .csv file of sizes and costs.",
+    ),
 ]
 Numbers = Annotated[str, typer.Option(metavar="NAME", help="Where the numbers live: integers or reals.")]
 Neighbours = Annotated[

@@ -14,9 +14,11 @@ from utmost.design.column_generation import certificate_of_rays
 from utmost.design.constrained import ConstrainedCertificate, Constraint
 from utmost.design.consumer_program import user_program
 from utmost.design.evidence import Certificate
+from utmost.design.loss_curves import LossCurve, designs_in_turn, even_levels_between, loss_curve
 from utmost.design.minimax import MinimaxOptimum, minimax_mechanism
 from utmost.design.nearly_private import Repair, repair
 from utmost.design.optimum import Optimum, optimal_mechanism
+from utmost.design.policy_designs import PolicyOptimum, policy_mechanism
 from utmost.design.reading import (
     Reading,
     bayes_remap,
@@ -51,10 +53,12 @@ __all__ = [
     "CountQuery",
     "Derivation",
     "LemmaCheck",
+    "LossCurve",
     "MinimaxOptimum",
     "Multipliers",
     "Odds",
     "Optimum",
+    "PolicyOptimum",
     "Reading",
     "Repair",
     "SharedOptimum",
@@ -70,6 +74,8 @@ __all__ = [
     "conflicting_users",
     "constraint_matrix",
     "derivation",
+    "designs_in_turn",
+    "even_levels_between",
     "expanded",
     "expected_loss",
     "face_value_loss",
@@ -77,8 +83,10 @@ __all__ = [
     "folded_channel",
     "folded_responses",
     "gradual_loss",
+    "loss_curve",
     "minimax_mechanism",
     "optimal_mechanism",
+    "policy_mechanism",
     "posterior",
     "read",
     "remap_of_vertex",

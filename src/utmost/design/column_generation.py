@@ -9,7 +9,7 @@ A solver in floats proves nothing. What counts is the certificate that is made f
 corrected to an exactly private channel, the multipliers to a feasible dual, and the checker computes both bounds anew.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from utmost.design.checker import Multipliers
 from utmost.design.evidence import Certificate
-from utmost.design.extreme_rays import Forest, Places, generic_factors, plain_factors
+from utmost.design.extreme_rays import FARTHEST, Forest, Places, generic_factors, plain_factors
 from utmost.design.nearly_private import feasible_dual, roomy_matrix
 from utmost.errors import SolverFailed
 from utmost.exact import Array, Floats, checked
@@ -30,11 +30,14 @@ Progress = Callable[[int, float], object]
 _NOTHING = 1e-12  # of the largest loss expected of an action: a loss below it counts as zero
 _AIM = 0.6  # of the gap that is asked for: what the loop stops at, so that rounding has room
 _SMOOTH = 0.5  # of the best prices so far, and the rest of the latest
+_PATIENCE = 5  # rounds without a better bound; then the latest prices are taken as they are
 _FLATTER = (1.0, 0.6, 0.3, 0.0)  # the first rays: powers of the columns alpha^d(., y), and the constant one
 _EARLY = 12  # rounds in which a tree need not be priced to its end
 _MOST_PIVOTS_EARLY, _MOST_PIVOTS = 150, 3000
 _WAVES = (0.04, 0.15, 0.4)  # of the actions: who comes later begins at the trees of who came first
 _COLUMNS = 8  # kept for each place
+_LEFT = 2  # rays for each place that the next search begins with
+_NEAR = 2.0  # times the level: what is found at levels farther away misleads
 _STALLED = 150  # rounds without a better bound
 _LEAST_SLACK = 1e-11
 
@@ -70,16 +73,57 @@ def certificate_of_rays(
     >>> found.gap <= 1e-7 * found.upper, found.verify()
     (True, True)
     """
+    return searched(ptype, consumer, gap=gap, progress=progress).certificate
+
+
+def searched(
+    ptype: PrivacyType,
+    consumer: Consumer,
+    *,
+    gap: float,
+    progress: Progress | None = None,
+    starts: "Sequence[Found]" = (),
+) -> "Found":
+    """What `certificate_of_rays` finds, with what another search on the same space can begin with.
+
+    Args:
+        ptype, consumer, gap, progress: see there.
+        starts: what one search or two at any levels, for any consumers, have found on this space, the nearest first.
+    """
     costs = np.ascontiguousarray((_floats(consumer.prior)[:, None] * _floats(consumer.loss)).T)
     scale = float(costs.sum(axis=1).max()) or 1.0
     search = _Search.begun(ptype, costs / scale, _floats(consumer.prior))
+    search.go_on(starts, ptype, scale)
     with one_blas_thread():
+        whole = True
         try:
             search.run(_AIM * gap, progress)
         except KeyboardInterrupt:
+            whole = False
             if search.best is None:
                 raise
-        return _certified(ptype, consumer, search, scale)
+        return Found(_certified(ptype, consumer, search, scale), whole, *search.left(), scale)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """A certificate, and the rays, trees and prices that it came from.
+
+    Attributes:
+        certificate: as `certificate_of_rays` returns it.
+        is_whole: whether the search ended by itself, and was not interrupted.
+        rays: (n, N) those that were worth most.
+        trees: one for each action.
+        prices: (n,) of the best bound, in units of ``scale``.
+        scale: the unit of losses.
+    """
+
+    certificate: Certificate
+    is_whole: bool
+    rays: Floats
+    trees: Forest
+    prices: Floats
+    scale: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +151,11 @@ class _Search:
     room: float  # 1 - alpha along the shortest edge
     best: _Bound | None = None
     shares: Shares | None = None
+    kept: tuple[Floats, Floats] | None = None  # rays and their costs, of the least upper bound
     fruitless: int = 0
+    idle: bool = False  # the last round found no ray that was not there
+    early: int = _EARLY
+    guess: Floats | None = None  # of the prices, before any bound
 
     @classmethod
     def begun(cls, ptype: PrivacyType, costs: Floats, prior: Floats) -> "_Search":
@@ -126,6 +174,41 @@ class _Search:
         return cls(
             costs, forest, rays, spent, [w for w in waves if len(w)], random.random(len(factors)), blind, blind, room
         )
+
+    def go_on(self, starts: Sequence[Found], ptype: PrivacyType, scale: float) -> None:
+        """Begin with the rays and trees that other searches on this space have found, and at prices between theirs.
+
+        The logarithm of an extreme ray changes by epsilon d along each arc of its tree. So at another level the ray of
+        the same tree is a power of it, and extreme again: factors that underflow are the exception.
+        """
+        farthest, now = float(_floats(ptype.space.distances).max()), ptype.level.epsilon_float
+        starts = [start for start in starts if 1 / _NEAR <= start.certificate.ptype.level.epsilon_float / now <= _NEAR]
+        levels = [start.certificate.ptype.level.epsilon_float for start in starts]
+        if not starts or max(*levels, now) * farthest > FARTHEST:
+            return
+        weights = self.forest.weights
+        trees = [
+            _scaled(start.trees.rays.T ** (now / level), weights) for start, level in zip(starts, levels, strict=True)
+        ]
+        rays = [_scaled(start.rays ** (now / level), weights) for start, level in zip(starts, levels, strict=True)]
+        pool = np.concatenate([*rays, *trees, self.rays], axis=1)
+        _, first = np.unique(np.round(self.marks @ pool, 10), return_index=True)
+        self.rays = np.ascontiguousarray(pool[:, np.sort(first)])
+        self.spent = (self.costs @ self.rays).min(axis=0)
+        prices = [start.prices * (start.scale / scale) for start in starts]
+        # With a price on either side the error is of the second order in their distance.
+        share = (now - levels[0]) / (levels[-1] - levels[0]) if levels[-1] != levels[0] else 0.0
+        self.guess = (1 - share) * prices[0] + share * prices[-1]
+        self.forest.adopt(starts[0].trees, trees[0].T, ((self.costs - self.guess) @ trees[0]).argmin(axis=1))
+        self.early = 0
+
+    def left(self) -> tuple[Floats, Forest, Floats]:
+        """The most active rays, the trees of the best bound and its prices."""
+        assert self.best is not None
+        assert self.shares is not None
+        n, active = len(self.rays), self.shares.shares / self.shares.excess
+        keep = np.sort(np.argsort(-active)[: _LEFT * n])
+        return self.rays[:, : len(active)][:, keep], self.best.trees, self.best.prices
 
     @property
     def gap(self) -> float:
@@ -156,15 +239,21 @@ class _Search:
         self.shares = central_shares(self.rays, self.spent, self.forest.weights, wanted, exactness)
         # What the sums are off is made up for by a column that says nothing.
         made_up = 2 * self.shares.off / self.room * self.blind
-        self.upper = min(self.upper, float(self.spent @ self.shares.shares) + made_up)
+        found = float(self.spent @ self.shares.shares) + made_up
+        if self.kept is None or found < self.upper:
+            self.kept = self.rays, self.spent
+        self.upper = min(self.upper, found)
 
     def _price(self, rounds: int) -> None:
         """Find each action's best ray at smoothed prices, and what the trees prove."""
         assert self.shares is not None
         prices = self.shares.prices
-        if self.best is not None:
+        # The best prices so far may be wild ones of an early round, beside which no others prove anything.
+        if self.best is not None and not self.idle and (self.fruitless + 1) % _PATIENCE:
             prices = _SMOOTH * self.best.prices + (1 - _SMOOTH) * prices
-        early = rounds < _EARLY
+        elif self.best is None and self.guess is not None:
+            prices = self.guess
+        early = rounds < self.early
         slack = max(1e-2 * min(self.gap, 0.1 * abs(self.upper)), _LEAST_SLACK * abs(self.upper), 1e-2 * _NOTHING)
         for which in self.waves if early else [np.arange(len(self.costs), dtype=np.int32)]:
             at = self.costs[which] - prices
@@ -179,10 +268,13 @@ class _Search:
             self.fruitless += 1
 
     def _add(self) -> None:
-        """New rays of negative ratio, each for its cheapest action; the least active old ones go."""
+        """New rays of negative ratio, each once and for its cheapest action; the least active old ones go."""
         assert self.shares is not None
         new = self.forest.rays[self.forest.ratios < 0]
-        _, first = np.unique(np.round(new @ self.marks, 12), return_index=True)
+        marks, first = np.unique(np.round(new @ self.marks, 12), return_index=True)
+        # A ray that is there already would share the activity with itself, and its copies push others out.
+        first = first[~np.isin(marks, np.round(self.marks @ self.rays, 12))]
+        self.idle = len(first) == 0
         new = np.ascontiguousarray(new[first].T)
         room = _COLUMNS * len(self.rays)
         if self.rays.shape[1] > room:
@@ -196,11 +288,11 @@ class _Search:
 
     def columns(self) -> Floats:
         """(n, k): the best channel that the rays at hand make."""
-        weights = self.forest.weights
-        near = central_shares(self.rays, self.spent, weights, 1e-2 * self.gap + 0.1 * _NOTHING)
-        shares = exact_sums(self.rays, weights, near.shares)
-        channel = np.zeros((len(self.rays), len(self.costs)))
-        np.add.at(channel.T, (self.costs @ self.rays).argmin(axis=0), (self.rays * shares).T)
+        weights, (rays, spent) = self.forest.weights, self.kept or (self.rays, self.spent)
+        near = central_shares(rays, spent, weights, 1e-2 * self.gap + 0.1 * _NOTHING)
+        shares = exact_sums(rays, weights, near.shares)
+        channel = np.zeros((len(rays), len(self.costs)))
+        np.add.at(channel.T, (self.costs @ rays).argmin(axis=0), (rays * shares).T)
         return channel
 
 
@@ -214,6 +306,10 @@ def _certified(ptype: PrivacyType, consumer: Consumer, search: _Search, scale: f
     scaled = Multipliers(proof.low, proof.high, proof.action, proof.value * scale)
     mu, kept = feasible_dual(ptype, consumer, prices * scale, scaled)
     return Certificate(ptype, consumer, mu, matrix=roomy_matrix(ptype, search.columns()), multipliers=kept)
+
+
+def _scaled(rays: Floats, weights: Floats) -> Floats:
+    return np.asarray(rays / (weights @ rays))
 
 
 def _floats(numbers: Array) -> NDArray[np.float64]:

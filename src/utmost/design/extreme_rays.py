@@ -16,7 +16,7 @@ Places = NDArray[np.int32]
 Kinds = NDArray[np.int8]
 
 _STRICTER = 1e-9  # of each distance: how much a type is shortened, so that no two rows tie
-_FARTHEST = 90.0  # factors below exp(-90) are raised to it: more private, and no product of them underflows
+FARTHEST = 90.0  # factors below exp(-90) are raised to it: more private, and no product of them underflows
 _BETTER = 1e-9  # relative: from where another action's tree is worth being taken over
 
 
@@ -44,7 +44,7 @@ def generic_factors(distances: Floats, epsilon: float) -> Floats:
 
 def plain_factors(distances: Floats, epsilon: float) -> Floats:
     """(n, n): exp(-epsilon d), not below exp(-90)."""
-    return np.ascontiguousarray(np.exp(-np.minimum(epsilon * distances, _FARTHEST)))
+    return np.ascontiguousarray(np.exp(-np.minimum(epsilon * distances, FARTHEST)))
 
 
 @dataclass(slots=True, eq=False)
@@ -108,6 +108,11 @@ class Forest:
         taken, given = which[better], best[better]
         for part in (self.parents, self.kinds, self.roots, self.rays):
             part[taken] = part[given]
+
+    def adopt(self, others: "Forest", rays: Floats, which: Places) -> None:
+        """Begin at trees of another forest on these places: for each action the one in ``which``, with their rays."""
+        self.parents, self.kinds = others.parents[which].copy(), others.kinds[which].copy()
+        self.roots, self.rays = others.roots[which].copy(), rays[which].copy()
 
     def copied(self) -> "Forest":
         """The same, to be kept."""

@@ -21,14 +21,19 @@ from utmost.design.checker import alpha_above, check_private
 from utmost.design.closed_form import theorem_for
 from utmost.design.consumer_program import user_program
 from utmost.design.evidence import Certificate
+from utmost.design.nearly_private import private_matrix
 from utmost.design.optimum import optimal_mechanism
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import Array, Level, as_rationals, checked, exact_integer, level, objects, round_up
 from utmost.exact.shown import Shown
 from utmost.privacy import PrivacyType
 from utmost.programs.exact_optima import solve_exactly
+from utmost.programs.highs import solve
 from utmost.programs.linear_program import LinearProgram
 from utmost.spaces import Consumer, LineMetric, priors
+
+# Secrets times actions times possible secrets up to which an exact vertex takes a second or two.
+_MOST_RATIONAL, _MOST_IRRATIONAL, _REMAPS_ARE_QUICKER = 20_000, 1_000, 10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -39,7 +44,8 @@ class MinimaxOptimum(Shown):
         ptype: the privacy type.
         possible: the secrets that the consumer holds possible.
         matrix: the channel, (secrets, actions) Fractions, exactly private.
-        remap: on counts, the row-stochastic Y with ``matrix = G Y``; None where a program in the channel was solved.
+        remap: on counts, the row-stochastic Y with ``matrix = G Y``; None where a program in the channel was solved,
+            and where the channel was found in floats.
         loss: the largest expected loss over the possible secrets: exact, or a float rounded up.
         certificate: the optimum of the consumer with the worst prior; no private channel is better in the worst case
             than its lower bound.
@@ -94,16 +100,23 @@ def worst_loss(matrix: Array, loss: Array, possible: Sequence[int]) -> Any:
 
 
 @checked
-def minimax_mechanism(ptype: PrivacyType, loss: object, possible: Sequence[int] | None = None) -> MinimaxOptimum:
+def minimax_mechanism(
+    ptype: PrivacyType, loss: object, possible: Sequence[int] | None = None, *, exactly: bool | None = None
+) -> MinimaxOptimum:
     """The private channel with the least worst-case expected loss over the possible secrets.
 
     Args:
         ptype: space and level.
         loss: a named loss, a function, or a (secrets, actions) matrix.
         possible: the secrets that are not ruled out; all of them when left out.
+        exactly: True for a vertex of the program in rationals, False for what HiGHS finds in floats, repaired: the
+            channel is exactly private all the same, and the gap is proven; by default exact where that takes a second.
 
     Raises:
         OutOfRange: for no possible secret, one outside the space, or one named twice.
+        SolverFailed: when the program is not solved.
+
+    Cost: in floats that of the program, and of checking; exactly some 20 times as much, and more at irrational levels.
 
     Source: [gupte2010], section 3 (the program), and theorem 3 (the randomised remap of G).
 
@@ -116,8 +129,12 @@ def minimax_mechanism(ptype: PrivacyType, loss: object, possible: Sequence[int] 
     secrets = _possible(possible, ptype.space.size)
     rational = consumer.is_exact and ptype.level.is_rational
     remapped = isinstance(ptype.space.metric, LineMetric) and theorem_for(consumer) is not None
-    solve = _by_remap if remapped else _by_channel
-    matrix, remap, weights = solve(ptype, consumer, secrets)
+    if exactly is None:
+        most = (_MOST_RATIONAL if rational else _MOST_IRRATIONAL) * (_REMAPS_ARE_QUICKER if remapped else 1)
+        exactly = consumer.secrets * consumer.actions * len(secrets) <= most
+    if not exactly:
+        return _near(ptype, consumer, secrets, remapped)
+    matrix, remap, weights = (_by_remap if remapped else _by_channel)(ptype, consumer, secrets)
     belief = np.full(ptype.space.size, Fraction(0), dtype=object)
     belief[list(secrets)] = weights
     certificate = optimal_mechanism(
@@ -128,25 +145,58 @@ def minimax_mechanism(ptype: PrivacyType, loss: object, possible: Sequence[int] 
     return MinimaxOptimum(ptype, secrets, matrix, remap, worst if rational else round_up(worst), certificate)
 
 
+def _near(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...], remapped: bool) -> MinimaxOptimum:
+    """The same from the solver's floats: the channel made exactly private, the worst prior by its duals."""
+    if remapped:
+        G = GeometricMatrix(consumer.secrets, ptype.level).matrix().astype(np.float64)
+        program, first = _remap_program(G, np.asarray(consumer.loss, np.float64), secrets), consumer.secrets
+    else:
+        program = _channel_program(ptype, consumer, secrets)
+        G, first = np.eye(consumer.secrets), program.shape[0] - len(secrets)
+    solution = solve(program)
+    Y = np.maximum(solution.primal[:-1].reshape(consumer.secrets, consumer.actions), 0.0)
+    matrix = private_matrix(ptype, G @ (Y / Y.sum(axis=1)[:, None]))
+    belief = np.zeros(consumer.secrets)
+    belief[list(secrets)] = np.maximum(solution.duals[first:].astype(np.float64), 0.0)
+    worst = Consumer(belief / belief.sum(), consumer.loss)
+    certificate = optimal_mechanism(ptype, worst, exactly=False).certificate
+    assert isinstance(certificate, Certificate), "without constraints"
+    most = worst_loss(matrix, worst.loss, secrets)
+    return MinimaxOptimum(ptype, secrets, matrix, None, round_up(most), certificate)
+
+
 def _by_remap(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> tuple[Array, Channel, Array]:
     """minimise t over remaps Y, sum_r (G Y)_ir l(i, r) <= t for possible i: the channel, Y, and a worst prior."""
     n, k = consumer.secrets, consumer.actions
     at = _rational_level(ptype)
     G = GeometricMatrix(n, at).matrix()
-    loss = as_rationals(consumer.loss)
-    rows = [np.repeat(np.arange(n), k)]
-    columns, values = [np.arange(n * k)], [np.full(n * k, Fraction(1), dtype=object)]
-    for place, i in enumerate(secrets):
-        rows.append(np.full(n * k + 1, n + place))
-        columns.append(np.arange(n * k + 1))
-        values.append(np.append(-np.outer(G[i], loss[i]).ravel(), [Fraction(1)]))
-    solution = solve_exactly(_least_top(n * k, rows, columns, values, n, len(secrets)))
+    solution = solve_exactly(_remap_program(G, as_rationals(consumer.loss), secrets))
     Y = solution.primal[:-1].reshape(n, k)
     return G @ Y, Channel(Y), solution.duals[n:]
 
 
+def _remap_program(G: Array, loss: Array, secrets: tuple[int, ...]) -> LinearProgram:
+    """The program in remaps, in the numbers of G and the loss."""
+    n, k = loss.shape
+    one = np.ones(n * k, dtype=loss.dtype) if loss.dtype != object else objects([Fraction(1)] * (n * k))
+    rows, columns, values = [np.repeat(np.arange(n), k)], [np.arange(n * k)], [one]
+    for place, i in enumerate(secrets):
+        rows.append(np.full(n * k + 1, n + place))
+        columns.append(np.arange(n * k + 1))
+        values.append(np.append(-np.outer(G[i], loss[i]).ravel(), one[:1]))
+    return _least_top(n * k, rows, columns, values, n, len(secrets))
+
+
 def _by_channel(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> tuple[Array, None, Array]:
     """minimise t over private channels, sum_r x_ir l(i, r) <= t for possible i: the channel, and a worst prior."""
+    program = _channel_program(ptype, consumer, secrets)
+    solution = solve_exactly(program)
+    shape = (consumer.secrets, consumer.actions)
+    return solution.primal[:-1].reshape(shape), None, solution.duals[program.shape[0] - len(secrets) :]
+
+
+def _channel_program(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> LinearProgram:
+    """The program in channels: the user's, with a row for each possible secret."""
     base, k = user_program(ptype, consumer), consumer.actions
     m, size = base.shape
     loss = as_rationals(consumer.loss)
@@ -156,9 +206,7 @@ def _by_channel(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]
         rows.append(np.full(k + 1, m + place))
         columns.append(np.append(np.arange(i * k, i * k + k), size))
         values.append(np.append(-loss[i], [Fraction(1)]))
-    program = _least_top(size, rows, columns, values, 0, len(secrets), base)
-    solution = solve_exactly(program)
-    return solution.primal[:-1].reshape(consumer.secrets, k), None, solution.duals[m:]
+    return _least_top(size, rows, columns, values, 0, len(secrets), base)
 
 
 def _least_top(

@@ -220,7 +220,7 @@ def optimal_mechanism(
         certificate = _closed_form(ptype, consumer, wanted, theorem is not None)
         if certificate is not None:
             return Optimum(certificate if theorem is None else certificate.with_theorem(*theorem), "closed form")
-    if method == "columns" or (method == "auto" and not exactly and not is_line and _is_large(ptype, consumer)):
+    if method == "columns" or (method == "auto" and not exactly and generates_columns(ptype, consumer)):
         return Optimum(certificate_of_rays(ptype, consumer, progress=progress), "column generation")
     by_simplex = _is_small(ptype, consumer) if exactly is None else exactly or _is_small(ptype, consumer)
     return Optimum(_program(ptype, consumer, by_simplex), "program")
@@ -281,11 +281,18 @@ def _is_small(ptype: PrivacyType, consumer: Consumer) -> bool:
     return consumer.secrets * consumer.actions <= _MOST_EXACT_VARIABLES and scale <= _LARGEST_SCALE
 
 
-def _is_large(ptype: PrivacyType, consumer: Consumer) -> bool:
-    """Whether the simplex method would take minutes, and an exact vertex is not within reach."""
-    if 2 * len(ptype.space.edges) * consumer.actions <= _MOST_SIMPLEX_ROWS:
+def generates_columns(ptype: PrivacyType, consumer: Consumer) -> bool:
+    """Whether a design is found by column generation unless another way is asked for: simplex would take minutes."""
+    if is_reached_exactly(ptype, consumer):
         return False
-    return not (_is_small(ptype, consumer) and consumer.is_exact and _has_rational_factors(ptype))
+    return 2 * len(ptype.space.edges) * consumer.actions > _MOST_SIMPLEX_ROWS
+
+
+def is_reached_exactly(ptype: PrivacyType, consumer: Consumer) -> bool:
+    """Whether there is a closed form to try, or an exact vertex of a rational program within reach."""
+    if isinstance(ptype.space.metric, LineMetric):
+        return True
+    return _is_small(ptype, consumer) and consumer.is_exact and _has_rational_factors(ptype)
 
 
 def _digits(ptype: PrivacyType, consumer: Consumer) -> float:

@@ -28,6 +28,7 @@ COMPILED = find_spec("numba") is not None
 
 _SHORT = 0.1  # of the slack: by how much a place may fall short, times its q v
 _ROUNDING = 1e-14  # of what is summed
+_LIGHT = 1e-2  # of the heaviest place: what a root weighs at least
 _VISIBLE = 1e-17  # flows, of sums that are about 1: nearer to zero a sign is rounding
 
 
@@ -295,10 +296,12 @@ def joined(cut: int, sink: int, giver: int, parent: Places, kind: Kinds) -> None
 @in_machine_code
 def price_tree(
     Y: Floats, q: Floats, a: Floats, parent: Places, kind: Kinds, root: int, v: Floats, most: int, slack: float
-) -> tuple[float, float, int]:
-    """Pivot towards the tree of least r = <Y, v> / <q, v>, in place: r, the level that the tree proves, and pivots.
+) -> tuple[float, float, int, int]:
+    """Pivot towards the tree of least r = <Y, v> / <q, v>, in place: r, the level that the tree proves, pivots, root.
 
-    It ends as soon as the tree proves r - 1.1 slack, or after ``most`` pivots. Cost: O(n s) a pivot for s sources.
+    A flow is what one side of the tree adds up to, and the side below is taken: so the root is among the heavy places,
+    since the sum over a heavy side would be rounding beside the flow to a light one. It ends as soon as the tree proves
+    r - 1.1 slack, or after ``most`` pivots. Cost: O(n s) a pivot for s sources.
     """
     n = len(Y)
     head, following, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
@@ -308,12 +311,18 @@ def price_tree(
     while True:
         downwards(parent, root, order, head, following)
         tight_along(a, q, parent, kind, order, v)
-        r = 0.0
+        heaviest, r = root, 0.0
         for i in range(n):
             r += Y[i] * v[i]
+            if q[i] * v[i] > q[heaviest] * v[heaviest]:
+                heaviest = i
+        if q[root] * v[root] < _LIGHT * q[heaviest] * v[heaviest]:
+            rooted_at(heaviest, root, parent, kind)
+            root = heaviest
+            downwards(parent, root, order, head, following)
         short = _SHORT * slack
         if is_proven(Y, q, v, r - slack, short, parent, kind, order, head, following, left, lack):
-            return r, r - slack - short, pivots
+            return r, r - slack - short, pivots, root
         if pivots >= most:
             break
         cut = most_negative_flow(Y, q, v, r, parent, kind, order, left, lack, products)
@@ -326,7 +335,7 @@ def price_tree(
         joined(cut, sink, giver, parent, kind)
         pivots += 1
     level = proven_level(Y, q, v, r, slack, parent, kind, order, head, following, left, lack)
-    return r, level - _SHORT * slack, pivots
+    return r, level - _SHORT * slack, pivots, root
 
 
 @in_machine_code
@@ -348,7 +357,9 @@ def price_trees(
     pivots = 0
     for e in range(len(which)):
         w = which[e]
-        ratios[w], proven[w], made = price_tree(prices[e], q, a, parents[w], kinds[w], roots[w], rays[w], most, slack)
+        ratios[w], proven[w], made, roots[w] = price_tree(
+            prices[e], q, a, parents[w], kinds[w], roots[w], rays[w], most, slack
+        )
         pivots += made
     return pivots
 

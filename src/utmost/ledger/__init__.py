@@ -1,6 +1,7 @@
 """The ledger: releases kept for years, relaxed at any time, and nothing said twice."""
 
 from utmost.ledger.events import Event
+from utmost.ledger.item_ledger import ItemLedger
 from utmost.ledger.kept_mechanisms import KeptMechanism
 from utmost.ledger.ledger import Ledger
 from utmost.ledger.opening import read_sealed
@@ -12,6 +13,7 @@ from utmost.ledger.verification import Status, Verification
 __all__ = [
     "Budget",
     "Event",
+    "ItemLedger",
     "KeptMechanism",
     "Ledger",
     "Published",

@@ -1,7 +1,10 @@
 """What a dataset may still spend: checked before a draw, rehearsed, and limited."""
 
+import warnings
+
 from utmost.errors import (
     BudgetExceeded,
+    BudgetUnused,
     OutOfRange,
 )
 from utmost.exact import Level, exact_integer
@@ -47,8 +50,12 @@ def rehearsed(
     return Budget(group, state.limits.get(group), after)
 
 
-def limited(book: Book, dataset: str, limit: Level) -> tuple[Budget, list[str]]:
-    """The budget of a dataset with a limit that is set now, and the datasets that releases name."""
+def limited(book: Book, dataset: str, limit: Level, *, stacklevel: int) -> Budget:
+    """The budget of a dataset with a limit that is set now.
+
+    Warns:
+        BudgetUnused: where the ledger holds releases, and none of this dataset.
+    """
 
     def work(page: Page) -> tuple[Budget, list[str]]:
         if page.state.limits.get(dataset) != limit:
@@ -56,7 +63,11 @@ def limited(book: Book, dataset: str, limit: Level) -> tuple[Budget, list[str]]:
             page.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
         return Budget(dataset, limit, page.state.spending(dataset)), page.state.spending_datasets
 
-    return book.write(work)
+    made, known = book.write(work)
+    if known and dataset not in known:
+        said = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
+        warnings.warn(said, BudgetUnused, stacklevel=stacklevel)
+    return made
 
 
 def spending_after(

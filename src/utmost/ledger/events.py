@@ -48,7 +48,7 @@ def check_name(name: object, what: str) -> str:
     )
 
 
-FORMAT = 3
+FORMAT = 4
 
 KINDS = ("opened", "published", "answered", "offered", "drawn", "budgeted", "quarantined", "resumed")
 """A ledger is made; a release is published; it is answered at one level more; a mechanism is bound to a name; persons
@@ -72,13 +72,20 @@ def _second(facts: Facts) -> Facts:
 
 
 def _third(facts: Facts) -> Facts:
-    """Format 3 is about strategies, points, and parts of a dataset that share nobody."""
+    """Format 3 is about strategies, and parts of a dataset that share nobody."""
     if "promise" not in facts:
         return facts
-    return {"part": None, **facts, "promise": {"strategy": None, "points": None, **facts["promise"]}}
+    return {"part": None, **facts, "promise": {"strategy": None, **facts["promise"]}}
 
 
-UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second, 2: _third}
+def _fourth(facts: Facts) -> Facts:
+    """Format 4 is about releases whose noise is addressed by item, and about points."""
+    if "promise" not in facts:
+        return facts
+    return {"items": None, **facts, "promise": {"points": None, **facts["promise"]}}
+
+
+UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second, 2: _third, 3: _fourth}
 """From a format to the next: the facts of an event as the next format would have written them."""
 
 
@@ -103,7 +110,7 @@ def event_bytes(event: Event) -> bytes:
     """The event as it is stored: JSON with its names in order and no spaces.
 
     >>> event_bytes(Event(1, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "d", "limit": "1"}))
-    b'{"facts":{"dataset":"d","limit":"1"},"format":3,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
+    b'{"facts":{"dataset":"d","limit":"1"},"format":4,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
     """
     body = {"format": FORMAT, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")

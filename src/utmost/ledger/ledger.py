@@ -1,17 +1,17 @@
 """The ledger: releases that can be relaxed for years, kept so that nothing is said twice and nothing is forgotten."""
 
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
-from utmost.errors import BudgetUnused, OutOfRange, Unsupported
+from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Level, Number, level, possible_path
 from utmost.exact.shown import Shown
 from utmost.ledger.budgets import limited, rehearsed
 from utmost.ledger.events import Event, check_name
+from utmost.ledger.item_ledger import AnsweringItems
 from utmost.ledger.key import given_key
 from utmost.ledger.opening import Place, backed_up, opened_book, restored
 from utmost.ledger.publishing import already_published, publish_new
@@ -41,6 +41,7 @@ from utmost.ledger.verification import (
     verified_with_witness,
 )
 from utmost.privacy.unit import Unit
+from utmost.release.adapters import engine_door
 from utmost.release.plan import warn_of_rows
 from utmost.release.values import secure
 from utmost.sampling.random_bits import Randomness
@@ -49,7 +50,7 @@ from utmost.workloads import Strategy
 T = TypeVar("T")
 
 
-class Ledger(Responding, Shown):
+class Ledger(Responding, AnsweringItems, Shown):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
     A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
@@ -100,12 +101,12 @@ class Ledger(Responding, Shown):
 
         Args:
             place: a path, "sqlite:///path", or "postgresql://user@host/database".
-            create: whether a ledger may be made. Without it a misspelt place is an error, and no second ledger.
+            create: whether a ledger may be made; without it a misspelt place is an error.
             key: 32 bytes or more, or the path of a key file. If left out, the environment's ``UTMOST_LEDGER_KEY``
                 (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``; else, for SQLite, the file of the same name with ``.key``
-                behind it, which is made with mode 0600 when the ledger is made.
-            witness: the path of the witness file. If left out, for SQLite, the file of the same name with ``.witness``
-                behind it, which shows when the ledger's file alone is put back; for PostgreSQL, a file beside the key
+                behind it, made with mode 0600 when the ledger is made.
+            witness: of the witness file, which shows when the ledger's file alone is put back, the path. If left out,
+                for SQLite the file of the same name with ``.witness`` behind it, for PostgreSQL a file beside the key
                 file. Keep it where the store cannot reach it. False, for a new ledger, for none: it stays so.
             sealed: for a new ledger, whether responses are encrypted, each level under its own key.
             derived: for a new ledger, whether noise is derived from the key, so that a ledger that is put back to an
@@ -120,12 +121,10 @@ class Ledger(Responding, Shown):
             OutOfRange: for ``witness=False`` where the ledger keeps a witness, and where it needs a place for one.
             Unsupported: for a ledger of a later version.
         """
+        asked: dict[str, Any] = {"create": create, "witness": witness, "sealed": sealed, "derived": derived}
         given = given_key(key)
         del key  # no frame of an error may show it
-        book = opened_book(
-            place, create=create, key=given, witness=witness, sealed=sealed, derived=derived, timeout=timeout
-        )
-        return cls(book, secure(randomness))
+        return cls(opened_book(place, key=given, timeout=timeout, **asked), secure(randomness))
 
     def publish(
         self,
@@ -148,6 +147,7 @@ class Ledger(Responding, Shown):
         grid: Number | None = None,
         largest: Number | None = None,
         half_step: bool = False,
+        noise: str = "rows",
         id_column: str | None = None,
         dataset: str | None = None,
         independent: bool = False,
@@ -161,8 +161,7 @@ class Ledger(Responding, Shown):
 
         Args:
             name: of the release.
-            table: a dict of columns, a dataframe of any library, a table read from a file, or one that `count_table`
-                made, whose labels are public and whose unit is proved.
+            table: as for `release_table`; of an engine's frame, noise="items" and no responses that the ledger keeps.
             columns, public, drop, rows, unit, sensitivity, cells, neighbours, numbers, grid, id_column: as for
                 `release_table`. The identifiers are committed to, with the order of the rows. Without them the ledger
                 goes by the order of the rows alone.
@@ -176,10 +175,10 @@ class Ledger(Responding, Shown):
                 2^1278 steps for up to 409 cells and 2^126 from 4096 cells on, at 160 to 16 bytes.
             half_step: for odd sensitivities above 1, half-step staircase noise, which is less than geometric noise up
                 to a level of 2.5 a cell and as lossless to relax.
+            noise: "rows"; or "items", a function of key and identifier, so that the rows may come in any order.
             dataset: whose budget is spent; the release's own name if left out. All releases of a dataset add up.
-            independent: confirms that these data are not those of another dataset in the ledger, where a column holds
-                the very values of another dataset's, or where a limit waits for a dataset that no release names. It
-                leaves no trace.
+            independent: confirms that these data are no other dataset's, where a column holds the very values of
+                another's, or where a limit waits for a dataset that no release names. It leaves no trace.
             version: of the data. A release whose data have changed is published anew as the next version, which adds
                 up; nothing else begins a version.
             request: a name for this request: made again under it, with the same arguments, it gets the same answer.
@@ -202,7 +201,10 @@ class Ledger(Responding, Shown):
         laid = lay(strategy, table, columns, public, drop, unit, sensitivity, cells, neighbours)
         promise = read_promise(strategy, laid, per, **lattice)
         asks: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
-        asked = read_request(name, laid, at, promise, self._look, drop=drop, id_column=id_column, rows=rows, **asks)
+        asks |= {"drop": drop, "id_column": id_column, "rows": rows}
+        if (door := engine_door(laid.table, "engine_ledger")) is not None:
+            return door.publish_frame(self.items, name, laid, at, promise, **asks)
+        asked = read_request(name, laid, at, promise, self._look, noise=noise, **asks)
         promise.warn(at)
         warn_of_rows(asked.rows_from)
         made = self._book.answer(
@@ -242,6 +244,8 @@ class Ledger(Responding, Shown):
             RowsRenamed: where texts beside the values are others than at the publication, without an ``id_column``.
         """
         at = level(epsilon, alpha)
+        if (door := engine_door(table, "engine_ledger")) is not None:
+            return door.relax_frame(self.items, name, table, at, version)
 
         def work(release: Published) -> Any:
             source = release_source(release, table)
@@ -266,17 +270,21 @@ class Ledger(Responding, Shown):
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         version: int | None = None,
+        table: Any = None,
+        table_at: Number | Level | None = None,
         progress: Progress | None = None,
     ) -> Any:
         """The released columns at any level up to the loosest that is stored; no data are needed and nothing is spent.
 
         They come in the order published, as a table of that kind where it can be made here, else as a dict of arrays.
+        Of what an engine answers, pass ``table=``, a frame of the released columns at the level ``table_at``.
 
         Raises:
-            UnknownRelease: where there is no such release.
-            NeedsTable: for a level beyond the loosest; for points, for any that is not stored.
+            UnknownRelease, NeedsTable: without such a release; beyond the loosest level, of points any not stored.
         """
         at = level(epsilon, alpha)
+        if (door := engine_door(table, "engine_ledger")) is not None:
+            return door.view_frame(self.items, name, table, level(table_at), at, version)
         known = known_release(self._book, name, version)
         release, response = self._book.answer(
             lambda page: viewed(page, name, version, at, progress),
@@ -307,9 +315,8 @@ class Ledger(Responding, Shown):
             OutOfRange: where a limit waits for a dataset that no release names.
         """
         at = level(epsilon, alpha)
-        return self._look(
-            lambda state: rehearsed(state, name, at, dataset=dataset, independent=independent, version=version)
-        )
+        asked: dict[str, Any] = {"dataset": dataset, "independent": independent, "version": version}
+        return self._look(lambda state: rehearsed(state, name, at, **asked))
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The levels with a stored response, strictest first."""
@@ -327,9 +334,8 @@ class Ledger(Responding, Shown):
             check_name(dataset, "dataset")
             return self._look(lambda state: state.spending(dataset)).level
         assert name is not None
-        return self._look(
-            lambda state: Spending.of(one.spent for one in state.named(name) or [state.release(name, None)])
-        ).level
+        mine = self._look(lambda state: state.named(name) or [state.release(name, None)])
+        return Spending.of(one.spent for one in mine).level
 
     def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:
         """The budget of a dataset, after setting its limit if one is given.
@@ -340,14 +346,9 @@ class Ledger(Responding, Shown):
         Warns:
             BudgetUnused: where the ledger holds releases, and none of this dataset.
         """
-        check_name(dataset, "dataset")
-        if limit is None:
+        if check_name(dataset, "dataset") and limit is None:
             return self._look(lambda state: Budget(dataset, state.limits.get(dataset), state.spending(dataset)))
-        made, known = limited(self._book, dataset, level(limit))
-        if known and dataset not in known:
-            said = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
-            warnings.warn(said, BudgetUnused, stacklevel=2)
-        return made
+        return limited(self._book, dataset, level(limit), stacklevel=3)
 
     def radius(
         self,
@@ -363,11 +364,7 @@ class Ledger(Responding, Shown):
         return self._look(lambda state: state.release(name, version).promise).radius(at, confidence)
 
     def release(self, name: str, version: int | None = None) -> Published:
-        """One version of a release, or the newest.
-
-        Raises:
-            UnknownRelease: where there is none.
-        """
+        """One version of a release, or the newest; UnknownRelease where there is none."""
         return self._look(lambda state: state.release(name, version))
 
     @property
@@ -381,8 +378,7 @@ class Ledger(Responding, Shown):
 
     def status(self) -> Status:
         """Where the ledger is, what is in it, and whether anything new may be said."""
-        quarantine = self._book.quarantine()
-        place = self._book.store.place
+        place, quarantine = self._book.store.place, self._book.quarantine()
         return self._look(lambda state: Status.of(place, state, quarantine))
 
     def verify(self) -> Verification:
@@ -425,12 +421,8 @@ class Ledger(Responding, Shown):
         """
         given = given_key(key)
         del key  # no frame of an error may show it
-        return cls(
-            restored(
-                Path(os.fsdecode(possible_path(backup, "backup"))), place, key=given, witness=witness, timeout=timeout
-            ),
-            secure(None),
-        )
+        file = Path(os.fsdecode(possible_path(backup, "backup")))
+        return cls(restored(file, place, key=given, witness=witness, timeout=timeout), secure(None))
 
     def resume(self, reason: str, missing: Mapping[str, Number | Level] | None = None) -> None:
         """End a quarantine: from now on new things may be said again.
@@ -483,10 +475,7 @@ class Ledger(Responding, Shown):
         return self._book.read(lambda page: key_of_level(page, page.state.release(name, version), at))
 
     def beside(self, purpose: str) -> tuple[Store, bytes]:
-        """The store, and 32 bytes for one purpose, for a program that keeps records of its own beside the ledger.
-
-        Nothing about the ledger's key, or about what another purpose gives, follows from these bytes.
-        """
+        """The store, and 32 bytes for one purpose, for a program that keeps records of its own; they tell no others."""
         return self._book.store, self._book.key.derived("beside", check_name(purpose, "purpose"))
 
     def close(self) -> None:

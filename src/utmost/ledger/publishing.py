@@ -1,20 +1,28 @@
 """Publishing a release inside its transaction: every check, then the draw, then the event."""
 
+from collections.abc import Callable
 from hashlib import sha256
+from typing import Protocol
 
 from utmost.errors import (
     AlreadyPublished,
     OutOfRange,
 )
+from utmost.exact import Level
 from utmost.ledger.book import Page
 from utmost.ledger.budgets import check_budget, check_named, check_relation, spending_after
+from utmost.ledger.item_rows import Order, check_kept, digest_of_tags, tag_parts
+from utmost.ledger.promise import Promise
 from utmost.ledger.relaxing import check_values
 from utmost.ledger.requests import Asked, Response
 from utmost.ledger.responses import Item, Progress, new_response, stored_response
-from utmost.ledger.source import Likeness, commitment
-from utmost.ledger.state import Published, State, bound_facts
+from utmost.ledger.source import Likeness, Source, commitment, noise_secret
+from utmost.ledger.state import ByItem, Published, State, bound_facts
 from utmost.release.statements import level_text
+from utmost.sampling.item_words import Tags, check_unique, item_tags
 from utmost.sampling.random_bits import Randomness
+
+Parts = tuple[bytes, ...]
 
 
 def already_published(page: Page, asked: Asked, progress: Progress | None) -> Response | None:
@@ -24,7 +32,52 @@ def already_published(page: Page, asked: Asked, progress: Progress | None) -> Re
         DataChanged, AlreadyPublished: where the release is there, and is not what is asked for.
         OutOfRange: for a version that cannot come next.
     """
-    state = page.state
+    release = asked_version(page.state, asked)
+    if release is None:
+        return None
+    order = _check_same(page, asked, release)
+    return order.asked(stored_response(page, release, asked.level, progress))
+
+
+class Request(Protocol):
+    """What any request to publish says."""
+
+    @property
+    def name(self) -> str:
+        """Of the release."""
+
+    @property
+    def dataset(self) -> str:
+        """Whose budget is spent."""
+
+    @property
+    def level(self) -> Level:
+        """The level."""
+
+    @property
+    def promise(self) -> Promise:
+        """What holds at every level."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns to release."""
+
+    @property
+    def version(self) -> int | None:
+        """Which version; None for the newest."""
+
+    @property
+    def request(self) -> str | None:
+        """The name of the request."""
+
+
+def asked_version(state: State, asked: Request) -> Published | None:
+    """The release that is asked for again; None for one that is yet to be made.
+
+    Raises:
+        AlreadyPublished: where the request was made for another one.
+        OutOfRange: for a version that cannot come next.
+    """
     if (asked.name, 1) in state.mechanisms:
         raise AlreadyPublished("a name must stand for one thing", came="a mechanism", where=repr(asked.name))
     versions = state.versions(asked.name)
@@ -39,9 +92,7 @@ def already_published(page: Page, asked: Asked, progress: Progress | None) -> Re
     if not 1 <= wanted <= len(versions):
         remedy = f"Its next version is {len(versions) + 1}."
         raise OutOfRange("versions must follow one another", came=wanted, where=repr(asked.name), remedy=remedy)
-    release = state.releases[asked.name, wanted]
-    _check_same(page, asked, release, len(versions))
-    return stored_response(page, release, asked.level, progress)
+    return state.releases[asked.name, wanted]
 
 
 def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Progress | None) -> Response:
@@ -55,7 +106,7 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
     state = page.state
     version = len(state.versions(asked.name)) + 1
     asked.source.check_sizes(asked.promise)
-    _check_dataset(state, asked, version)
+    check_dataset(state, asked, version)
     likeness = Likeness.of(page.key, asked.source, asked.promise.lattice.exponent)
     if not asked.independent:
         check_named(state, asked.dataset)
@@ -63,6 +114,8 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
     check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.part))
     source = asked.source
     committed = commitment(page.key, asked.name, version, source)
+    tags, kept = _tags_of(page, asked.name, version, committed, source)
+    items = None if tags is None or asked.id_column is None else ByItem((asked.id_column,), digest_of_tags(kept))
     about = {
         "name": asked.name,
         "version": version,
@@ -78,27 +131,63 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
         "public": list(source.public),
         "rows_from": asked.rows_from,
         "part": None if asked.part is None else list(asked.part),
+        "items": None if items is None else items.facts(),
     }
     bound = bound_facts(about)
-    item = Item(asked.name, version, asked.columns, source.rows, asked.promise, committed, bound, None)
-    drawn, facts = new_response(page, item, asked.level, source.columns, randomness, progress, before=(committed,))
+    item = Item(asked.name, version, asked.columns, source.rows, asked.promise, committed, bound, None, items, tags)
+    before = committed, *kept
+    drawn, facts = new_response(page, item, asked.level, source.columns, randomness, progress, before=before)
     page.append("published", about | facts)
     return drawn
 
 
-def _check_same(page: Page, asked: Asked, release: Published, versions: int) -> None:
+def _tags_of(page: Page, name: str, version: int, committed: bytes, source: Source) -> tuple[Tags | None, Parts]:
+    """The tags of the items, no two alike, and the parts in which they are kept; none where the noise goes by rows."""
+    if source.items is None:
+        return None, ()
+    tags = item_tags(noise_secret(page.key, name, version, committed), [source.items])
+    check_unique(tags)
+    return tags, tag_parts(tags)
+
+
+def _check_same(page: Page, asked: Asked, release: Published) -> Order:
+    """In which order the values come, once they are known to be those that were published."""
+    is_alike = (asked.id_column, asked.source.items is None) == (release.id_column, release.items is None)
+    committed = commitment(page.key, release.name, release.version, asked.source)
+
+    def check() -> None:
+        check_kept(release)
+        check_values(page, release, committed, asked.source)
+
+    check_repeated(page.state, release, asked, same=is_alike, values=check)
+    return Order.of(page, release, asked.source, committed)
+
+
+def check_repeated(
+    state: State, release: Published, asked: Request, *, same: bool, values: Callable[[], None] = lambda: None
+) -> None:
+    """Check that a request to publish is one that was made before.
+
+    Args:
+        same: whether it has the identifiers of the release.
+        values: checks that they are those that were published.
+
+    Raises:
+        AlreadyPublished: where it is another one.
+    """
     where = f"{release.name!r}, version {release.version}"
-    remedy = f"Call relax or view, or publish a new version: version={versions + 1}."
-    mine = asked.columns, asked.promise.facts(), asked.dataset, asked.id_column
-    if mine != (release.columns, release.promise.facts(), release.dataset, release.id_column):
-        raise AlreadyPublished("a release must keep its columns, promise and dataset", where=where, remedy=remedy)
-    check_values(page, release, commitment(page.key, release.name, release.version, asked.source), asked.source)
+    remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
+    mine = asked.columns, asked.promise.facts(), asked.dataset
+    if not same or mine != (release.columns, release.promise.facts(), release.dataset):
+        required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
+        raise AlreadyPublished(required, where=where, remedy=remedy)
+    values()
     if asked.level not in release.responses:
         came = f"{level_text(asked.level)} beside {', '.join(map(level_text, release.levels))}"
         raise AlreadyPublished("a release is published once", came=came, where=where, remedy=remedy)
 
 
-def _check_dataset(state: State, asked: Asked, version: int) -> None:
+def check_dataset(state: State, asked: Request, version: int) -> None:
     """All versions of a release spend one budget, and all that spend one budget protect against one relation."""
     if version > 1 and state.releases[asked.name, 1].dataset != asked.dataset:
         dataset = state.releases[asked.name, 1].dataset

@@ -13,9 +13,10 @@ from utmost.errors import (
     Quarantined,
     RowsRenamed,
 )
-from utmost.exact import Level
+from utmost.exact import Level, exact_integer
 from utmost.ledger.book import Book, Page
 from utmost.ledger.budgets import check_budget, spending_after
+from utmost.ledger.item_rows import Order, check_kept
 from utmost.ledger.key import Key
 from utmost.ledger.requests import Response
 from utmost.ledger.responses import Item, Progress, new_response, stored_response
@@ -64,8 +65,12 @@ class Relaxed:
         found = self.now(page)
         if found is None:
             return None
+        check_kept(found)
         check_values(page, found, self.committed, self.source)
-        return stored_response(page, found, self.level, progress) if self.level in found.responses else None
+        if self.level not in found.responses:
+            return None
+        order = Order.of(page, found, self.source, self.committed)
+        return order.asked(stored_response(page, found, self.level, progress))
 
     def made(self, page: Page, randomness: Randomness, progress: Progress | None) -> Response | None:
         """A new answer, drawn and written; None where another version is the newest now.
@@ -76,7 +81,9 @@ class Relaxed:
         found = self.now(page)
         if found is None:
             return None
-        return answer_more(page, found, self.level, self.source.columns, randomness, progress)
+        order = Order.of(page, found, self.source, self.committed)
+        values = order.kept(self.source.columns)
+        return order.asked(answer_more(page, found, self.level, values, randomness, progress))
 
 
 def viewed(
@@ -84,6 +91,7 @@ def viewed(
 ) -> tuple[Published, Response] | None:
     """A release and its response at a level, where that is stored."""
     found = page.state.release(name, version)
+    check_kept(found)
     return (found, stored_response(page, found, level, progress)) if level in found.responses else None
 
 
@@ -96,6 +104,7 @@ def tightened(
         NeedsTable: for a level beyond the loosest; for points, for any that is not stored.
     """
     found = page.state.release(name, version)
+    check_kept(found)
     if found.promise.points is not None:
         remedy = "Their paths have a clock that no answer shows: call relax with the table."
         raise NeedsTable("a new level of points needs the points", came=level, where=repr(name), remedy=remedy)
@@ -107,8 +116,8 @@ def tightened(
 
 def known_release(book: Book, name: str, version: int | None) -> Published | None:
     """A release as far as has been read: what a version is does not change, so it need not be looked up again."""
-    known = book.seen.versions(name)
-    return book.seen.release(name, version) if known and (version is None or version in known) else None
+    known, wanted = book.seen.versions(name), None if version is None else exact_integer(version, "version")
+    return book.seen.release(name, wanted) if known and (wanted is None or wanted in known) else None
 
 
 def with_release(book: Book, name: str, version: int | None, work: Callable[[Published], T | None]) -> T:
@@ -139,6 +148,18 @@ def answer_more(
         BudgetExceeded: where the dataset does not allow it.
         Quarantined: for a release that has lost responses, beyond its loosest level.
     """
+    check_answerable(page, release, level)
+    drawn, facts = new_response(page, Item.of(page, release), level, values, randomness, progress)
+    page.append("answered", {"name": release.name, "version": release.version} | facts)
+    return drawn
+
+
+def check_answerable(page: Page, release: Published, level: Level) -> None:
+    """Check that a release may be answered at one level more.
+
+    Raises:
+        BudgetExceeded, Quarantined: as for `answer_more`.
+    """
     if release.spent < level:
         if not release.relaxable:
             raise Quarantined(
@@ -148,9 +169,6 @@ def answer_more(
                 remedy="Publish the data as a new version.",
             )
         check_budget(page.state, release.dataset, spending_after(page.state, release.dataset, release, level))
-    drawn, facts = new_response(page, Item.of(page, release), level, values, randomness, progress)
-    page.append("answered", {"name": release.name, "version": release.version} | facts)
-    return drawn
 
 
 def check_values(page: Page, release: Published, now: bytes, source: Source) -> None:

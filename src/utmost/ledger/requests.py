@@ -154,12 +154,14 @@ def read_request(
     request: str | None,
     independent: bool,
     rows: str,
+    noise: str,
 ) -> Asked:
     """A request with the values read and every column declared.
 
     Args:
         look: calls a function with the state of the ledger.
         rows: where the list of rows comes from.
+        noise: "rows" or "items": what it is addressed by.
 
     Raises:
         NotDeclared, BadTable, OutOfRange, WrongKind: for what cannot be published so.
@@ -167,6 +169,7 @@ def read_request(
     if not isinstance(independent, bool):
         raise OutOfRange("independent must be true or false", came=independent)
     group = check_name(check_name(name, "name") if dataset is None else dataset, "dataset")
+    by_item = _is_by_item(noise, id_column)
     wanted = None if version is None else exact_integer(version, "version")
     again = None if request is None else check_name(request, "request")
     asked: dict[str, Any] = {"name": name, "dataset": group, "level": level, "independent": independent}
@@ -180,16 +183,29 @@ def read_request(
     kept = declared(table, columns, laid.public, drop)
     if promise.grid is not None:
         promise = look(lambda state: as_published(state, name, wanted, again, promise))
-    source = read_source(table, columns, promise, id_column, kept)
+    if by_item and promise.points is not None:
+        raise OutOfRange("points have paths of their own, and no noise by item", where="noise", remedy="Leave it out.")
+    source = read_source(table, columns, promise, id_column, kept, by_item=by_item)
     check_source(source, promise)
     return Asked(**asked, promise=promise, source=source, kind=source.kind)
+
+
+def _is_by_item(noise: str, id_column: str | None) -> bool:
+    """Whether the noise is addressed by item."""
+    if noise not in ("rows", "items"):
+        raise OutOfRange('noise must be "rows" or "items"', came=noise, where="noise")
+    if noise == "items" and id_column is None:
+        remedy = "Pass id_column=, the column that says which item a row is."
+        raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
+    return noise == "items"
 
 
 def release_source(release: Published, table: Any) -> Source:
     """The values of a release that is there, read from a table that is brought again."""
     if release.promise.strategy is not None:
         return measured_source(_counted(table), release.promise)
-    return read_source(table, release.columns, release.promise, release.id_column, release.public)
+    by_item = release.items is not None
+    return read_source(table, release.columns, release.promise, release.id_column, release.public, by_item=by_item)
 
 
 def measured_source(counted: CountedTable, promise: Promise) -> Source:

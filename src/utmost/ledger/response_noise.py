@@ -94,7 +94,7 @@ class DerivedNoise:
         path = self._path(column, block, count)
         if below is not None:
             assert self.step.strict is not None
-            self._check(below, path.at(self.step.strict))
+            check_derived(below, path.at(self.step.strict))
         return path.at(self.step.to)
 
     def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
@@ -104,20 +104,25 @@ class DerivedNoise:
         loose = path.at(self.step.loose)
         if apart is not None:
             assert self.step.strict is not None
-            self._check(apart, minus(path.at(self.step.strict), loose))
+            check_derived(apart, minus(path.at(self.step.strict), loose))
         return minus(path.at(self.step.to), loose)
 
     def _path(self, column: str, block: int, count: int) -> "_Path":
         return _Path(self.lattice, count, lambda node: KeyedRandomness(self.derive(column, block, node)), {})
 
-    @staticmethod
-    def _check(stored: Integers, derived: Integers) -> None:
-        if not np.array_equal(stored, derived):
-            raise Unsupported(
-                "the stored noise must be the noise that the key gives",
-                where="derived noise",
-                remedy="Relax with the version of utmost that published, or publish a new version.",
-            )
+
+def check_derived(stored: Integers, derived: Integers) -> None:
+    """Check that stored noise is the noise that a key gives.
+
+    Raises:
+        Unsupported: where it is other noise.
+    """
+    if not np.array_equal(stored, derived):
+        raise Unsupported(
+            "the stored noise must be the noise that the key gives",
+            where="derived noise",
+            remedy="Relax with the version of utmost that published, or publish a new version.",
+        )
 
 
 @dataclass(frozen=True, slots=True)

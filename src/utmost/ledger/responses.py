@@ -8,10 +8,11 @@ from typing import Any
 from utmost.errors import LedgerDamaged, Unsupported
 from utmost.exact import Level
 from utmost.ledger.book import Page
+from utmost.ledger.item_rows import ItemNoise, item_release, stored_tags
 from utmost.ledger.point_paths import PointAnswer, PointPaths
 from utmost.ledger.promise import Promise
 from utmost.ledger.response_noise import DerivedNoise, DrawnNoise, Noise, NoiseByRuns, check_apart
-from utmost.ledger.state import Published
+from utmost.ledger.state import ByItem, Published
 from utmost.ledger.store import Rows
 from utmost.ledger.vault import BLOCK, Root, Seal, checked_parts, handed_key, level_seal, stored, unpacked
 from utmost.release.lattice import Lattice
@@ -19,6 +20,7 @@ from utmost.release.level_steps import Step
 from utmost.release.statements import level_text
 from utmost.sampling.draw import CONSTANT_UP_TO
 from utmost.sampling.integers import Integers, add, joined, minus
+from utmost.sampling.item_words import Tags
 from utmost.sampling.random_bits import Randomness
 
 Blocks = Callable[[str], Iterator[Integers]]
@@ -73,7 +75,8 @@ class Answer:
         return add(loose, self.lattice.times(self.noise.within(*at, apart)))
 
 
-_FORM = 2  # how new responses are sealed
+FORM = 2
+"""How new responses are sealed."""
 
 Progress = Callable[[int, int], None]
 """Called with how many cells are done, and how many there are."""
@@ -88,6 +91,8 @@ class Item:
         committed: the commitment to the values.
         bound: the digest of the public facts about the release.
         stored: the release, if it is there.
+        items: where the noise is addressed by item, what is known of that.
+        tags: of the items, for a release that is about to be; one that is there has kept its own.
     """
 
     name: str
@@ -98,6 +103,8 @@ class Item:
     committed: bytes
     bound: bytes
     stored: Published | None
+    items: ByItem | None = None
+    tags: Tags | None = None
 
     @classmethod
     def of(cls, page: Page, release: Published) -> "Item":
@@ -119,6 +126,7 @@ class Item:
             committed,
             release.bound,
             release,
+            release.items,
         )
 
     @property
@@ -168,7 +176,7 @@ def new_response(
     step = Step.from_known([] if item.stored is None else item.stored.responses, level)
     answer = _answer(page, item, step, values, randomness)
     event, root, drawn, done = page.state.number + 1, Root(), {}, 0
-    seal = level_seal(page.key, page.state.identity, item, level, _FORM, is_sealed=page.state.is_sealed)
+    seal = level_seal(page.key, page.state.identity, item, level, FORM, is_sealed=page.state.is_sealed)
     word = item.promise.word(level, item.size)
     for part in before:
         _put(page, event, root, part)
@@ -185,7 +193,7 @@ def new_response(
     for blocks in (below, above):
         if blocks is not None:
             next(blocks(""), None)
-    facts = {"level": level_text(level), "how": step.how, "parts": root.count, "root": root.text, "seal": _FORM}
+    facts = {"level": level_text(level), "how": step.how, "parts": root.count, "root": root.text, "seal": FORM}
     return drawn, facts
 
 
@@ -205,7 +213,12 @@ def _answer(
 
 
 def _noise(page: Page, item: Item, step: Step, randomness: Randomness) -> Noise:
-    """Derived where the ledger was made so, else drawn; for a strategy run by run."""
+    """By item for a release that is published so; else derived where the ledger was made so, or drawn.
+
+    For a strategy run by run.
+    """
+    if item.items is not None:
+        return _noise_by_item(page, item, step)
     if page.state.is_derived:
         check_apart([] if item.stored is None else item.stored.responses, step.to)
     if not item.promise.runs:
@@ -213,6 +226,15 @@ def _noise(page: Page, item: Item, step: Step, randomness: Randomness) -> Noise:
     sizes, lattices = zip(*item.promise.runs, strict=True)
     runs = (_run_noise(page, item, step, randomness, one, f"run {at}") for at, one in enumerate(lattices))
     return NoiseByRuns(tuple(zip(sizes, runs, strict=True)), BLOCK)
+
+
+def _noise_by_item(page: Page, item: Item, step: Step) -> Noise:
+    before = () if item.stored is None else item.stored.path
+    release = item_release(page.key, item, (*before, step.to), step.to)
+    if item.tags is not None:
+        return ItemNoise(step, release, item.tags)
+    assert item.stored is not None
+    return ItemNoise(step, release, stored_tags(page, item.stored))
 
 
 def _run_noise(page: Page, item: Item, step: Step, randomness: Randomness, lattice: Lattice, *run: str) -> Noise:

@@ -42,8 +42,10 @@ from utmost.ledger.promise import Promise
 from utmost.ledger.vault import packed
 from utmost.release.adapters import TableAdapter, adapter_of
 from utmost.release.columns import check_distinct, integer_column, real_column
+from utmost.release.item_commitment import committed_rows, first_difference
 from utmost.release.table import check_no_copy, check_size, chosen_columns
 from utmost.sampling.integers import Integers, narrowed
+from utmost.sampling.item_words import Identifiers, item_tags
 from utmost.sampling.random_bits import entropy
 
 
@@ -57,6 +59,7 @@ class Source:
         identifiers: the text of each row's identifier, or None.
         rows: how many there are.
         public: the columns that are published as they are.
+        items: the identifiers as they are, where the noise is addressed by them; else None.
     """
 
     table: Any
@@ -65,6 +68,7 @@ class Source:
     identifiers: NDArray[np.object_] | None
     rows: int
     public: tuple[str, ...]
+    items: Identifiers | None = None
 
     @property
     def kind(self) -> str:
@@ -116,12 +120,19 @@ class Source:
 
 
 def read_source(
-    table: Any, columns: str | Sequence[str], promise: Promise, id_column: str | None, public: Sequence[str] = ()
+    table: Any,
+    columns: str | Sequence[str],
+    promise: Promise,
+    id_column: str | None,
+    public: Sequence[str] = (),
+    *,
+    by_item: bool = False,
 ) -> Source:
     """Read and check every value that is to be released.
 
     Args:
         public: the columns to publish as they are; all others are left out of what `Source.with_released` gives.
+        by_item: whether the noise is addressed by the identifiers.
 
     Raises:
         BadTable: for a column that is missing or a cell that cannot be released, with its row and column.
@@ -149,7 +160,8 @@ def read_source(
     if len(set(rows.values())) > 1:
         raise BadTable("all columns must have the same number of rows", came=str(rows))
     kept = tuple(name for name in adapter.names(table) if name in public)
-    return Source(table, adapter, values, identifiers, rows[chosen[0]], kept)
+    items = Identifiers.of(adapter.column(table, id_column)) if by_item and id_column is not None else None
+    return Source(table, adapter, values, identifiers, rows[chosen[0]], kept, items)
 
 
 def check_source(source: Source, promise: Promise) -> None:
@@ -177,7 +189,13 @@ _MOST_RUNS = 1024
 
 
 def commitment(key: Key, name: str, version: int, source: Source) -> bytes:
-    """The digests of all columns, one after the other; that of the identifiers last, where there are any."""
+    """The digests of all columns, one after the other; that of the identifiers last, where there are any.
+
+    Where the noise is addressed by item, the sums of the rows' digests by item block: see `ItemCommitment`.
+    """
+    if source.items is not None:
+        by_item = commitment_secret(key, name, version)
+        return committed_rows(by_item, item_tags(by_item, [source.items]), list(source.columns.values())).content
     secret = key.derived("commitment", name, str(version))
     columns = [_packed_runs(column) for column in source.columns.values()]
     if source.identifiers is not None:
@@ -187,6 +205,16 @@ def commitment(key: Key, name: str, version: int, source: Source) -> bytes:
         for c, runs in enumerate(columns)
         for b, run in enumerate(runs)
     )
+
+
+def commitment_secret(key: Key, name: str, version: int) -> bytes:
+    """The secret under which a release by item is committed to."""
+    return key.derived("item commitment", name, str(version))
+
+
+def noise_secret(key: Key, name: str, version: int, committed: bytes) -> bytes:
+    """The secret of the noise of a release by item: one for each table that could be published so."""
+    return key.derived("item noise", name, str(version), sha256(committed).hexdigest())
 
 
 def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, where: str, remedy: str) -> None:
@@ -201,6 +229,11 @@ def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, whe
         )
     if hmac.compare_digest(committed, now):
         return
+    if source.items is not None:
+        block = first_difference(committed, now)
+        came = f"others in item block {block}"
+        required = "the identifiers and values must be those that were published"
+        raise DataChanged(required, came=came, where=where, remedy=remedy)
     step, names = _run(rows), [*source.columns, "identifiers"]
     differs = (at for at in range(0, len(now), _BYTES) if committed[at : at + _BYTES] != now[at : at + _BYTES])
     column, run = divmod(next(differs) // _BYTES, -(-rows // step))

@@ -13,10 +13,46 @@ from utmost.ledger.events import Event, check_name
 from utmost.ledger.kept_mechanisms import DRAWN, OFFERED, DrawnAnswers, KeptMechanism, drawn, offered
 from utmost.ledger.promise import Promise
 from utmost.ledger.spending import Part, Spending, together
+from utmost.ledger.vault import BLOCK
 from utmost.release.statements import level_of_text
 
 Item = tuple[str, int]
 """A release: its name and version."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByItem:
+    """What is known of a release whose noise is addressed by item.
+
+    Attributes:
+        identifiers: the columns that together say which item a row is.
+        tags: the digest of the tags of the rows, in the order in which the responses are kept; None where the ledger
+            keeps no responses, as for a release that an engine answers.
+    """
+
+    identifiers: tuple[str, ...]
+    tags: str | None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the ledger keeps the responses."""
+        return self.tags is not None
+
+    def facts(self) -> dict[str, Any]:
+        """The same as an event keeps it."""
+        return {"identifiers": list(self.identifiers), "tags": self.tags}
+
+    @classmethod
+    def of_facts(cls, facts: Any) -> "ByItem | None":
+        """What an event keeps."""
+        if facts is None:
+            return None
+        names, tags = facts["identifiers"], facts["tags"]
+        if type(names) is not list or not names or any(type(name) is not str for name in names):
+            raise TypeError("identifiers")
+        if tags is not None and type(tags) is not str:
+            raise TypeError("tags")
+        return cls(tuple(names), tags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +94,7 @@ class Published(Shown):
         public: the columns that were declared public when it was published.
         rows_from: where the list of rows comes from, "declared" or "observed".
         part: where the dataset was counted in parts that share nobody: the partition, and which part of it this is.
+        items: where the noise is addressed by item, what is known of that; None where it goes by rows.
     """
 
     _shown = ("name", "version", "dataset", "columns", "rows", "levels")
@@ -78,6 +115,12 @@ class Published(Shown):
     public: tuple[str, ...] = ()
     rows_from: str = "declared"
     part: Part | None = None
+    items: ByItem | None = None
+
+    @property
+    def path(self) -> tuple[Level, ...]:
+        """The levels with a response, in the order in which they were answered."""
+        return tuple(sorted(self.responses, key=lambda level: self.responses[level].event))
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -273,6 +316,7 @@ _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
         "request": (str, type(None)),
         "values": (str, type(None)),
         "part": (list, type(None)),
+        "items": (dict, type(None)),
     },
     "answered": _OF_RESPONSE,
     "offered": OFFERED,
@@ -310,8 +354,9 @@ def bound_facts(facts: Mapping[str, Any]) -> bytes:
     """
     about = {name: facts.get(name) for name in _BOUND}
     about["promise"] = {name: facts["promise"].get(name) for name in _BOUND_PROMISE}
-    # Facts of format 3, bound where a release has them, so that the seals of older releases hold.
-    later = {name: facts["promise"].get(name) for name in ("strategy", "points")} | {"part": facts.get("part")}
+    # Facts of formats 3 and 4, bound where a release has them, so that the seals of older releases hold.
+    later = {name: facts["promise"].get(name) for name in ("strategy", "points")}
+    later |= {name: facts.get(name) for name in ("part", "items")}
     about |= {name: fact for name, fact in later.items() if fact is not None}
     return sha256(json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
 
@@ -328,6 +373,8 @@ def _opened(state: State, facts: Mapping[str, Any]) -> State:
 
 
 def _published(facts: Mapping[str, Any], number: int) -> Published:
+    items = ByItem.of_facts(facts["items"])
+    first = 1 if items is None or not items.is_kept else 1 + -(-facts["rows"] // BLOCK)
     return Published(
         name=facts["name"],
         version=facts["version"],
@@ -338,12 +385,15 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
         promise=Promise.of_facts(facts["promise"]),
         commitment=facts["commitment"],
         kind=facts["kind"],
-        responses={level_of_text(facts["level"]): Response(number, 1, facts["parts"], facts["root"], facts["seal"])},
+        responses={
+            level_of_text(facts["level"]): Response(number, first, facts["parts"], facts["root"], facts["seal"])
+        },
         bound=bound_facts(facts),
         values=facts["values"],
         public=tuple(facts["public"]),
         rows_from=facts["rows_from"],
         part=None if facts["part"] is None else _part(*facts["part"]),
+        items=items,
     )
 
 

@@ -176,6 +176,8 @@ def _check_places(page: Page, events: list[Event]) -> None:
 
 def _check_responses(key: Key, page: Page, state: State, release: Published) -> int:
     """Digests, seals and lengths of all responses of a release; how many cells they have."""
+    if release.items is not None and not release.items.is_kept:
+        return 0
     cells = 0
     for at, response in release.responses.items():
         seal = level_seal(key, state.identity, release, at, response.seal, is_sealed=state.is_sealed)

@@ -210,22 +210,27 @@ class _Normal:
         return np.asarray(self.scale * (self.inverse @ (self.scale * right)))
 
     def solve(self, right: Floats) -> Floats:
+        """The least residual on the way: where rows depend on each other, further steps lead astray."""
         found = self._roughly(right)
         left = right - self.A @ (self.d * (self.A.T @ found))
+        best, least = found, float(np.linalg.norm(left * self.scale))
         goal = 1e-13 * float(np.linalg.norm(right * self.scale))
         z = self._roughly(left)
         along, size = z, float(left @ z)
         for _ in range(_REFINEMENTS):
-            if not size > 0 or float(np.linalg.norm(left * self.scale)) <= goal:
-                break
             image = self.A @ (self.d * (self.A.T @ along))
-            step = size / float(along @ image)
-            found = found + step * along
-            left = left - step * image
+            bend = float(along @ image)
+            if least <= goal or not (size > 0 and bend > 0):
+                break
+            found = found + size / bend * along
+            left = left - size / bend * image
+            off = float(np.linalg.norm(left * self.scale))
+            if off < least:
+                best, least = found, off
             z = self._roughly(left)
             size, before = float(left @ z), size
             along = z + (size / before) * along
-        return found
+        return best
 
 
 def _longest(values: Floats, change: Floats) -> float:

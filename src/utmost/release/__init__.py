@@ -5,6 +5,8 @@ from utmost.release.clean_release import CleanRelease
 from utmost.release.counted import CountedTable
 from utmost.release.gradual_release import GradualRelease, NoisePath, ProcessedRelease, path
 from utmost.release.gradual_together import GradualTogether
+from utmost.release.item_commitment import CommitmentKey, ItemCommitment
+from utmost.release.item_release import ItemRelease
 from utmost.release.keys import KeySelection, NamedKeys, SelectedKeys, select_keys
 from utmost.release.level_steps import bridge, relax, tighten
 from utmost.release.naming import NamingLaw
@@ -24,9 +26,12 @@ __all__ = [
     "Answer",
     "CleanRelease",
     "Coalitions",
+    "CommitmentKey",
     "CountedTable",
     "GradualRelease",
     "GradualTogether",
+    "ItemCommitment",
+    "ItemRelease",
     "KeySelection",
     "NamedKeys",
     "NamingLaw",

@@ -5,7 +5,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from utmost.errors import LedgerUnavailable
+from utmost.errors import LedgerUnavailable, OutOfRange
+from utmost.exact import checked
 from utmost.service.service import Service
 from utmost.service.settings import Settings
 
@@ -13,6 +14,7 @@ _PATIENCE = 30.0
 
 
 @contextmanager
+@checked
 def served(service: Service, settings: Settings | None = None, port: int = 0) -> Iterator[str]:
     """Serve while the block runs; its address.
 
@@ -26,6 +28,8 @@ def served(service: Service, settings: Settings | None = None, port: int = 0) ->
     """
     import uvicorn
 
+    if not 0 <= port < 1 << 16:
+        raise OutOfRange("port must be below 65536", came=port)
     from utmost.service.app import application
 
     config = uvicorn.Config(

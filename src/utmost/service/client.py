@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import quote
 
 from utmost import errors
-from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, UtmostError
-from utmost.exact import Level, Number, level
+from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, UtmostError, WrongKind
+from utmost.exact import Level, Number, level, wrong_kind
 from utmost.release import WorkloadRelease
 from utmost.release.adapters import adapter_of
 from utmost.release.counted import CountedTable
@@ -18,6 +18,7 @@ from utmost.service.service_answers import columns
 from utmost.service.terms import Terms
 
 _TRIES, _FIRST_WAIT = 4, 0.2
+_LONGEST_WAIT = 10**6
 
 
 def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = None) -> "RemoteLedger":
@@ -38,10 +39,19 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
     except ImportError:
         remedy = 'Run: pip install "utmost[server]"'
         raise Unsupported("to connect to a service needs httpx", came="none", remedy=remedy) from None
-    address = httpx.URL(url)
+    if not isinstance(token, str):  # what came is a secret, or nearly one
+        raise WrongKind("a token must be text", came=type(token).__name__, where="token")
+    try:
+        address = httpx.URL(checked_text(url, "url"))
+    except httpx.InvalidURL as error:
+        raise OutOfRange("url must be the address of a service", came=str(error), where="url") from None
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= _LONGEST_WAIT:
+        raise OutOfRange(f"timeout must be a number of seconds, at most {_LONGEST_WAIT}", came=timeout)
     if address.scheme != "https" and address.host not in ("localhost", "127.0.0.1", "::1"):
         remedy = "Give an address that begins with https://."
         raise OutOfRange("a token must not be sent in the clear", came=address.scheme, where="url", remedy=remedy)
+    if not token.isascii() or not token.isprintable():
+        raise OutOfRange("a token must be printable ASCII text", where="token")
     headers = {"Authorization": f"Bearer {token}"}
     return RemoteLedger(httpx.Client(base_url=address, headers=headers, timeout=timeout, transport=transport))
 
@@ -297,6 +307,17 @@ def _table(found: Mapping[str, Any], brought: Any) -> Any:
     return adapter.with_columns(kept, {name: made[str(name)] for name in adapter.names(kept)}, {})
 
 
-def _part(name: str) -> str:
+def _part(name: object) -> str:
     """A name as one part of a path."""
-    return quote(name, safe="")
+    return quote(checked_text(name, "name").encode("utf-8", "surrogatepass"), safe="")
+
+
+def checked_text(given: object, what: str) -> str:
+    """Text.
+
+    Raises:
+        WrongKind: for anything else.
+    """
+    if not isinstance(given, str):
+        raise wrong_kind(what, "text", given)
+    return given

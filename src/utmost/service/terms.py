@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from utmost.errors import OutOfRange
+from utmost.errors import OutOfRange, WrongKind
+from utmost.exact import checked, checked_parts, exact
 from utmost.privacy.unit import Unit
 from utmost.workloads import Strategy
 
 _LISTS = ("columns", "public", "drop")
 
 
+@checked_parts
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What a curator promises of a table, as the arguments of `Ledger.publish`; numbers are text, so that none changes.
@@ -39,6 +41,7 @@ class Terms:
     strategy: str | None = None
 
     @classmethod
+    @checked
     def read(cls, given: Mapping[str, Any]) -> "Terms":
         """Terms from JSON, or from keyword arguments of `Ledger.publish`.
 
@@ -63,10 +66,10 @@ class Terms:
             read["strategy"] = json.dumps(strategy, separators=(",", ":"))
         for name in _LISTS:
             if name in read:
-                read[name] = (read[name],) if isinstance(read[name], str) else tuple(read[name])
+                read[name] = _names(name, read[name])
         for name in ("sensitivity", "cells", "grid", "largest"):
             if name in read:
-                read[name] = str(read[name])
+                read[name] = str(exact(read[name], name))
         return cls(**read)
 
     def facts(self) -> dict[str, Any]:
@@ -88,6 +91,15 @@ class Terms:
             "independent": self.independent,
             "rows": self.rows,
         }
+
+
+def _names(what: str, given: object) -> tuple[str, ...]:
+    """One name, or several."""
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
+        raise WrongKind(f"{what} must be names of columns", came=type(given).__name__, where=what)
+    return tuple(given)
 
 
 def _unit_facts(unit: Unit) -> dict[str, Any]:

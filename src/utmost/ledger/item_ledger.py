@@ -1,0 +1,425 @@
+"""Releases by item for tables that an engine holds: the ledger keeps events and commitments, and workers answer.
+
+The order of a publication: the driver asks for the `CommitmentKey`; workers commit to their rows, the engine adds up,
+and checks by an aggregate that identifiers are unique and none is missing; the driver publishes the sum, which is one
+transaction as every other; with the `ItemRelease` that comes of it the workers answer, as often as they are run. To
+relax is the same again, and the sums must be those that were published.
+"""
+
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from utmost.errors import DataChanged, NeedsTable, OutOfRange, Unsupported
+from utmost.exact import Level, Number, exact_integer, level
+from utmost.ledger.book import Book, Page
+from utmost.ledger.budgets import check_budget, check_named, spending_after
+from utmost.ledger.events import check_name
+from utmost.ledger.item_rows import item_release
+from utmost.ledger.promise import Promise, promised
+from utmost.ledger.publishing import asked_version, check_dataset, check_repeated
+from utmost.ledger.relaxing import check_answerable
+from utmost.ledger.requests import as_published
+from utmost.ledger.responses import FORM, Item
+from utmost.ledger.source import commitment_secret
+from utmost.ledger.state import ByItem, Published
+from utmost.ledger.vault import Root
+from utmost.privacy.unit import Unit
+from utmost.release.item_commitment import CommitmentKey, ItemCommitment, first_difference
+from utmost.release.item_release import ItemRelease
+from utmost.release.level_steps import Step
+from utmost.release.plan import warn_of_rows
+from utmost.release.statements import level_text
+from utmost.release.table import check_size, chosen_columns, rows_origin
+
+_KIND = "items"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AskedByItem:
+    """A request to publish what an engine has committed to, read and found sound by itself.
+
+    Attributes:
+        name, dataset, level, promise, version, request, independent, rows_from, columns, part: as in `Asked`.
+        identifiers: the columns that together say which item a row is.
+        commitment: to all rows.
+    """
+
+    name: str
+    dataset: str
+    level: Level
+    promise: Promise
+    columns: tuple[str, ...]
+    identifiers: tuple[str, ...]
+    commitment: ItemCommitment
+    version: int | None
+    request: str | None
+    independent: bool
+    rows_from: str
+    part: tuple[str, str] | None
+    public: tuple[str, ...] = ()
+
+
+class ItemLedger:
+    """The releases of a ledger that an engine answers; made by `Ledger.items`.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from utmost.ledger import Ledger
+    >>> from utmost.sampling import Identifiers
+    >>> ids, values = [Identifiers.of(["a", "b"])], {"n": [601, 370]}
+    >>> promise = {"sensitivity": 1, "cells": 1}
+    >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
+    ...     committed = ledger.items.commitment_key("visits", columns="n", **promise).committed(ids, values)
+    ...     release = ledger.items.publish("visits", committed, columns="n", id_column="id", epsilon=1, **promise)
+    ...     strict = release.responses(ids, values)
+    ...     loose = ledger.items.relax("visits", committed, epsilon=3).responses(ids, values)
+    ...     ledger.spent("visits")
+    Level(epsilon=3)
+    """
+
+    __slots__ = ("_book",)
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+
+    def commitment_key(
+        self,
+        name: str,
+        *,
+        columns: str | Sequence[str] | None = None,
+        version: int | None = None,
+        unit: Unit | None = None,
+        sensitivity: Number | None = None,
+        cells: Number | None = None,
+        neighbours: str | None = None,
+        numbers: str = "integers",
+        grid: Number | None = None,
+        half_step: bool = False,
+    ) -> CommitmentKey:
+        """What workers need to commit to the rows of a release, before it is published or relaxed.
+
+        Args:
+            name, version: of the release; the newest version if left out, or the first.
+            columns: for a release that is not there yet, the columns to release.
+            unit, sensitivity, cells, neighbours, numbers, grid, half_step: for a release that is not there yet, as for
+                `Ledger.publish`.
+
+        Raises:
+            UnknownRelease: where there is none, and no columns are given.
+            OutOfRange: for a version that cannot come next.
+            Unsupported: for a release whose noise goes by rows.
+        """
+        wanted = None if version is None else exact_integer(version, "version")
+        lattice: dict[str, Any] = {"numbers": numbers, "grid": grid, "half_step": half_step}
+
+        def look(page: Page) -> CommitmentKey:
+            versions = page.state.versions(name)
+            at = max(versions, default=1) if wanted is None else wanted
+            if columns is None or at in versions:
+                found = page.state.release(name, wanted)
+                _check_by_item(found)
+                return CommitmentKey(_secret(page, name, found.version), found.columns, found.promise.lattice)
+            if at != len(versions) + 1:
+                raise OutOfRange("versions must follow one another", came=at, where=repr(name))
+            promise = promised(unit=unit, sensitivity=sensitivity, cells=cells, neighbours=neighbours, **lattice)
+            return CommitmentKey(_secret(page, name, at), _named(columns, ()), promise.lattice)
+
+        return self._book.read(look)
+
+    def publish(
+        self,
+        name: str,
+        commitment: ItemCommitment,
+        *,
+        columns: str | Sequence[str],
+        id_column: str | Sequence[str],
+        public: Sequence[str] = (),
+        rows: str = "declared",
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        unit: Unit | None = None,
+        sensitivity: Number | None = None,
+        cells: Number | None = None,
+        neighbours: str | None = None,
+        numbers: str = "integers",
+        grid: Number | None = None,
+        half_step: bool = False,
+        part: tuple[str, str] | None = None,
+        dataset: str | None = None,
+        independent: bool = False,
+        version: int | None = None,
+        request: str | None = None,
+    ) -> ItemRelease:
+        """Publish a table that workers have committed to, at a first level; made again, it gives the same.
+
+        Whoever calls it has checked that no two rows have one identifier.
+
+        Args:
+            name: of the release.
+            commitment: the sum of the commitments of all parts of the table, under the key of `commitment_key`.
+            columns: the released columns.
+            id_column: the column, or the columns together, that say which item a row is.
+            public: the columns that are published as they are.
+            part: where the dataset was counted in parts that share nobody, the partition and which part this is.
+            rows, epsilon, alpha, unit, sensitivity, cells, neighbours, numbers, grid, half_step, dataset, independent,
+                version, request: as for `Ledger.publish`.
+
+        Raises:
+            DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
+        """
+        at = level(epsilon, alpha)
+        group = check_name(check_name(name, "name") if dataset is None else dataset, "dataset")
+        promise = promised(
+            unit=unit,
+            sensitivity=sensitivity,
+            cells=cells,
+            neighbours=neighbours,
+            numbers=numbers,
+            grid=grid,
+            half_step=half_step,
+        )
+        wanted = None if version is None else exact_integer(version, "version")
+        again = None if request is None else check_name(request, "request")
+        if promise.grid is not None:
+            promise = self._book.read(lambda page: as_published(page.state, name, wanted, again, promise))
+        identifiers = (id_column,) if isinstance(id_column, str) else tuple(id_column)
+        chosen = _named(columns, identifiers)
+        check_size(promise.unit, commitment.rows, len(chosen))
+        promise.warn(at)
+        warn_of_rows(rows)
+        asked = AskedByItem(
+            name, group, at, promise, chosen, identifiers, commitment, wanted, again, independent,
+            rows_origin(rows), part, tuple(public),
+        )  # fmt: skip
+        return self._book.answer(
+            lambda page: _published_so(page, asked), lambda page: _publish(page, asked), look=self._seen(asked)
+        )
+
+    def release(self, name: str, version: int | None = None, request: str | None = None) -> Published | None:
+        """What is known of a release that is there; None where there is none.
+
+        Args:
+            name, version: of the release; the newest version if left out.
+            request: instead of the version, the name of the request that made it.
+        """
+        wanted = None if version is None else exact_integer(version, "version")
+
+        def look(page: Page) -> Published | None:
+            made = page.state.requests.get(request) if request is not None else None
+            at = made[0][1] if made is not None and made[0][0] == name and wanted is None else wanted
+            versions = page.state.versions(name)
+            return page.state.release(name, at) if versions and (at is None or at in versions) else None
+
+        return self._book.read(look)
+
+    def relax(
+        self,
+        name: str,
+        commitment: ItemCommitment,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> ItemRelease:
+        """The release at another level, with the table at hand.
+
+        Args:
+            name, version: of the release; the newest version if left out.
+            commitment: to the table, under the key of `commitment_key`.
+            epsilon, alpha: the level, one of the two.
+
+        Raises:
+            DataChanged: for another table, naming the first item block in which it differs.
+            BudgetExceeded, Quarantined, UnknownRelease: as for `Ledger.relax`.
+        """
+        at = level(epsilon, alpha)
+
+        def found(page: Page) -> Published:
+            release = page.state.release(name, version)
+            _check_by_item(release)
+            _check_committed(page, release, commitment)
+            return release
+
+        known = self._book.seen.releases.get((name, version or 1))
+        if known is not None:
+            known.promise.warn(at, above=6)
+        return self._answered(found, at, look=True)
+
+    def view(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> ItemRelease:
+        """The release at any level up to the loosest that was answered: nothing is spent.
+
+        Its workers answer from values, or move the responses at another level: see `ItemRelease.moved`.
+
+        Raises:
+            NeedsTable: for a level beyond the loosest.
+            UnknownRelease, Unsupported: where there is no such release, and for one whose noise goes by rows.
+        """
+        at = level(epsilon, alpha)
+
+        def found(page: Page) -> Published:
+            release = page.state.release(name, version)
+            _check_by_item(release)
+            if release.spent < at:
+                remedy = f"It is answered up to {release.spent}: call relax with a commitment to the table."
+                raise NeedsTable(
+                    "a level beyond the loosest needs the values", came=at, where=repr(name), remedy=remedy
+                )
+            return release
+
+        return self._answered(found, at, look=True)
+
+    def _answered(self, found: Any, at: Level, *, look: bool) -> ItemRelease:
+        def stored(page: Page) -> ItemRelease | None:
+            release: Published = found(page)
+            if at not in release.responses:
+                return None
+            page.repeated.add(release.responses[at].event)
+            return _with_secret(page, release, at)
+
+        return self._book.answer(stored, lambda page: _answer(page, found(page), at), look=look)
+
+    def _seen(self, asked: AskedByItem) -> bool:
+        state = self._book.seen
+        return asked.request in state.requests or (asked.name, asked.version or 1) in state.releases
+
+    def __repr__(self) -> str:
+        return f"ItemLedger({self._book.store.place!r})"
+
+
+class AnsweringItems:
+    """What a ledger offers for tables that an engine holds."""
+
+    __slots__ = ()
+
+    _book: Book
+
+    @property
+    def items(self) -> ItemLedger:
+        """The releases by item that an engine answers: the ledger keeps events and commitments, and no responses."""
+        return ItemLedger(self._book)
+
+
+def _secret(page: Page, name: str, version: int) -> bytes:
+    return commitment_secret(page.key, name, version)
+
+
+def _named(columns: str | Sequence[str], identifiers: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns to release, none of them an identifier."""
+    listed = (columns,) if isinstance(columns, str) else tuple(columns)
+    if len(set(identifiers)) != len(identifiers) or not all(type(name) is str for name in identifiers):
+        raise OutOfRange("identifiers are one or more columns, each once", came=str(identifiers), where="id_column")
+    for name in identifiers or (None,):
+        chosen = chosen_columns(listed, (*listed, *identifiers), name)
+    return chosen
+
+
+def _check_by_item(release: Published) -> None:
+    if release.items is None:
+        raise Unsupported(
+            "only noise by item is answered by item",
+            came="noise by rows",
+            where=repr(release.name),
+            remedy="Call publish, relax and view of the ledger itself.",
+        )
+
+
+def _check_committed(page: Page, release: Published, commitment: ItemCommitment) -> None:
+    before, now = Item.of(page, release).committed, commitment.content
+    if hmac.compare_digest(before, now):
+        return
+    where = f"{release.name!r}, version {release.version}"
+    remedy = f"Publish changed data as a new version: version={len(page.state.versions(release.name)) + 1}."
+    required = "the identifiers and values must be those that were published"
+    if commitment.rows != release.rows:
+        raise DataChanged(f"the table must have the {release.rows} rows published", came=commitment.rows, where=where)
+    came = f"others in item block {first_difference(before, now)} of {commitment.blocks}"
+    raise DataChanged(required, came=came, where=where, remedy=remedy)
+
+
+def _published_so(page: Page, asked: AskedByItem) -> ItemRelease | None:
+    """A release that was published so before; None for one that is yet to be made."""
+    release = asked_version(page.state, asked)
+    if release is None:
+        return None
+    names = None if release.items is None else release.items.identifiers
+
+    def check() -> None:
+        _check_kept_nowhere(release)
+        _check_committed(page, release, asked.commitment)
+
+    check_repeated(page.state, release, asked, same=names == asked.identifiers, values=check)
+    page.repeated.add(release.responses[asked.level].event)
+    return _with_secret(page, release, asked.level)
+
+
+def _publish(page: Page, asked: AskedByItem) -> ItemRelease:
+    state = page.state
+    version = len(state.versions(asked.name)) + 1
+    check_dataset(state, asked, version)
+    if not asked.independent:
+        check_named(state, asked.dataset)
+    check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.part))
+    committed = asked.commitment.content
+    about = {
+        "name": asked.name,
+        "version": version,
+        "dataset": asked.dataset,
+        "columns": list(asked.columns),
+        "rows": asked.commitment.rows,
+        "id_column": asked.identifiers[0] if len(asked.identifiers) == 1 else None,
+        "promise": asked.promise.facts(),
+        "commitment": sha256(committed).hexdigest(),
+        "kind": _KIND,
+        "request": asked.request,
+        "values": None,
+        "public": list(asked.public),
+        "rows_from": asked.rows_from,
+        "part": None if asked.part is None else list(asked.part),
+        "items": ByItem(asked.identifiers, None).facts(),
+    }
+    step = Step.from_known((), asked.level)
+    page.append("published", about | _without_responses(page, step, asked.promise, (committed,)))
+    return _with_secret(page, page.state.release(asked.name, version), asked.level, committed)
+
+
+def _answer(page: Page, release: Published, at: Level) -> ItemRelease:
+    _check_kept_nowhere(release)
+    check_answerable(page, release, at)
+    step, about = Step.from_known(release.responses, at), {"name": release.name, "version": release.version}
+    page.append("answered", about | _without_responses(page, step, release.promise, ()))
+    return _with_secret(page, page.state.release(release.name, release.version), at)
+
+
+def _check_kept_nowhere(release: Published) -> None:
+    if release.items is not None and release.items.is_kept:
+        raise Unsupported(
+            "a release whose responses the ledger keeps is published and relaxed by the ledger itself",
+            where=repr(release.name),
+            remedy="Call publish, relax and view of the ledger; levels that are stored can be viewed here.",
+        )
+
+
+def _without_responses(page: Page, step: Step, promise: Promise, parts: tuple[bytes, ...]) -> dict[str, Any]:
+    """The facts of an event whose responses are kept nowhere, and the parts that it keeps."""
+    step.law(promise.lattice)  # refuses here what workers could not draw
+    root = Root()
+    for part in parts:
+        page.put(page.state.number + 1, root.count, part)
+        root.add(part)
+    return {"level": level_text(step.to), "how": step.how, "parts": root.count, "root": root.text, "seal": FORM}
+
+
+def _with_secret(page: Page, release: Published, at: Level, committed: bytes | None = None) -> ItemRelease:
+    about = Item.of(page, release) if committed is None else Item(
+        release.name, release.version, release.columns, release.rows, release.promise, committed, release.bound, release
+    )  # fmt: skip
+    return item_release(page.key, about, release.path, at)

@@ -1,0 +1,90 @@
+"""`utmost design --curve`, and what long designs say while they run and when they are interrupted."""
+
+import json
+import re
+
+import pytest
+
+from utmost.cli import screen
+from utmost.design import column_generation
+from utmost.documents import designs
+
+ASKED = ["design", "--grid", "5x5", "--prior", "uniform", "--loss", "distance"]
+WEIGHTS = "".join(f"{k},{k * k % 17 + 1}\n" for k in range(36))
+
+
+def test_a_curve_is_shown_written_and_drawn(run, tmp_path):
+    out, picture, again = (tmp_path / name for name in ("curve.json", "one.svg", "two.svg"))
+    code, shown, err = run(*ASKED, "--curve", "1/2:2:4", "--out", out, "--plot", picture)
+    assert (code, err) == (0, "")
+    assert len(re.findall(r"^ (0\.5|1|1\.5|2) +\d\.\d+ +\d\.\d+", shown, re.MULTILINE)) == 4
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert [point["epsilon"] for point in found["levels"]] == ["1/2", "1", "3/2", "2"]
+    assert all(
+        point["verified"] and 0 <= point["expected_loss"] - point["lower_bound"] <= 1e-3 * point["expected_loss"]
+        for point in found["levels"]
+    )
+    assert found["complete"]
+    assert run(*ASKED, "--curve", "1/2:2:4", "--plot", again)[0] == 0
+    assert picture.read_bytes() == again.read_bytes()
+    assert json.loads(run(*ASKED, "--curve", "1/2:2:4", "--json")[1]) == found
+
+
+def test_a_curve_for_a_distance(run, file):
+    towns = file("name,latitude,longitude\nOslo,59.91,10.75\nBergen,60.39,5.32\nHamar,60.79,11.07\n", "towns.csv")
+    asked = ["design", towns, "--prior", "uniform", "--loss", "distance", "--json"]
+    found = json.loads(run(*asked, "--curve", "1:2:2 per 100 km")[1])
+    assert [point["epsilon"] for point in found["levels"]] == ["1/100000", "1/50000"]
+    assert found["unit"] == "m"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--curve", "1:2"],
+        ["--curve", "2:1:3"],
+        ["--curve", "1:2:1"],
+        ["--curve", "a:b:c"],
+        ["--curve", "1:2:3", "--epsilon", 1],
+        ["--curve", "1:2:3", "--epsilon-at", "1km=1"],
+        ["--curve", "1:2:3", "--program"],
+        ["--curve", "1:2:3", "--plot", "x.txt"],
+    ],
+)
+def test_what_does_not_go_with_a_curve_is_refused(run, wrong):
+    code, shown, err = run(*ASKED, *wrong)
+    assert (code, shown) == (2, "")
+    assert "Traceback" not in err
+
+
+def test_an_interrupted_design_is_the_best_so_far(run, file, tmp_path, monkeypatch):
+    """Ctrl-C in the fourth round: the mechanism and the gap that is proven for it are written, and check."""
+    priced = column_generation._Search._price
+
+    def stopped(self, rounds):
+        if rounds == 3:
+            raise KeyboardInterrupt
+        priced(self, rounds)
+
+    monkeypatch.setattr(column_generation._Search, "_price", stopped)
+    out = tmp_path / "design.json"
+    asked = ["design", "--grid", "6x6", "--loss", "distance", "--epsilon", 1]
+    code, shown, _ = run(*asked, "--prior", f"weights:{file(WEIGHTS, 'weights.csv')}", "--out", out)
+    assert code == 0
+    assert re.search(r"checked\s+yes", shown)
+    kept = designs.read(out)
+    assert kept.verify()
+    assert 1e-6 * kept.upper < kept.gap < kept.upper
+
+
+def test_the_gap_is_told_off_a_terminal_too(capsys, monkeypatch):
+    """A line each ten seconds in a pipe or a log, and none before."""
+    clock = iter([0.0, 5.0, 11.0, 11.0, 12.0, 22.0, 22.0])
+    monkeypatch.setattr(screen, "monotonic", lambda: next(clock))
+    with screen.narrowed("Designing") as told:
+        for rounds, gap in ((1, 1.0), (2, 0.5), (3, 0.1), (4, 0.01)):
+            told(rounds, gap)
+    assert capsys.readouterr().err.splitlines() == [
+        "Designing: round 2, relative gap 5.0e-01",
+        "Designing: round 4, relative gap 1.0e-02",
+    ]

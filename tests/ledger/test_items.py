@@ -1,0 +1,277 @@
+"""Releases by item: equal whatever the order of the rows, through both doors; found out where a table has changed."""
+
+import shutil
+import sqlite3
+
+import numpy as np
+import pytest
+
+from utmost.errors import (
+    AlreadyPublished,
+    BadTable,
+    BudgetExceeded,
+    DataChanged,
+    LedgerDamaged,
+    NeedsTable,
+    OutOfRange,
+    UnknownRelease,
+    Unsupported,
+    WrongKind,
+)
+from utmost.ledger import Ledger
+from utmost.sampling import Identifiers
+
+KEY = bytes(range(32))
+N = 300
+PROMISE = {"columns": ["n", "m"], "sensitivity": 1, "cells": 2}
+BY_ITEM = PROMISE | {"id_column": "id", "public": "id", "noise": "items"}
+
+
+def table(order=None, ids=None):
+    order = np.arange(N) if order is None else np.asarray(order)
+    names = np.array([f"person {at}" for at in range(N)], object) if ids is None else ids
+    return {"id": names[order].tolist(), "n": (np.arange(N) * 7 % 40)[order], "m": (np.arange(N) % 3)[order]}
+
+
+def opened(place, **options):
+    return Ledger.open(place / "l.db", create=True, key=KEY, **options)
+
+
+def by_item(answer):
+    """The answer by identifier."""
+    return dict(zip(answer["id"], zip(answer["n"].tolist(), answer["m"].tolist(), strict=True), strict=True))
+
+
+SHUFFLED, OTHER = np.random.default_rng(1).permutation(N), np.random.default_rng(2).permutation(N)
+
+
+@pytest.mark.parametrize("derived", [False, True])
+def test_the_order_of_the_rows_changes_no_answer(tmp_path, derived):
+    """Published, published again, relaxed and viewed in orders of their own: item by item the same, in two ledgers."""
+    said = []
+    for at, (first, then) in enumerate([(np.arange(N), SHUFFLED), (OTHER, np.arange(N))]):
+        (tmp_path / str(at)).mkdir()
+        with opened(tmp_path / str(at), derived=derived) as ledger:
+            strict = ledger.publish("r", table(first), **BY_ITEM, epsilon="1/2")
+            assert strict["id"] == table(first)["id"], "the answer follows the table"
+            again = ledger.publish("r", table(then), **BY_ITEM, epsilon="1/2")
+            loose = ledger.relax("r", table(then), epsilon=2)
+            assert loose["id"] == again["id"] == table(then)["id"]
+            viewed = {e: ledger.view("r", epsilon=e) for e in (1, "1/4", "1/2")}
+            middle = by_item(ledger.relax("r", table(then), epsilon=1))
+            assert by_item({"id": strict["id"], **viewed[1]}) == middle
+            assert by_item({"id": strict["id"], **viewed["1/2"]}) == by_item(again) == by_item(strict)
+            said.append((by_item(strict), by_item(loose), middle, by_item({"id": strict["id"], **viewed["1/4"]})))
+            assert ledger.verify().responses == 4
+            assert str(ledger.spent("r")) == "epsilon=2"
+    assert said[0] == said[1]
+    assert len(set(map(str, said[0]))) == 4
+
+
+def test_both_doors_give_the_same_values(tmp_path):
+    """What workers answer from the ledger's secret is what the ledger keeps, at every level of the same path."""
+    path = ["1/2", 3, 1, "1/4"]
+    (tmp_path / "a").mkdir()
+    with opened(tmp_path / "a") as ledger:
+        kept = [ledger.publish("r", table(), **BY_ITEM, epsilon=path[0])]
+        kept += [ledger.relax("r", table(SHUFFLED), epsilon=e) for e in path[1:]]
+        first_key = ledger.items.commitment_key("r")
+        viewed = ledger.items.view("r", epsilon=3)
+    with opened(tmp_path) as ledger:
+        values, ids = {name: table()[name] for name in ("n", "m")}, [Identifiers.of(table()["id"])]
+        key = ledger.items.commitment_key("r", **PROMISE)
+        assert key.secret == first_key.secret
+        halves = [
+            key.committed([Identifiers.of(table()["id"][at])], {n: v[at] for n, v in values.items()})
+            for at in (slice(0, 100), slice(100, N))
+        ]
+        made = ledger.items.publish("r", halves[1] + halves[0], **PROMISE, id_column="id", epsilon=path[0])
+        releases = [made, *(ledger.items.relax("r", halves[0] + halves[1], epsilon=e) for e in path[1:])]
+        for one, answer in zip(releases, kept, strict=True):
+            assert by_item({"id": table()["id"], **one.responses(ids, values)}) == by_item(answer)
+        assert by_item({"id": table()["id"], **viewed.responses(ids, values)}) == by_item(kept[1])
+        last = releases[-1]
+        moved = last.moved(ids, releases[1].responses(ids, values), at=releases[1].level)
+        assert by_item({"id": table()["id"], **moved}) == by_item(kept[-1])
+        assert ledger.verify().events == 5
+        assert ledger.levels("r") == tuple(sorted(last.path))
+
+
+def test_what_is_asked_again_is_the_same_and_spends_nothing(tmp_path):
+    with opened(tmp_path) as ledger:
+        ledger.budget("r", limit=2)
+        key = ledger.items.commitment_key("r", **PROMISE)
+        committed = key.committed([Identifiers.of(table()["id"])], table())
+        asks = PROMISE | {"id_column": ["id"], "request": "job 7"}
+        first = ledger.items.publish("r", committed, **asks, epsilon=1)
+        assert ledger.items.publish("r", committed, **asks, epsilon=1).secret == first.secret
+        for _ in range(2):
+            assert ledger.items.relax("r", committed, epsilon=2).level.power == 2
+            assert ledger.items.view("r", epsilon="1/2").level.power * 2 == 1
+        assert ledger.verify().events == 5
+        with pytest.raises(BudgetExceeded):
+            ledger.items.relax("r", committed, epsilon=3)
+        with pytest.raises(NeedsTable):
+            ledger.items.view("r", epsilon=3)
+        with pytest.raises(AlreadyPublished):
+            ledger.items.publish("r", committed, **asks, epsilon="1/3")
+        with pytest.raises(AlreadyPublished):
+            ledger.items.publish("r", committed, **asks | {"columns": "n"}, epsilon=1)
+        with pytest.raises(UnknownRelease):
+            ledger.items.commitment_key("other")
+        assert ledger.items.commitment_key("r", version=2, **PROMISE).secret != key.secret
+        with pytest.raises(OutOfRange):
+            ledger.items.commitment_key("r", version=3, **PROMISE)
+
+
+@pytest.mark.parametrize("change", ["value", "exchange", "identifier", "type", "row", "twice"])
+def test_a_changed_table_is_refused_by_its_item_block(tmp_path, change):
+    """Through both doors; the message names no value and no identifier, and nothing is spent."""
+    other = table(SHUFFLED)
+    if change == "value":
+        other["n"][5] += 1
+    elif change == "exchange":
+        at = np.flatnonzero(other["n"] != other["n"][0])[0]
+        other["n"][[0, at]] = other["n"][[at, 0]]
+    elif change == "identifier":
+        other["id"][3] = "person 300"
+    elif change == "type":
+        other["id"] = list(range(N))
+    elif change == "row":
+        other = {name: column[:-1] for name, column in other.items()}
+    else:
+        other["id"][3] = other["id"][4]
+    with opened(tmp_path) as ledger:
+        ledger.publish("r", table(), **BY_ITEM, epsilon=1)
+        with pytest.raises(BadTable if change == "twice" else DataChanged) as refused:
+            ledger.relax("r", other, epsilon=2)
+        assert change in ("row", "twice") or "item block" in str(refused.value)
+        assert "person" not in str(refused.value)
+        key = ledger.items.commitment_key("e", **PROMISE)
+        before, after = (key.committed([Identifiers.of(t["id"])], t) for t in (table(), other))
+        ledger.items.publish("e", before, **PROMISE, id_column="id", epsilon=1, independent=True)
+        with pytest.raises(DataChanged):
+            ledger.items.relax("e", after, epsilon=2)
+        with pytest.raises(DataChanged):
+            ledger.items.publish("e", after, **PROMISE, id_column="id", epsilon=1)
+        assert {str(ledger.spent(name)) for name in "re"} == {"epsilon=1"}
+        assert ledger.verify()
+
+
+def test_releases_do_not_share_noise(tmp_path):
+    """Of two names, versions, tables that differ in one value, and ledgers, the noise is another everywhere."""
+    zeros = table() | {"n": np.zeros(N, int), "m": np.zeros(N, int)}
+    one = zeros | {"n": np.eye(1, N, dtype=int)[0]}
+    found = []
+    for at, (key, first) in enumerate([(KEY, zeros), (bytes(32), zeros), (KEY, one)]):
+        (tmp_path / str(at)).mkdir()
+        with Ledger.open(tmp_path / str(at) / "l.db", create=True, key=key) as ledger:
+            for name, version in (("r", 1), ("r", 2), ("s", 1)):
+                asks = BY_ITEM | {"name": name, "version": version, "dataset": "d"}
+                answer = ledger.publish(table=first, **asks, epsilon="1/10")
+                found += [answer["n"] - first["n"], answer["m"]]
+    for at, mine in enumerate(found):
+        for other in found[:at]:
+            assert abs(np.corrcoef(mine, other)[0, 1]) < 5 / N**0.5
+            assert (mine == other).mean() < 0.3
+
+
+def test_what_cannot_be_released_by_item_is_refused(tmp_path):
+    with opened(tmp_path) as ledger:
+        for changes, error in (
+            ({"id_column": None, "drop": "id", "public": ()}, OutOfRange),
+            ({"noise": "cells"}, OutOfRange),
+        ):
+            with pytest.raises(error):
+                ledger.publish("r", table(), **BY_ITEM | changes, epsilon=1)
+        for ids, error in (([0.5, 1.5], WrongKind), ([None, "a"], BadTable), (["a", "a"], BadTable)):
+            with pytest.raises(error):
+                ledger.publish("r", {"id": ids, "n": [1, 2], "m": [1, 2]}, **BY_ITEM, epsilon=1)
+        none = ledger.items.commitment_key("r", **PROMISE).committed([Identifiers.of([])], {"n": [], "m": []})
+        with pytest.raises(BadTable):
+            ledger.items.publish("r", none, **PROMISE, id_column="id", epsilon=1)
+        with pytest.raises(OutOfRange):
+            ledger.items.publish("r", none, **PROMISE, id_column="n", epsilon=1)
+        assert ledger.verify().events == 1
+
+
+def test_a_release_stays_with_its_door_and_its_noise(tmp_path):
+    with opened(tmp_path) as ledger:
+        rows = {name: value for name, value in BY_ITEM.items() if name != "noise"}
+        ledger.publish("kept", table(), **BY_ITEM, epsilon=1)
+        ledger.publish("rows", table(), **rows, epsilon=1, dataset="kept")
+        key = ledger.items.commitment_key("engine", **PROMISE)
+        committed = key.committed([Identifiers.of(table()["id"])], table())
+        ledger.items.publish("engine", committed, **PROMISE, id_column="id", epsilon=1, dataset="kept")
+        mine = ledger.items.commitment_key("kept").committed([Identifiers.of(table()["id"])], table())
+        for call in (
+            lambda: ledger.relax("engine", table(), epsilon=2),
+            lambda: ledger.view("engine", epsilon=1),
+            lambda: ledger.view("engine", epsilon="1/2"),
+            lambda: ledger.items.relax("kept", mine, epsilon=2),
+            lambda: ledger.items.view("rows", epsilon=1),
+            lambda: ledger.items.commitment_key("rows"),
+        ):
+            with pytest.raises(Unsupported):
+                call()
+        with pytest.raises(AlreadyPublished):
+            ledger.publish("rows", table(), **BY_ITEM, epsilon=1, dataset="kept")
+        with pytest.raises(AlreadyPublished):
+            ledger.publish("kept", table(), **rows, epsilon=1)
+        assert ledger.verify().responses == 3
+
+
+def test_a_ledger_that_is_put_back_repeats_itself(tmp_path):
+    """Asked in the same order, without a witness, it gives the very values; what is stored is checked against them."""
+    with opened(tmp_path, witness=False) as ledger:
+        ledger.publish("r", table(), **BY_ITEM, epsilon=1)
+    shutil.copy(tmp_path / "l.db", tmp_path / "old.db")
+    said = []
+    for _ in range(2):
+        with opened(tmp_path, witness=False) as ledger:
+            said.append([by_item(ledger.relax("r", table(SHUFFLED), epsilon=e)) for e in (3, 2)])
+        shutil.copy(tmp_path / "old.db", tmp_path / "l.db")
+    assert said[0] == said[1]
+
+
+def test_changed_tags_are_found_out(tmp_path):
+    with opened(tmp_path, witness=False) as ledger:
+        ledger.publish("r", table(), **BY_ITEM, epsilon=1)
+    with sqlite3.connect(tmp_path / "l.db") as store:
+        (tags,) = store.execute("SELECT content FROM utmost_parts WHERE event = 2 AND part = 1").fetchone()
+        store.execute("UPDATE utmost_parts SET content = ? WHERE event = 2 AND part = 1", (tags[16:] + tags[:16],))
+    store.close()
+    with opened(tmp_path, witness=False) as ledger:
+        with pytest.raises(LedgerDamaged):
+            ledger.relax("r", table(), epsilon=2)
+        with pytest.raises(LedgerDamaged):
+            ledger.verify()
+
+
+def test_many_blocks_of_rows_and_half_steps(tmp_path):
+    """More rows than are stored together; a place in the block that all levels share; integers for identifiers."""
+    n = 70_000
+    big = {"id": np.arange(n), "n": np.arange(n) % 9}
+    order = np.random.default_rng(3).permutation(n)
+    asks = {"columns": "n", "id_column": "id", "public": "id", "noise": "items"}
+    promise = {"sensitivity": 3, "cells": 1, "half_step": True}
+    with opened(tmp_path) as ledger:
+        strict = ledger.publish("r", big, **asks, **promise, epsilon=1)
+        loose = ledger.relax("r", {name: column[order] for name, column in big.items()}, epsilon=2)
+        assert not ((strict["n"][order] - loose["n"]) % 3).any()
+        made = ledger.items.view("r", epsilon=2)
+        assert (made.responses([Identifiers.of(big["id"])], big)["n"][order] == loose["n"]).all()
+        assert ledger.verify().cells == 2 * n
+
+
+def test_frozen_releases(tmp_path):
+    """What a ledger derives from its key, its names and a table: no later version may derive anything else."""
+    with opened(tmp_path) as ledger:
+        small = {"id": ["a", "b", "c"], "n": [10, 20, 30]}
+        asks = {"columns": "n", "id_column": "id", "public": "id", "noise": "items", "sensitivity": 1, "cells": 1}
+        found = [ledger.publish("r", small, **asks, epsilon="1/10")["n"]]
+        found += [list(ledger.relax("r", small, epsilon=e)["n"]) for e in (1, "1/2", "1/100")]
+    assert found == FROZEN
+
+
+FROZEN = [[9, 8, 31], [9, 20, 31], [11, 17, 31], [-23, -21, 141]]

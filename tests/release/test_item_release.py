@@ -1,0 +1,263 @@
+"""A release by item is a function of secret, path and items, and its levels have the joint law of the process."""
+
+import pickle
+from fractions import Fraction
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2
+from tests.goodness import chi_square
+
+from utmost.errors import BadTable, NotANumber, OutOfRange
+from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.noise import DiscreteStaircase, Geometric
+from utmost.privacy import Unit
+from utmost.release import CommitmentKey, ItemCommitment, ItemRelease
+from utmost.release.item_commitment import BLOCKS, first_difference
+from utmost.release.lattice import lattice_of
+from utmost.sampling import Identifiers
+
+SECRET = bytes(range(32))
+ONE = Unit(sensitivity=1, cells=1, neighbours="add-remove")
+COUNTS = lattice_of("integers", ONE)
+LEVELS = tuple(map(level, ("1/2", 1, 2)))
+
+
+def release(path=LEVELS, lattice=COUNTS, columns=("n",), secret=SECRET, at=None):
+    return ItemRelease(secret, columns, lattice, tuple(path), at or path[-1])
+
+
+def noise(path, count, **changes):
+    """The noise of many items at each level of a path, from responses to zeros."""
+    ids, zeros, made = [Identifiers.of(np.arange(count))], {"n": np.zeros(count, np.int64)}, release(path, **changes)
+    return {at: made.responses(ids, zeros, at)["n"] for at in path}
+
+
+@pytest.mark.parametrize("path", list(permutations(LEVELS)), ids=lambda path: " ".join(str(one.power) for one in path))
+def test_levels_in_any_order_have_the_joint_law(path):
+    """Fresh, relaxed, tightened and bridged: the joint law of three levels, by chi-square over their whole grid."""
+    n, reach = 60_000, 3
+    found = noise(path, n)
+    inside = np.all([np.abs(found[at]) <= reach for at in LEVELS], axis=0)
+    index = np.zeros(n, np.int64)
+    for at in LEVELS:
+        index = index * (2 * reach + 1) + found[at] + reach
+    seen = np.bincount(index[inside], minlength=(2 * reach + 1) ** 3).astype(float)
+    axis = np.arange(-reach, reach + 1)
+    wanted = n * joint_pmf(np.meshgrid(axis, axis, axis, indexing="ij"), LEVELS).ravel()
+    large = wanted >= 10
+    seen = np.append(seen[large], n - seen[large].sum())
+    wanted = np.append(wanted[large], n - wanted[large].sum())
+    assert chi2.sf(((seen - wanted) ** 2 / wanted).sum(), wanted.size - 1) > 1e-5
+
+
+@given(st.lists(st.text(max_size=8), unique=True, min_size=1, max_size=40), st.randoms(use_true_random=False))
+def test_order_batch_and_partition_change_no_byte(identifiers, random):
+    """Any order, cut anywhere: item by item the same."""
+    values = {name: random.getrandbits(30) for name in identifiers}
+    made = release(tuple(map(level, (1, 3, 2))))
+
+    def answers(names):
+        table = {"n": np.array([values[name] for name in names], np.int64)}
+        return made.responses([Identifiers.of(names)], table)["n"].tolist() if names else []
+
+    whole = dict(zip(identifiers, answers(identifiers), strict=True))
+    names = identifiers[:]
+    random.shuffle(names)
+    cut = random.randrange(len(names) + 1)
+    assert answers(names[:cut]) + answers(names[cut:]) == [whole[name] for name in names]
+
+
+def test_batches_beyond_a_chunk_and_a_pickled_release_change_no_byte():
+    n = 70_000
+    ids, values = np.arange(n), np.arange(n) % 11
+    made = release()
+    whole = made.responses([Identifiers.of(ids)], {"n": values})["n"]
+    worker = pickle.loads(pickle.dumps(made))
+    for cut in (1, 32_768, 32_769):
+        parts = [
+            worker.responses([Identifiers.of(ids[at])], {"n": values[at]})["n"] for at in (slice(cut), slice(cut, n))
+        ]
+        assert (np.concatenate(parts) == whole).all()
+
+
+def test_responses_move_between_levels_without_values():
+    ids, values = [Identifiers.of(np.arange(500))], {"n": np.arange(500), "m": [at * 2**70 for at in range(500)]}
+    made = release(columns=("n", "m"))
+    for at, to in product(LEVELS, LEVELS):
+        moved = made.moved(ids, made.responses(ids, values, at), at, to)
+        assert all((moved[name] == made.responses(ids, values, to)[name]).all() for name in values)
+
+
+def test_an_earlier_level_does_not_change_when_another_is_answered():
+    before, after = noise(LEVELS[:2], 1000), noise(LEVELS, 1000)
+    assert all((before[at] == after[at]).all() for at in before)
+
+
+def test_columns_releases_lattices_and_paths_are_apart():
+    """Of two releases that differ in anything the noise differs, and looks uncorrelated."""
+    n = 20_000
+    base = noise(LEVELS[:1], n)[LEVELS[0]]
+    double = lattice_of("integers", Unit(sensitivity=1, cells=2, neighbours="add-remove"))
+    others = [
+        noise(LEVELS[:1], n, secret=bytes(32))[LEVELS[0]],
+        noise((level(1),), n, lattice=double)[level(1)],  # the same level of one step, of another release
+        noise((LEVELS[1], LEVELS[0]), n)[LEVELS[1]],
+        release(LEVELS[:1], columns=("m",)).responses([Identifiers.of(np.arange(n))], {"m": np.zeros(n, int)})["m"],
+    ]
+    for other in others:
+        assert abs(np.corrcoef(base, other)[0, 1]) < 5 / n**0.5
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), 50])
+def test_levels_at_the_ends_have_their_law(epsilon):
+    found = noise((level(epsilon),), 50_000)[level(epsilon)]
+    assert chi_square(found, Geometric(epsilon=epsilon).cdf) > 1e-5
+
+
+def test_half_step_noise_keeps_its_place_at_all_levels():
+    """The staircase law at each level, and differences of levels that are multiples of the block."""
+    lattice = lattice_of("integers", Unit(sensitivity=5, cells=1, neighbours="add-remove"), half_step=True)
+    found = noise(LEVELS, 50_000, lattice=lattice)
+    for at in LEVELS:
+        assert chi_square(found[at], DiscreteStaircase.half_step(at, 5).cdf) > 1e-5
+    assert not ((found[LEVELS[0]] - found[LEVELS[1]]) % 5).any()
+
+
+def test_reals_are_snapped_and_written_on_their_grid():
+    lattice = lattice_of("reals", ONE, grid="1/16")
+    made = release(LEVELS, lattice)
+    ids = [Identifiers.of(["a", "b"])]
+    found = made.responses(ids, {"n": np.array([0.1, 1e6])})["n"]
+    assert found.dtype == np.float64
+    assert not (found * 16 % 1).any()
+    with pytest.raises(NotANumber):
+        made.responses(ids, {"n": np.array([0.1, np.nan])})
+
+
+def test_huge_values_and_huge_noise_are_integers():
+    wide = release((level(Fraction(1, 10**30)),))
+    found = wide.responses([Identifiers.of([1, 2])], {"n": [2**200, -(2**63)]})["n"]
+    assert found.dtype == object
+    assert found[0] != 2**200
+    one = Unit(sensitivity=10**45, cells=1, neighbours="add-remove")
+    assert release((level(1),), lattice_of("integers", one)).responses([Identifiers.of([1])], {"n": [0]})["n"][0] != 0
+    with pytest.raises(OutOfRange, match="1e-50"):
+        release((level(Fraction(1, 10**60)),)).responses([Identifiers.of([1])], {"n": [0]})
+
+
+def test_what_does_not_fit_is_refused():
+    made, ids = release(), [Identifiers.of([1, 2])]
+    for values, error in (({}, BadTable), ({"n": [1]}, BadTable), ({"n": [1, None]}, NotANumber)):
+        with pytest.raises(error):
+            made.responses(ids, values)
+    with pytest.raises(OutOfRange):
+        made.responses(ids, {"n": [1, 2]}, level(5))
+    for path, at in (((), level(1)), ((level(1), level(1)), level(1)), ((level(1),), level(2))):
+        with pytest.raises(OutOfRange):
+            ItemRelease(SECRET, ("n",), COUNTS, path, at)
+    assert made.responses([Identifiers.of([])], {"n": []})["n"].size == 0
+
+
+def test_no_repr_shows_a_secret():
+    key = CommitmentKey(SECRET, ("n",), COUNTS)
+    assert not any(str(SECRET) in text or SECRET.hex() in text for text in (repr(release()), repr(key)))
+
+
+def test_frozen_noise():
+    """These numbers are in users' releases: no later version may give others."""
+    ids, zeros = [Identifiers.of(["a", "b", "c"]), Identifiers.of([1, 2, 3])], {"n": [0, 0, 0]}
+    path = tuple(map(level, ("1/100", 1, "1/10", "1/1000", 2)))
+    made = release(path)
+    assert {str(at.power): made.responses(ids, zeros, at)["n"].tolist() for at in path} == FROZEN
+    lattice = lattice_of("integers", Unit(sensitivity=7, cells=1, neighbours="add-remove"), half_step=True)
+    assert release((level(1),), lattice).responses(ids, zeros)["n"].tolist() == FROZEN_PLACES
+
+
+FROZEN = {
+    "1/100": [30, -127, -40],
+    "1": [-1, 1, -2],
+    "1/10": [-5, 14, -22],
+    "1/1000": [11, -132, -1023],
+    "2": [0, 0, -2],
+}
+FROZEN_PLACES = [9, 1, 2]
+
+
+# ------------------------------------------------------------ commitments
+
+
+def committed(table, secret=SECRET, ids=None):
+    names = tuple(table)
+    items = [Identifiers.of(np.arange(len(table[names[0]])) if ids is None else ids)]
+    return CommitmentKey(secret, names, COUNTS).committed(items, table)
+
+
+@given(st.lists(st.tuples(st.text(max_size=6), st.integers()), unique_by=lambda row: row[0], max_size=40),
+       st.randoms(use_true_random=False))  # fmt: skip
+def test_a_commitment_is_a_sum_over_any_partition(rows, random):
+    def of(some):
+        key = CommitmentKey(SECRET, ("n",), COUNTS)
+        return key.committed([Identifiers.of([name for name, _ in some])], {"n": [value for _, value in some]})
+
+    whole, shuffled = of(rows), rows[:]
+    random.shuffle(shuffled)
+    cut = random.randrange(len(rows) + 1)
+    parts = of(shuffled[:cut]), of(shuffled[cut:])
+    assert (parts[0] + parts[1]).content == whole.content
+    blocks = np.concatenate([np.arange(BLOCKS), np.arange(BLOCKS)])
+    assert ItemCommitment.of_sums(blocks, np.concatenate([part.sums for part in parts])).content == whole.content
+    assert whole.rows == len(rows)
+
+
+def test_any_change_is_seen_in_its_block():
+    """A value, an identifier, two values exchanged, a row more, less or twice; and values moved to another column."""
+    table = {"n": [5, 7, 9], "m": [1, 2, 3]}
+    before = committed(table)
+    changes = [
+        ({"n": [5, 7, 10], "m": [1, 2, 3]}, None),
+        ({"n": [7, 5, 9], "m": [1, 2, 3]}, None),
+        (table, [0, 1, 3]),
+        (table, ["0", "1", "2"]),
+        ({"n": [1, 2, 3], "m": [5, 7, 9]}, None),
+        ({"n": [5, 7], "m": [1, 2]}, None),
+        ({"n": [5, 7, 9, 9], "m": [1, 2, 3, 3]}, [0, 1, 2, 2]),
+    ]
+    for other, ids in changes:
+        after = committed(other, ids=ids)
+        assert first_difference(before.content, after.content) > 0
+        assert not np.array_equal(before.sums, after.sums)
+    assert first_difference(before.content, committed(table).content) == 0
+    assert committed(table, bytes(32)).content != before.content
+
+
+def test_sums_are_those_of_rows_modulo_2_to_128():
+    """Against Python's integers, one row at a time, where limbs carry."""
+    n = 2000
+    whole = committed({"n": np.arange(n)})
+    total = sum(
+        sum(int(limb) << 16 * i for i, limb in enumerate(row[1:]))
+        for at in range(n)
+        for row in committed({"n": [at]}, ids=[at]).sums
+        if row[0]
+    )
+    mine = sum(sum(int(limb) << 16 * i for i, limb in enumerate(row[1:])) for row in whole.sums)
+    assert (total - mine) % 2**128 == 0
+    assert total >= 2**128, "so that something was carried out"
+    assert pickle.loads(pickle.dumps(whole)).content == whole.content
+
+
+@pytest.mark.parametrize(("rows", "blocks"), [(0, 1), (1, 1), (3, 4), (1024, 1024), (5000, 1024)])
+def test_a_small_table_has_few_blocks(rows, blocks):
+    found = committed({"n": np.arange(rows)})
+    assert (found.blocks, len(found.content)) == (blocks, 24 * blocks)
+
+
+def test_sums_that_are_none_are_refused():
+    for blocks, sums in (([1024], np.zeros((1, 9))), ([-1], np.zeros((1, 9))), ([0], np.zeros((1, 8)))):
+        with pytest.raises(OutOfRange):
+            ItemCommitment.of_sums(blocks, sums)
