@@ -1,4 +1,4 @@
-"""The application that a web server runs: the API behind its guards, with health and metrics beside it."""
+"""The application that a web server runs: API and pages behind their guards, with health and metrics beside them."""
 
 import json
 import logging
@@ -19,6 +19,9 @@ from utmost.service.description import describe
 from utmost.service.guards import LOG, Guards
 from utmost.service.metrics import Metrics
 from utmost.service.openid import OpenId
+from utmost.service.page_forms import forms
+from utmost.service.page_rendering import problem_page, wants_page
+from utmost.service.pages import pages
 from utmost.service.problems import BROKEN, MEDIA_TYPE, problem, problem_of, problem_of_shape, status_of
 from utmost.service.service import Service
 from utmost.service.settings import Settings
@@ -79,7 +82,8 @@ def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastA
     app.state.service, app.state.metrics = service, Metrics()
     app.state.openid = OpenId(settings.oidc_issuer, settings.oidc_audience) if settings.oidc_issuer else None
     app.state.identified = identified
-    app.include_router(router)
+    for part in (router, pages, forms):
+        app.include_router(part)
     app.add_exception_handler(UtmostError, _refused)
     app.add_exception_handler(RequestValidationError, _misshapen)
     app.add_exception_handler(HTTPException, _missing)
@@ -113,24 +117,27 @@ async def _refused(request: Request, error: Exception) -> Response:
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotAuthenticated) else {}
     if status_of(error) == 503:
         headers["Retry-After"] = "1"
-    return _problem(problem_of(error), headers)
+    return _problem(request, problem_of(error), headers)
 
 
 async def _misshapen(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return _problem(problem_of_shape(error.errors()), {})
+    return _problem(request, problem_of_shape(error.errors()), {})
 
 
 async def _missing(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     title = "".join(HTTPStatus(error.status_code).phrase.title().split())
-    return _problem(problem(error.status_code, title, str(error.detail)), dict(error.headers or {}))
+    found = problem(error.status_code, title, str(error.detail))
+    return _problem(request, found, dict(error.headers or {}))
 
 
 async def _broken(request: Request, error: Exception) -> Response:
     """Whatever nobody thought of; the guards write it down."""
-    return _problem(problem(500, "ServiceBroken", BROKEN), {})
+    return _problem(request, problem(500, "ServiceBroken", BROKEN), {})
 
 
-def _problem(found: dict[str, Any], headers: dict[str, str]) -> Response:
+def _problem(request: Request, found: dict[str, Any], headers: dict[str, str]) -> Response:
+    if wants_page(request):
+        return problem_page(request, found, headers)
     return JSONResponse(found, status_code=found["status"], media_type=MEDIA_TYPE, headers=headers)

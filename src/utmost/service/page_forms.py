@@ -1,0 +1,279 @@
+"""What the forms of the pages do: the verbs of the API, each once for the key that its form carries."""
+
+import json
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from utmost.errors import BadTable, OutOfRange, UtmostError
+from utmost.exact import Level
+from utmost.service.api import Served, read_level
+from utmost.service.approvals import Proposal
+from utmost.service.page_rendering import render, see
+from utmost.service.page_session import Filled, Sent, Viewer, bearer_of, end_session, fresh_guest, put_session
+from utmost.service.page_tables import brought_table, check_file
+from utmost.service.page_tools import asked_level
+from utmost.service.problems import status_of
+from utmost.service.service import Service
+from utmost.service.terms import Terms
+from utmost.service.tokens import Grant, Token
+
+forms = APIRouter(include_in_schema=False)
+
+_TERMS = ("sensitivity", "cells", "neighbours", "grid", "largest", "id_column", "dataset")
+_LONGEST = 4000
+
+
+def _key(sent: Filled) -> str:
+    """The idempotency key of a form: sent twice, it takes place once."""
+    return sent.text("key")
+
+
+@forms.get("/login")
+def login_page(request: Request, next: str = "") -> Response:
+    """Where a token is pasted."""
+    return render(request, "login.html", None, following=_own_path(next), problem="")
+
+
+@forms.post("/login")
+def login(request: Request, sent: Sent) -> Response:
+    """Put a valid token into the cookie."""
+    presented, following = sent.text("token"), _own_path(sent.text("next"))
+    try:
+        bearer_of(request, presented)
+    except UtmostError as error:
+        problem = "This token is not valid: it may have expired, been revoked, or been cut short."
+        if status_of(error) != 401:
+            raise
+        return render(request, "login.html", None, 401, following=following, problem=problem)
+    response = see(request, following or "/releases")
+    put_session(request, response, presented)
+    return response
+
+
+@forms.post("/logout")
+def logout(request: Request, sent: Sent) -> Response:
+    """Forget the token in this browser; it stays valid elsewhere."""
+    response = see(request, "/login")
+    end_session(request, response)
+    put_session(request, response, fresh_guest())
+    response.headers["Clear-Site-Data"] = '"cache"'
+    return response
+
+
+def _own_path(text: str) -> str:
+    """A path of this site, or nothing: no sign-in leads elsewhere.
+
+    >>> _own_path("/release?name=a"), _own_path("//elsewhere.example"), _own_path("https://elsewhere.example")
+    ('/release?name=a', '', '')
+    """
+    is_own = text.startswith("/") and not text.startswith(("//", "/\\")) and text.isprintable() and len(text) < 2000
+    return text if is_own else ""
+
+
+@forms.post("/proposals")
+def propose(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Propose to publish or to relax."""
+    verb, at = sent.text("verb"), asked_level(sent.text("epsilon"))
+    terms = _terms(sent) if verb == "publish" else None
+    options: dict[str, Any] = {"version": sent.number("version") or 1, "terms": terms, "reason": sent.text("reason")}
+    service.proposals.propose(viewer, _key(sent), verb, sent.text("release"), at, **options)
+    return see(request, "/proposals", done="proposed")
+
+
+@forms.post("/proposals/decision")
+def decide(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Approve or refuse a proposal."""
+    service.proposals.decide(viewer, sent.text("proposal"), sent.text("state"))
+    return see(request, "/proposals", done=sent.text("state"))
+
+
+@forms.post("/proposals/table")
+def bring(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Bring the table of an approved proposal."""
+    wanted = sent.text("proposal")
+    found = next((one for one in service.proposals.all(viewer) if one.name == wanted), None)
+    if found is None:
+        raise OutOfRange("a proposal must be there", came="none of this name", where="proposal")
+    return _brought(request, service, viewer, sent, found)
+
+
+def _brought(request: Request, service: Service, viewer: Token, sent: Filled, found: Proposal) -> Response:
+    name, version, proposal = found.release, found.version, found.name
+    if found.verb == "publish":
+        terms = Terms.read(found.facts)
+        return _publish(request, service, viewer, sent, name, found.level, terms, version, proposal)
+    return _relax(request, service, viewer, sent, name, found.level, version, proposal)
+
+
+@forms.post("/publish")
+def publish(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Publish a table at once, where no second person is asked for."""
+    at, version = asked_level(sent.text("epsilon")), sent.number("version")
+    return _publish(request, service, viewer, sent, sent.text("release"), at, _terms(sent), version, None)
+
+
+def _publish(
+    request: Request,
+    service: Service,
+    viewer: Token,
+    sent: Filled,
+    name: str,
+    at: Level,
+    terms: Terms,
+    version: int | None,
+    proposal: str | None,
+) -> Response:
+    viewer.check_role("publish")
+    table = brought_table(sent.file("table"), terms.columns)
+    service.releases.publish(viewer, _key(sent), name, table, at, terms, version=version, proposal=proposal)
+    return see(request, "/release", name=name, version=version, done="published")
+
+
+@forms.post("/relax")
+def relax(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Relax a release at once, where no second person is asked for."""
+    at, version = asked_level(sent.text("epsilon")), sent.number("version")
+    return _relax(request, service, viewer, sent, sent.text("release"), at, version, None)
+
+
+def _relax(
+    request: Request,
+    service: Service,
+    viewer: Token,
+    sent: Filled,
+    name: str,
+    at: Level,
+    version: int | None,
+    proposal: str | None,
+) -> Response:
+    found = service.releases.release(viewer, name, version)
+    viewer.check_role("relax")
+    table = brought_table(sent.file("table"), found.columns)
+    service.releases.relax(viewer, _key(sent), name, table, at, version=version, proposal=proposal)
+    return see(request, "/release", name=name, version=version, done="relaxed")
+
+
+@forms.post("/view")
+def view(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Have a noisier copy made; it spends nothing."""
+    name, at, version = sent.text("release"), asked_level(sent.text("epsilon")), sent.number("version")
+    service.releases.view(viewer, name, at, version)
+    return see(request, "/release", name=name, version=version, at=sent.text("epsilon"))
+
+
+def _terms(sent: Filled) -> Terms:
+    """The terms that a form states."""
+    given: dict[str, Any] = {name: sent.optional(name) for name in _TERMS}
+    lists = {name: sent.names(name) for name in ("columns", "public", "drop")}
+    choices = {name: sent.optional(name) for name in ("rows", "numbers")}
+    ticked = {name: sent.ticked(name) for name in ("half_step", "independent")}
+    return Terms.read(given | lists | choices | ticked)
+
+
+@forms.post("/offers")
+def offer(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Offer levels at prices."""
+    release, _, version = sent.text("release").rpartition(" ")
+    options = (sent.text("currency"), int(version) if version.isdecimal() else None)
+    service.market.offer(viewer, _key(sent), release, _prices(sent.text("prices")), *options)
+    return see(request, "/market", done="offered")
+
+
+def _prices(text: str) -> dict[Level, str]:
+    """Prices as people write them: a level and a price in each line.
+
+    Raises:
+        OutOfRange: for a line that is none.
+    """
+    found = {}
+    for line in text.splitlines():
+        level, _, price = line.partition("=")
+        if not line.strip():
+            continue
+        if not level.strip() or not price.strip():
+            raise OutOfRange("a price is written as level = price", where="prices", remedy="Write 1/4 = 10.")
+        found[asked_level(level)] = price.strip()
+    return found
+
+
+@forms.post("/offers/closing")
+def close_offer(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Take an offer back."""
+    service.market.close_offer(viewer, sent.text("offer"))
+    return see(request, "/market", done="closed")
+
+
+@forms.post("/orders")
+def order(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Order a level."""
+    service.market.order(viewer, _key(sent), sent.text("offer"), asked_level(sent.text("epsilon")))
+    return see(request, "/market", done="ordered")
+
+
+@forms.post("/orders/decision")
+def decide_order(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Approve or refuse an order."""
+    service.market.decide_order(viewer, sent.text("order"), sent.text("state"))
+    return see(request, "/market", done=sent.text("state"))
+
+
+@forms.post("/tokens")
+def make_token(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Make a token, and say this once what its bearer presents."""
+    options: dict[str, Any] = {"days": sent.optional("days") or 90, "subject": sent.optional("subject")}
+    about = (sent.text("owner"), sent.text("role"), _grants(sent.text("grants")))
+    made, presented = service.bearers.make(viewer, _key(sent), *about, **options)
+    return render(request, "token_made.html", viewer, made=made, presented=presented)
+
+
+def _grants(text: str) -> tuple[Grant, ...]:
+    """Grants as people write them: a release in each line, and after a sign <= the largest level."""
+    found = []
+    for line in text.splitlines():
+        name, _, most = line.partition("<=")
+        if line.strip():
+            found.append(Grant(name.strip(), read_level(most.strip()) if most.strip() else None))
+    return tuple(found)
+
+
+@forms.post("/tokens/revocation")
+def revoke(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Revoke a token at once."""
+    service.bearers.revoke(viewer, sent.text("token"))
+    return see(request, "/tokens", done="revoked")
+
+
+@forms.post("/budgets")
+def limit(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Set the limit of a dataset."""
+    service.audit.limit(viewer, sent.text("dataset"), asked_level(sent.text("epsilon")))
+    return see(request, "/budgets", done="limited")
+
+
+@forms.post("/verify/ledger")
+def verify_ledger(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Recompute everything in the ledger."""
+    found = service.audit.verify(viewer)
+    return render(request, "verified.html", viewer, found=found, receipt=service.audit.receipt(viewer))
+
+
+@forms.post("/verify/receipt")
+def check_receipt(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Check that the ledger still holds what a receipt is about."""
+    service.audit.check_receipt(viewer, sent.text("receipt")[:_LONGEST])
+    return see(request, "/verify", done="holds")
+
+
+@forms.post("/verify/table")
+def verify_table(request: Request, viewer: Viewer, sent: Sent) -> Response:
+    """Check that a released table is what its statement says; nothing of it is kept."""
+    try:
+        said = json.loads(sent.file("statement"))
+    except (ValueError, RecursionError):
+        raise BadTable("a statement must be a JSON file", came="something else", where="statement") from None
+    if not isinstance(said, dict):
+        raise BadTable("a statement must be a JSON object", came="something else", where="statement")
+    radius = check_file(sent.file("table"), said)
+    shown = {name: said.get(name, "") for name in ("epsilon", "rows", "guarantee")}
+    return render(request, "statement_holds.html", viewer, radius=radius, said=shown)

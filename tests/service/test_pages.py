@@ -1,0 +1,419 @@
+"""The pages without a browser: who sees what, hostile names, cookies, and forms that nobody can forge."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+
+from service.conftest import TABLE, TERMS, publish, relax
+from service.visiting import PAGE, Visitor
+from utmost.documents import check_statement, statement_files
+from utmost.exact import level
+from utmost.service import Grant
+from utmost.service.app import application
+from utmost.service.guards import CONTENT_SECURITY
+from utmost.service.page_forms import forms
+from utmost.service.page_tables import csv_columns
+from utmost.service.page_tools import tools
+from utmost.service.pages import pages
+from utmost.service.settings import Settings
+
+HOSTILE = "<script>alert(1)</script>'\"&{{7*7}}"
+CSV = b"department,admitted\nA,601\nB,370\nC,322\n"
+TOOLS = ("/read", "/explore", "/channel", "/trust")
+PAGES = {
+    "/releases": {"recipient", "curator", "approver", "auditor", "admin"},
+    "/release?name=admissions": {"recipient", "curator", "approver", "auditor", "admin"},
+    "/verify": {"recipient", "curator", "approver", "auditor", "admin"},
+    "/proposals": {"curator", "approver"},
+    "/publish": {"curator"},
+    "/market": {"recipient", "curator"},
+    "/history": {"curator", "approver", "auditor"},
+    "/budgets": {"admin"},
+    "/tokens": {"admin"},
+    "/trail": {"auditor", "admin"},
+}
+ROLES = ("recipient", "curator", "approver", "auditor", "admin")
+
+
+@pytest.fixture
+def place(tmp_path):
+    """One store is enough here: the verbs are tested on both."""
+    return tmp_path / "releases.db"
+
+
+@pytest.fixture
+def app(service):
+    return application(service, Settings(rate=1e6, burst=10**6))
+
+
+@pytest.fixture
+def bearer(service):
+    def made(owner, role, *grants):
+        given = tuple(Grant(*grant) for grant in grants) or (Grant("*"),)
+        return service.bearers.make(None, f"{owner} {role} {len(given)} page", owner, role, given)[1]
+
+    return made
+
+
+@pytest.fixture
+def visitor(app, bearer):
+    return lambda owner, role, *grants: Visitor(app, bearer(owner, role, *grants))
+
+
+def test_each_role_sees_its_pages_and_no_others(visitor, published, service):
+    """Role times page: 200 where it may, 403 where not; and the menu lists no page that is refused."""
+    for role in ROLES:
+        seen = visitor(f"a {role}", role)
+        front = seen.get("/releases").text
+        for page, allowed in PAGES.items():
+            answer = seen.get(page)
+            assert answer.status_code == (200 if role in allowed else 403), (role, page)
+            assert answer.headers["content-security-policy"] == CONTENT_SECURITY
+            if "?" not in page:
+                assert (f'href="{page}"' in front) == (role in allowed), (role, page)
+        for page in TOOLS:
+            assert seen.get(page).status_code == 200
+
+
+def test_every_page_wants_a_token(app, published):
+    """Without one the browser is sent to sign in, and comes back to where it wanted to go."""
+    stranger = Visitor(app)
+    for page in (*PAGES, *TOOLS, "/map", "/release/table.csv?name=admissions&at=1/4"):
+        answer = stranger.get(page, follow=False)
+        assert answer.status_code == 303, page
+        assert answer.headers["location"].startswith("/login?next=%2F"), page
+    assert stranger.get("/no-such-page").status_code == 404
+
+
+def test_a_sign_in_leads_back_and_nowhere_else(app, bearer, published):
+    """To a path of this site; an address of another one is ignored."""
+    presented = bearer("Bo", "recipient")
+    elsewhere = ("//e.example/", "https://e.example", "/\\e.example", "javascript:alert(1)", "/a\n/b")
+    for wanted in ("/verify", *elsewhere):
+        visitor = Visitor(app)
+        page = visitor.get("/login", params={"next": wanted})
+        answer = visitor.fill(page, "/login", token=presented, follow=False)
+        assert answer.headers["location"] == ("/verify" if wanted == "/verify" else "/releases")
+        forced = visitor.fill(page, "/login", token=presented, next=wanted, follow=False)
+        assert forced.status_code in (303, 403)  # the proof was for the cookie before
+
+
+@pytest.mark.parametrize(("scheme", "name"), [("http", "utmost"), ("https", "__Host-utmost")])
+def test_the_cookie_is_read_by_no_script_and_sent_to_nobody_else(app, bearer, scheme, name):
+    """HttpOnly and SameSite=Strict, for the whole site; Secure and __Host- over TLS; gone after the sign-out."""
+    visitor = Visitor(app, scheme=scheme)
+    answer = visitor.fill(visitor.get("/login"), "/login", token=bearer("Bo", "recipient"), follow=False)
+    (cookie,) = answer.headers.get_list("set-cookie")
+    assert cookie.startswith(f"{name}=utmost_")
+    flags = {part.strip().lower() for part in cookie.split(";")[1:]}
+    assert flags == {"httponly", "path=/", "samesite=strict"} | ({"secure"} if scheme == "https" else set())
+    out = visitor.fill(visitor.get("/releases"), "/logout", follow=False)
+    assert "utmost_" not in " ".join(out.headers.get_list("set-cookie"))
+    assert visitor.get("/releases", follow=False).status_code == 303
+
+
+def test_a_wrong_token_signs_nobody_in(app, service, bearer, who):
+    """Wrong, cut short, revoked: one and the same words, and no token in a cookie."""
+    presented = bearer("Bo", "recipient")
+    service.bearers.revoke(who("root", "admin"), presented.split("_")[1])
+    for token in ("", "utmost_x", presented[:-1], presented):
+        visitor = Visitor(app)
+        answer = visitor.fill(visitor.get("/login"), "/login", token=token)
+        assert answer.status_code == 401
+        assert "This token is not valid" in answer.text
+        assert presented not in answer.text
+        assert visitor.get("/releases", follow=False).status_code == 303
+
+
+def test_a_token_that_is_revoked_shows_nothing_more(visitor, service, who, published):
+    """At the next page already."""
+    seen = visitor("Bo", "recipient")
+    assert seen.get("/releases").status_code == 200
+    name = next(one.name for one in service.bearers.all(who("root", "admin")) if one.owner == "Bo")
+    service.bearers.revoke(who("root", "admin"), name)
+    assert seen.get("/releases", follow=False).status_code == 303
+
+
+FORMS = {
+    *("/login", "/logout", "/proposals", "/proposals/decision", "/proposals/table", "/publish", "/relax", "/view"),
+    *("/offers", "/offers/closing", "/orders", "/orders/decision", "/tokens", "/tokens/revocation", "/budgets"),
+    *("/verify/ledger", "/verify/receipt", "/verify/table"),
+}
+
+
+def test_a_form_of_another_site_is_refused(visitor):
+    """Without the proof, with a wrong one, with that of another session, and where the browser says another site."""
+    ada, other = visitor("Ada", "curator"), visitor("Eve", "curator")
+    proof = 'name="proof" value="([0-9a-f]+)"'
+    own, foreign = (re.search(proof, one.get("/releases").text)[1] for one in (ada, other))
+    assert own != foreign
+    for action in sorted(FORMS):
+        for fields in ({"a": "b"}, {"proof": ""}, {"proof": "0" * 64}, {"proof": foreign}, {"proof": "é"}):
+            assert ada.send("POST", action, data=fields, follow=False).status_code == 403, (action, fields)
+        for site in ("cross-site", "same-site"):
+            crossed = ada.send("POST", action, data={"proof": own}, follow=False, headers={"Sec-Fetch-Site": site})
+            assert crossed.status_code == 403, (action, site)
+        assert ada.send("POST", action, json={"proof": own}, follow=False).status_code == 415, action
+    assert ada.get("/releases", follow=False).status_code == 200
+
+
+def test_the_forms_tested_are_all_there_are():
+    """Every page that takes a form stands in the list above."""
+    routes = [route for part in (forms, pages, tools) for route in part.routes]
+    assert {route.path for route in routes if "POST" in getattr(route, "methods", ())} == FORMS
+
+
+def test_hostile_names_stay_text(visitor, service, who):
+    """A release, an owner, a reason and a query that are markup: escaped on every page that shows them."""
+    publish(service, who, level("1/4"), name=HOSTILE)
+    service.proposals.propose(who(HOSTILE, "curator"), "h", "relax", HOSTILE, level(1), reason=HOSTILE)
+    seen = {role: visitor(HOSTILE, role) for role in ROLES}
+    ada = visitor("Ada", "curator")
+    offered = ada.fill(ada.get("/market"), "/offers", release=f"{HOSTILE} 1", prices="1/4 = 10\n1 = 35")
+    assert offered.status_code == 200, offered.text
+    tools = [f"/read?response={HOSTILE}", f"/explore?epsilon={HOSTILE}", f"/trust?owner={HOSTILE}&edges={HOSTILE}"]
+    hostile = {"name": HOSTILE}
+    for role, one in seen.items():
+        for page in (*PAGES, *tools, "/release"):
+            answer = one.get(page, params=hostile if page == "/release" else None)
+            assert "<script>alert" not in answer.text, (role, page)
+            assert "49" not in re.findall("&{{(.*?)}}", answer.text)
+    shown = seen["curator"].get("/releases").text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
+    assert "{{7*7}}" in shown
+
+
+def test_from_proposal_to_table_by_forms(visitor, service):
+    """A curator proposes, a second person approves, the table is brought, twice the same: published once."""
+    ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
+    asked = {"release": "admissions", "columns": "admitted", "public": "department", "epsilon": "1/4"}
+    made = ada.fill(ada.get("/publish"), "/proposals", **asked)
+    assert "waits for a second person" in made.text
+    assert "/proposals/decision" not in made.text
+    early = ada.send("POST", "/proposals/table", data={"a": "b"}, follow=False)
+    assert early.status_code == 403
+    assert "Approved." in grace.fill(grace.get("/proposals"), "/proposals/decision").text
+    page = ada.get("/proposals")
+    first = ada.fill(page, "/proposals/table", files={"table": ("a.csv", CSV, "text/csv")})
+    assert "Published." in first.text, first.text
+    again = ada.fill(page, "/proposals/table", files={"table": ("a.csv", CSV, "text/csv")})
+    assert "Published." in again.text
+    assert len(service.ledger.releases) == 1
+    other = ada.fill(page, "/proposals/table", files={"table": ("a.csv", CSV.replace(b"601", b"602"), "text/csv")})
+    assert other.status_code in (409, 422)
+    assert "602" not in other.text
+
+
+def test_relaxing_by_forms(visitor, service, who, published):
+    """Proposed from the page of the release, approved, brought; the page then shows both levels."""
+    ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
+    ada.fill(ada.get("/release?name=admissions"), "/proposals", epsilon="1", reason="better bars")
+    grace.fill(grace.get("/proposals"), "/proposals/decision")
+    (mine,) = (one.name for one in service.proposals.all(who("Ada", "curator")) if one.reason == "better bars")
+    page, files = ada.get("/proposals"), {"table": ("a.csv", CSV, "text/csv")}
+    done = ada.fill(page, "/proposals/table", where={"proposal": mine}, files=files)
+    assert "Relaxed." in done.text
+    assert [str(at) for at in service.ledger.levels("admissions")] == ["epsilon=1/4", "epsilon=1"]
+    broken = {"table": ("a.csv", b"admitted\n\xff", "text/csv")}
+    assert ada.fill(page, "/proposals/table", where={"proposal": mine}, files=broken).status_code == 422
+
+
+def test_without_a_second_person_a_table_is_published_at_once(opened, bearer):
+    """And relaxed; sent twice under its key, once."""
+    service = opened(approvals=False)
+    ada = Visitor(application(service, Settings(rate=1e6, burst=10**6)), bearer("Ada", "curator"))
+    page, files = ada.get("/publish"), {"table": ("a.csv", CSV, "text/csv")}
+    asked = {"release": "admissions", "columns": "admitted", "public": "department", "epsilon": "1/4"}
+    for _ in range(2):
+        assert "Published." in ada.fill(page, "/publish", files=files, **asked).text
+    done = ada.fill(ada.get("/release?name=admissions"), "/relax", files=files, epsilon="2")
+    assert "Relaxed." in done.text
+    assert len(service.ledger.levels("admissions")) == 2
+
+
+def test_a_table_of_true_values_never_lies_on_a_disk(visitor, published, monkeypatch):
+    """However long a file is, it stays in memory."""
+    import tempfile
+
+    def refused(*arguments, **options):
+        raise AssertionError("a file was made")
+
+    ada = visitor("Ada", "curator")
+    ada.fill(ada.get("/release?name=admissions"), "/proposals", epsilon="1")
+    page = ada.get("/verify")
+    monkeypatch.setattr(tempfile, "TemporaryFile", refused)
+    big = b"admitted\n" + b"1234567\n" * 200_000
+    files = {"table": ("a.csv", big, "text/csv"), "statement": ("s.json", b"{}", "application/json")}
+    assert ada.fill(page, "/verify/table", files=files).status_code == 422
+
+
+def test_what_a_recipient_downloads_is_what_its_statement_says(visitor, service, who, published, tmp_path):
+    """Values and statement as files: checked by the library, by the page, and refused when one cell is changed."""
+    relax(service, who, level(1))
+    bo = visitor("Bo", "recipient", ("admissions", level("1/4")))
+    page = bo.get("/release?name=admissions")
+    assert "/release/table.csv" in page.text
+    table = bo.get("/release/table.csv?name=admissions&at=1/4").content
+    statement = bo.get("/release/statement.json?name=admissions&at=1/4").content
+    (tmp_path / "t.csv").write_bytes(table)
+    (tmp_path / "t.csv.json").write_bytes(statement)
+    statement_files.check_unchanged(tmp_path / "t.csv", statement_files.read(tmp_path / "t.csv.json"))
+    assert check_statement(json.loads(statement), csv_columns(table), digested=False).radius == 12
+    assert json.loads(statement)["levels"] == ["1/4"]
+    files = {"table": ("t.csv", table, "text/csv"), "statement": ("s.json", statement, "application/json")}
+    assert "The table is what its statement says" in bo.fill(bo.get("/verify"), "/verify/table", files=files).text
+    rows = list(csv.reader(io.StringIO(table.decode())))
+    rows[1][0] = str(int(rows[1][0]) + 1)
+    changed = "\n".join(",".join(row) for row in rows).encode()
+    answer = bo.fill(bo.get("/verify"), "/verify/table", files=files | {"table": ("t.csv", changed, "text/csv")})
+    assert answer.status_code == 422
+    for at in ("1", "1/8"):
+        assert bo.get(f"/release/table.csv?name=admissions&at={at}").status_code == 404
+    assert "ε = 1<" not in page.text
+
+
+def test_to_look_at_a_page_draws_nothing(visitor, service, published):
+    """A level that is not there is made by a form alone; a reader of addresses adds none."""
+    bo = visitor("Bo", "recipient", ("admissions", level("1/4")))
+    for at in ("1/8", "1/16"):
+        assert bo.get(f"/release?name=admissions&at={at}").status_code == 200
+    assert len(service.ledger.levels("admissions")) == 1
+    page = bo.get("/release?name=admissions")
+    assert bo.fill(page, "/view", epsilon="1/8").status_code == 200
+    assert bo.fill(page, "/view", epsilon="1").status_code == 403
+    assert [str(at) for at in service.ledger.levels("admissions")] == ["epsilon=1/8", "epsilon=1/4"]
+
+
+def test_an_order_from_offer_to_view(visitor, published, service, who):
+    """Offered, ordered at the price of the step, approved; the level is then the buyer's."""
+    relax(service, who, level(1))
+    ada, bo = visitor("Ada", "curator"), visitor("Bo", "recipient", ("admissions", level("1/4")))
+    falling = ada.fill(ada.get("/market"), "/offers", prices="1/4 = 10\n1 = 9")
+    assert falling.status_code == 422
+    assert "The offer is open." in ada.fill(ada.get("/market"), "/offers", prices="1/4 = 10\n1 = 35").text
+    page = bo.get("/market")
+    assert "yours" in page.text
+    assert "25 EUR" in page.text
+    ordered = bo.fill(page, "/orders")
+    assert "Ordered." in ordered.text
+    assert "Approved." in ada.fill(ada.get("/market"), "/orders/decision").text
+    assert "ε = 1<" in bo.get("/release?name=admissions").text
+    assert "closed" in ada.fill(ada.get("/market"), "/offers/closing").text
+
+
+def test_tokens_and_budgets_by_forms(visitor, app, published):
+    """An admin makes a token, which is said once and works, and revokes it; and sets a limit."""
+    root = visitor("root", "admin")
+    page = root.get("/tokens")
+    made = root.fill(page, "/tokens", owner="Cy", role="recipient", grants="admissions <= 1/4", days="7")
+    presented = re.search("utmost_[0-9a-f]{24}_[A-Za-z0-9_-]{43}", made.text)[0]
+    assert Visitor(app, presented).get("/release?name=admissions").status_code == 200
+    again = root.fill(page, "/tokens", owner="Cy", role="recipient", grants="admissions <= 1/4", days="7")
+    assert presented not in again.text
+    assert "said only once" in again.text
+    assert presented not in root.get("/tokens").text
+    limited = root.fill(root.get("/budgets"), "/budgets", dataset="admissions", epsilon="2")
+    assert "The limit is set." in limited.text
+    assert "of 2" in limited.text
+    assert "Revoke" in root.get("/tokens").text
+
+
+def test_receipts_and_the_whole_ledger(visitor, published):
+    """A receipt of this ledger holds; any other line does not; everything is computed again at a press."""
+    auditor = visitor("Ida", "auditor")
+    page = auditor.get("/verify")
+    receipt = re.search("utmost-receipt:[^<]+", page.text)[0]
+    assert "holds everything" in auditor.fill(page, "/verify/receipt", receipt=receipt).text
+    assert auditor.fill(page, "/verify/receipt", receipt=receipt[:-1] + "x").status_code >= 400
+    assert "The ledger is sound" in auditor.fill(page, "/verify/ledger").text
+
+
+def test_a_part_of_a_page_is_answered_in_part(visitor, published):
+    """What the script sends is answered by a line for the form, or by where to go."""
+    bo = visitor("Bo", "recipient", ("admissions", level("1/4")))
+    page, part = bo.get("/release?name=admissions"), {"HX-Request": "true", "Accept": "*/*"}
+    refused = bo.fill(page, "/view", epsilon="3", headers=part)
+    assert refused.status_code == 403
+    assert refused.text.lstrip().startswith('<div class="alert"')
+    done = bo.fill(page, "/view", epsilon="1/5", headers=part)
+    assert (done.status_code, done.headers["hx-redirect"]) == (204, "/release?name=admissions&version=1&at=1%2F5")
+    bo.jar.clear()
+    assert bo.get("/read", headers=part).headers["hx-redirect"].startswith("/login")
+
+
+TOO_MUCH = [
+    ("/read", {"n": "1001"}),
+    ("/read", {"n": "9" * 40}),
+    ("/read", {"prior": "weights", "weights": "1 " * 2000}),
+    ("/read", {"prior": "binomial", "value": "2"}),
+    ("/read", {"response": "1e9"}),
+    ("/read", {"loss": "none"}),
+    ("/read", {"epsilon": "0"}),
+    ("/explore", {"sensitivity": "1001"}),
+    ("/explore", {"sensitivity": "1/2"}),
+    ("/explore", {"numbers": "none"}),
+    ("/explore", {"cost": "none"}),
+    ("/channel", {"n": "41"}),
+    ("/channel", {"mechanism": "none"}),
+    ("/map", {"shape": "grid", "size": "6x6"}),
+    ("/map", {"shape": "graph", "size": "/etc/passwd"}),
+    ("/map", {"shape": "hamming", "size": "999"}),
+    ("/map", {"loss": "none"}),
+    ("/trust", {"edges": "a b c"}),
+    ("/trust", {"owner": "nobody"}),
+    ("/trust", {"edges": "\n".join(f"a{k} b{k}" for k in range(401))}),
+]
+
+
+def test_a_page_refuses_what_is_too_much_or_nothing(visitor):
+    """With a sentence where the answer would stand, in the page and not instead of it."""
+    bo = visitor("Bo", "recipient")
+    for page, asked in TOO_MUCH:
+        answer = bo.get(page, params=asked)
+        assert answer.status_code == 422, (page, asked)
+        assert '<div class="alert" role="alert">' in answer.text
+        assert f'action="{page}"' in answer.text
+
+
+def test_programs_still_get_problem_details(app):
+    """Whoever does not ask for a page gets JSON, as before."""
+    answer = Visitor(app).send("GET", "/releases", headers={"Accept": "application/json"}, follow=False)
+    assert answer.headers["content-type"].startswith("application/problem+json")
+    assert Visitor(app).send("GET", "/v1/me", headers=PAGE).headers["content-type"] == "application/problem+json"
+
+
+def test_no_page_has_script_or_style_in_it(visitor, published):
+    """What the policy forbids is not there; no address leads off the host."""
+    for role in ROLES:
+        seen = visitor(f"a {role}", role)
+        for page in [page for page, allowed in PAGES.items() if role in allowed] + [*TOOLS]:
+            text = seen.get(page).text
+            assert not re.search(r"<script(?![^>]*src=\"/static/)|<style|\sstyle=|\son[a-z]+=|javascript:", text), page
+            assert not re.search(r"(?:src|href|action)=\"(?:https?:)?//", text), page
+
+
+def test_static_files_may_be_kept_and_have_their_licence(app):
+    """Their addresses change with their content; nothing but them is given out."""
+    visitor = Visitor(app)
+    names = re.findall(r"/static/([^\"?]+)\?v=[0-9a-f]{12}", visitor.get("/login").text)
+    assert {"pages.css", "pages.js", "htmx.min.js", "icon.svg"} <= set(names)
+    for name in (*names, "htmx.LICENSE.txt"):
+        answer = visitor.get(f"/static/{name}")
+        assert answer.status_code == 200
+        assert "immutable" in answer.headers["cache-control"]
+    for name in ("..%2Fapp.py", "pages.py", "%2e%2e/app.py"):
+        assert visitor.get(f"/static/{name}").status_code == 404
+
+
+def test_the_terms_of_a_form_are_those_of_the_api(visitor, service):
+    """A proposal made by a form has the facts of the same proposal made in code."""
+    ada = visitor("Ada", "curator")
+    asked = {"release": "admissions", "columns": "admitted", "public": "department", "epsilon": "0.25"}
+    ada.fill(ada.get("/publish"), "/proposals", **asked)
+    (made,) = service.desk.records.read(lambda shelf: shelf.all("proposal"))
+    assert made[1]["facts"] == TERMS.facts() | {"neighbours": "add-remove"}
+    assert made[1]["level"] == "1/4"
+    assert TABLE.keys() == csv_columns(CSV).keys()

@@ -1,0 +1,241 @@
+"""The pages in a real browser: each page for each role, by script and without, on a phone, in the dark, and read aloud.
+
+They need Chromium (``/usr/bin/chromium``) and Playwright; the rules of axe-core are checked where it is installed by
+``npm install --no-save axe-core``. Run them with ``pytest -m browser``.
+"""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from service.conftest import publish, relax
+from utmost.exact import level
+from utmost.service import Grant, served
+from utmost.service.settings import Settings
+
+CHROMIUM = shutil.which("chromium")
+AXE = Path(os.environ.get("AXE_CORE", Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"))
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+RELEASE = "/release?name=admissions"
+TOOLS = ("/read", "/explore", "/channel", "/map", "/trust")
+SEEN = {
+    "recipient": ("/releases", RELEASE, "/market", "/verify", *TOOLS),
+    "curator": ("/releases", RELEASE, "/publish", "/proposals", "/market", "/verify", "/history", *TOOLS),
+    "approver": ("/releases", RELEASE, "/proposals", "/verify", "/history"),
+    "auditor": ("/releases", RELEASE, "/verify", "/history", "/trail"),
+    "admin": ("/releases", RELEASE, "/verify", "/budgets", "/tokens", "/trail"),
+}
+SCREENS = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 375, "height": 760}}
+
+
+@pytest.fixture
+def place(tmp_path):
+    """One store is enough here: the verbs are tested on both."""
+    return tmp_path / "releases.db"
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def address(service, who):
+    """A service with something on each page."""
+    curator = publish(service, who, level("1/4"))
+    relax(service, who, level(1))
+    service.proposals.propose(curator, "q", "relax", "admissions", level(2), reason="shorter bars")
+    service.market.offer(curator, "o", "admissions", {"1/4": 10, "1": 35}, "EUR")
+    with served(service, Settings(rate=1e6, burst=10**6)) as found:
+        yield found
+
+
+class Screen:
+    """A page in a browser, signed in; what its console says and which requests it sends are kept."""
+
+    def __init__(self, browser, address, presented, **options):
+        self.context = browser.new_context(reduced_motion="reduce", **options)
+        self.page, self.address, self.said, self.asked = self.context.new_page(), address, [], []
+        self.page.on("console", lambda message: self.said.append((message.type, message.text)))
+        self.page.on("pageerror", lambda error: self.said.append(("error", str(error))))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(f"{address}/login")
+        self.page.get_by_label("Token").fill(presented)
+        self.page.get_by_role("button", name="Sign in").click()
+        self.page.wait_for_url("**/releases")
+
+    def see(self, path):
+        answer = self.page.goto(self.address + path)
+        self.page.wait_for_load_state("networkidle")
+        return answer.status
+
+    def has_stayed_home(self):
+        return all(url.startswith((self.address, "data:")) for url in self.asked)
+
+    def complaints(self):
+        return [text for kind, text in self.said if kind in ("error", "warning")]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.context.close()
+
+
+@pytest.fixture
+def screen(chromium, service, address):
+    def made(role, *grants, **options):
+        given = tuple(Grant(*grant) for grant in grants) or (Grant("*"),)
+        presented = service.bearers.make(None, f"{role} {len(options)} screen", f"a {role}", role, given)[1]
+        return Screen(chromium, address, presented, **options)
+
+    return made
+
+
+@pytest.mark.parametrize("size", SCREENS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("role", SEEN)
+def test_every_page_of_a_role(screen, role, scheme, size):
+    """On desk and phone, light and dark: 200, no wider than the screen, no complaint, no request off the host."""
+    with screen(role, viewport=SCREENS[size], color_scheme=scheme) as seen:
+        for path in SEEN[role]:
+            assert seen.see(path) == 200, path
+            assert seen.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0, path
+            assert seen.page.locator("h1").count() == 1
+        assert seen.complaints() == []
+        assert seen.has_stayed_home()
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("role", SEEN)
+def test_every_page_can_be_used_by_everybody(screen, role, scheme):
+    """No rule of axe is broken on any page of a role, with everything unfolded; contrast in both schemes."""
+    with screen(role, color_scheme=scheme, bypass_csp=True) as seen:
+        for path in SEEN[role]:
+            seen.see(path)
+            seen.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+            seen.page.add_script_tag(path=str(AXE))
+            found = seen.page.evaluate("axe.run().then((found) => found.violations.map((one) => one.id))")
+            assert found == [], path
+
+
+def test_the_sign_in_can_be_used_by_everybody(chromium, address):
+    """Before a token is there."""
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed")
+    context = chromium.new_context(bypass_csp=True)
+    page = context.new_page()
+    page.goto(f"{address}/login")
+    page.add_script_tag(path=str(AXE))
+    assert page.evaluate("axe.run().then((found) => found.violations.map((one) => one.id))") == []
+    context.close()
+
+
+def test_no_script_reads_the_cookie(screen):
+    """It is sent, and the page's scripts see nothing of it."""
+    with screen("recipient") as seen:
+        assert seen.page.evaluate("document.cookie") == ""
+        (cookie,) = seen.context.cookies()
+        assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+
+
+def test_a_slider_changes_what_is_shown(screen):
+    """By key: the field and the answer follow, without a new page, and the policy has nothing to say."""
+    with screen("recipient") as seen:
+        seen.see("/explore")
+        before = seen.page.locator("#result h2").inner_text()
+        slider = seen.page.get_by_role("slider", name="Level ε, by slider")
+        slider.focus()
+        with seen.page.expect_response("**/explore?*"):
+            slider.press("ArrowRight")
+        seen.page.wait_for_function("(was) => document.querySelector('#result h2').innerText !== was", arg=before)
+        assert seen.page.get_by_label("Level ε", exact=True).input_value() == "2/3"
+        assert "2/3" in seen.page.locator("#result h2").inner_text()
+        seen.page.get_by_label("Level ε", exact=True).fill("nothing")
+        seen.page.locator("#result [role=alert]").wait_for()
+        assert [text for text in seen.complaints() if "422" not in text] == []
+
+
+def test_a_reader_chooses_prior_and_loss(screen):
+    """The answers are those of the guide: 21 for an error's size, 24 where too few cost three times as much."""
+    with screen("recipient") as seen:
+        seen.see("/read")
+        assert seen.page.locator("#result dd").first.inner_text() == "21"
+        seen.page.get_by_label("An error costs").select_option("asymmetric:1,3")
+        seen.page.locator("#result dd").first.filter(has_text="24").wait_for()
+
+
+def test_a_relaxation_from_proposal_to_table(screen, service, tmp_path):
+    """Two persons in two browsers; a refusal stands in the form and loses nothing of what was filled in."""
+    table = tmp_path / "table.csv"
+    table.write_text("department,admitted\nA,601\nB,370\nC,322\n")
+    with screen("curator") as ada, screen("approver") as grace:
+        ada.see(RELEASE)
+        ada.page.get_by_text("Propose to relax it").click()
+        ada.page.get_by_label("New level ε").fill("no level")
+        ada.page.get_by_role("button", name="Propose").click()
+        ada.page.locator("form .answer [role=alert]").wait_for()
+        assert ada.page.get_by_label("New level ε").input_value() == "no level"
+        ada.page.get_by_label("New level ε").fill("3")
+        ada.page.get_by_role("button", name="Propose").click()
+        ada.page.get_by_text("The proposal waits for a second person.").wait_for()
+        grace.see("/proposals")
+        grace.page.get_by_role("button", name=re.compile("Approve admissions at 3")).click()
+        grace.page.get_by_text("Approved.").wait_for()
+        ada.see("/proposals")
+        card = ada.page.locator("section", has=ada.page.get_by_role("heading", name="Relax admissions at ε = 3"))
+        card.get_by_text("Bring the table").click()
+        card.get_by_label("CSV file").set_input_files(table)
+        card.get_by_role("button", name="Relax").click()
+        ada.page.get_by_text("Relaxed.").wait_for()
+        assert level(3) in service.ledger.levels("admissions")
+
+
+def test_pages_work_without_script(screen):
+    """Forms and links are enough: an order is made and a page is asked anew."""
+    with screen("recipient", ("admissions", level("1/4")), java_script_enabled=False) as seen:
+        seen.see("/market")
+        seen.page.get_by_role("button", name="Order level 1").click()
+        seen.page.get_by_text("Ordered. The curator decides.").wait_for()
+        seen.see("/explore")
+        seen.page.locator("#sensitivity").fill("5")
+        seen.page.get_by_role("button", name="Show").click()
+        seen.page.get_by_role("heading", name=re.compile("DiscreteStaircase")).wait_for()
+
+
+def test_by_key_alone(screen):
+    """The first stop is the way past the menu, every stop can be seen, and the sign-out is reached."""
+    with screen("recipient") as seen:
+        seen.page.keyboard.press("Tab")
+        assert seen.page.evaluate("document.activeElement.innerText") == "To the content"
+        for _ in range(40):
+            seen.page.keyboard.press("Tab")
+            style = seen.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert style != "none"
+            if seen.page.evaluate("document.activeElement.innerText") == "Sign out":
+                break
+        seen.page.keyboard.press("Enter")
+        seen.page.wait_for_url("**/login")
