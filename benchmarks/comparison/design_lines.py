@@ -1,6 +1,5 @@
 """Designs and capacities: counts, places of a grid, irregular places, beside HiGHS and qif."""
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -60,7 +59,7 @@ def counts_of_users(line: Line) -> None:
     for n, ptype, consumer, lower, upper in cases:
         if n <= highs_to:
             program = user_program(ptype, consumer)
-            theirs[n] = ask(line, HIGHS, f"n = {n:,}", lambda p=program: solve(p).value, lower, upper) or math.nan
+            theirs[n] = ask(line, HIGHS, f"n = {n:,}", lambda p=program: solve(p).value, lower, upper)
         if n <= qif_to:
             ask(line, QIF, f"n = {n:,}", lambda p=ptype, c=consumer: qif_loss(p, c), lower, upper)
     line.goal(f"n = {sizes[-1]:,}", ours[sizes[-1]], 10)
@@ -90,7 +89,7 @@ def capacities(line: Line) -> None:
     for side, work, ptype, lower, upper in cases:
         if side <= highs_to:
             call = lambda p=ptype: other.highs(p, other.all_pairs(p))  # noqa: E731
-            theirs[side * side] = ask(line, HIGHS, work, call, lower, upper) or math.nan
+            theirs[side * side] = ask(line, HIGHS, work, call, lower, upper)
         if side <= qif_to:
             ask(line, QIF, work, lambda p=ptype: other.qif_capacity(p), lower, upper)
     line.goal(f"{work}, with its certificate", ours[sides[-1] ** 2], 1.2)
@@ -130,7 +129,7 @@ def places(line: Line) -> None:
     for n, work, ptype, consumer, lower, upper in cases:
         if n <= highs_to**2:
             program = user_program(ptype, consumer)
-            theirs[n] = ask(line, HIGHS, work, lambda p=program: solve(p).value, lower, upper) or math.nan
+            theirs[n] = ask(line, HIGHS, work, lambda p=program: solve(p).value, lower, upper)
         if n <= qif_to**2:
             ask(line, QIF, work, lambda p=ptype, c=consumer: qif_loss(p, c), lower, upper)
     line.grows(OURS, ours)

@@ -29,7 +29,9 @@ def rivals_asked(line: Line, works: dict[str, tuple[Callable[[], Any], int]]) ->
         for work, (rows, expected) in works.items():
             outcome = absent or rivals.run_apart(rival, *rows())
             if outcome.startswith("not"):
-                absent = outcome if "installed" in outcome else f"{outcome}, or not asked after a smaller one did not end"
+                absent = (
+                    outcome if "installed" in outcome else f"{outcome}, or not asked after a smaller one did not end"
+                )
                 line.absent(who, work, outcome)
                 continue
             count, seconds = outcome.removesuffix(" s").split(" in ")

@@ -18,7 +18,7 @@ OURS = "utmost"
 
 @dataclass(frozen=True)
 class Timing:
-    """What somebody took for a work; ``amount`` is None for a neighbour that was not measured, and ``note`` says why."""
+    """What somebody took for a work; ``amount`` is None where it was not measured, and ``note`` says why."""
 
     who: str
     work: str

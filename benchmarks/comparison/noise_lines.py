@@ -126,7 +126,9 @@ def million_integers(line: Line) -> None:
     default = least["utmost, constant time (the default)"]
     if f"{OPENDP}, vectors" in least:
         line.goal("times as fast as OpenDP's vectors", least[f"{OPENDP}, vectors"] / default, 1000, "times", True)
-    line.goal("faster than numpy's insecure Laplace", default, min(v for k, v in least.items() if "laplace," in k), "ns")
+    line.goal(
+        "faster than numpy's insecure Laplace", default, min(v for k, v in least.items() if "laplace," in k), "ns"
+    )
     for name, call in ours.items():
         line.checks[f"{name}: chi-square"] = fits(LAW, call())
     sizes = [n // 100, n // 10, n]
@@ -202,7 +204,9 @@ def relaxing(line: Line) -> None:
             line.checks[f"{name.removeprefix('utmost, ')}: chi-square"] = fits(LAW, calls[name]())
     relaxed = calls["utmost, relax 1/2 to 1"]()
     step = np.corrcoef(noise - relaxed, relaxed)[0, 1]
-    line.checks["the stricter noise is the looser and a step that is not correlated with it"] = bool(abs(step) < 6 / n**0.5)
+    line.checks["the stricter noise is the looser and a step that is not correlated with it"] = bool(
+        abs(step) < 6 / n**0.5
+    )
     sizes = [n // 100, n // 10, n]
     once = script("sampling", "timing").compared(
         [contender(str(m), lambda m=m: relax(noise[:m], strict="1/2", loose=1), 1) for m in sizes], repeats=3
