@@ -67,8 +67,16 @@ def plot() -> None:
 
 
 def postgres() -> None:
-    """The driver is found; a server that is not there is an error of ours."""
-    assert "Traceback" not in command("ledger", "status", "--ledger", "postgresql://127.0.0.1:1/none", code=1)
+    """The driver is found: a server that is not there is an error of ours, which says so."""
+    from utmost import Ledger
+    from utmost.errors import UtmostError
+
+    said = ""
+    try:
+        Ledger.open("postgresql://127.0.0.1:1/none", timeout=1)
+    except UtmostError as error:
+        said = str(error)
+    assert "reachable" in said, said
 
 
 def server() -> None:

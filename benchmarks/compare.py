@@ -83,13 +83,14 @@ def main() -> int:
         parser.error(f"no such line: {', '.join(unknown)}")
     asked.out.mkdir(parents=True, exist_ok=True)
     out = asked.out.resolve()
-    found = []
+    from comparison.report import write_all
+
+    found, wrong = [], 0
     for key in keys:
         print(f"{key} ...", flush=True)
         found.append(apart(key, asked.quick, out))
-    from comparison.report import write_all
-
-    return write_all(found, asked.quick, out)
+        wrong = write_all(found, asked.quick, out)  # what is done is kept, however the rest ends
+    return wrong
 
 
 if __name__ == "__main__":

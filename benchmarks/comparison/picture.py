@@ -27,12 +27,10 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
         [one[1] for one in theirs],
         [BLUE if one[1] >= 1 else RED for one in theirs],
     )
-    axes[0].set_title("how many times as long as utmost a neighbour takes, at the largest work that it did", fontsize=9)
+    axes[0].set_title("A neighbour's time, in times of utmost's, at its largest work", fontsize=8)
     colours = {"met": BLUE, "missed": RED, "not judged": GOLD}
     bars(axes[1], [one[0] for one in goals], [one[1] for one in goals], [colours[one[2]] for one in goals])
-    axes[1].set_title(
-        "how many times over each goal is reached (blue: met, red: missed, gold: too small a run to judge)", fontsize=9
-    )
+    axes[1].set_title("Goals, reached so many times over; red: missed, gold: not judged", fontsize=8)
     figure.patch.set_facecolor("white")
     with path.open("wb") as file:
         write(figure, file, "svg")

@@ -55,7 +55,7 @@ def write_all(lines: list[dict[str, Any]], quick: bool, out: Path) -> int:
         sys.stderr.write(f"no picture: {error}\n")
     wrong = [f"{line['key']}: {name}" for line in lines for name, right in line.get("checks", {}).items() if not right]
     wrong += [f"{line['key']}: {line['failed']}" for line in lines if "failed" in line]
-    sys.stdout.write("".join(f"wrong: {one}\n" for one in wrong) + f"{out / 'comparison.md'}\n")
+    sys.stdout.write("".join(f"wrong: {one}\n" for one in wrong))
     return int(bool(wrong))
 
 

@@ -104,10 +104,8 @@ def in_a_session(line: Line, spark: Any, rows: int, work: str) -> None:
     seen = table.mapInArrow(timed_apart, "id long, n long").selectExpr("sum(id)", "sum(n)").collect()[0]
     own = line.took(f"{OURS}, the noise itself, by processor", "a row's noise in a worker", seen[1] / seen[0], "ns")
     line.took(IDENTITY, work, plain, "ns")
-    line.goal(
-        "the noise's share of the pipeline: processor over the clock of two cores", own / (2 * ours), 0.1, "of it"
-    )
-    line.goal("the pipeline beside the identity map, by the clock", ours / plain, 1.1, "times")
+    line.goal("the noise's share of two cores", own / (2 * ours), 0.1, "of it")
+    line.goal("beside the identity map, by the clock", ours / plain, 1.1, "times")
     ids = np.arange(rows)
     drawn = release().responses([Identifiers.of(ids)], {"n": ids % 1000})["n"].astype(np.int64)
     sums = answers[f"{OURS}, noised by item"]
