@@ -5,7 +5,7 @@ Run: PYTHONPATH=src python benchmarks/compare.py --out DIR [--quick] [--only KEY
 Each line runs in a process of its own, so that its peak of memory is its own. Times are seconds of processor; figures
 of one line are taken in one run, in turn where they are short, so that ratios hold on a busy machine. A neighbour that
 is not installed is named as such. Results are checked, not only timed. `--quick` does all at small sizes, in which no
-goal is judged. docs/reference/benchmarks.md explains every line.
+goal is judged. docs/reference/benchmarks.md explains every line; `--quote` puts what DIR holds into it.
 """
 
 import argparse
@@ -73,6 +73,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
     parser.add_argument("--quick", action="store_true", help="small sizes, in which no goal is judged")
     parser.add_argument("--only", metavar="KEYS", help=f"some of {', '.join(LINES)}")
+    parser.add_argument("--quote", action="store_true", help="measure nothing: put DIR's goals and picture into docs/")
     parser.add_argument("--line", choices=LINES, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.line:
@@ -81,6 +82,11 @@ def main() -> int:
     keys = asked.only.split(",") if asked.only else list(LINES)
     if unknown := [key for key in keys if key not in LINES]:
         parser.error(f"no such line: {', '.join(unknown)}")
+    if asked.quote:
+        from comparison.report import quote
+
+        quote(asked.out)
+        return 0
     asked.out.mkdir(parents=True, exist_ok=True)
     out = asked.out.resolve()
     from comparison.report import write_all

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import shutil
 import sys
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -15,6 +16,8 @@ from utmost.errors import Unsupported
 from utmost.version import __version__
 
 PACKAGES = "numpy scipy python-flint highspy numba pyarrow opendp diffprivlib python-dp qif pycddlib pplpy pyspark"
+ROOT = Path(__file__).resolve().parents[2]
+FROM, TO = "<!-- written by benchmarks/compare.py --quote -->", "<!-- until here -->"
 MARKS = {"met": "met", "missed": "**missed**", "not judged": "not judged"}
 
 
@@ -73,15 +76,32 @@ def judged(line: dict[str, Any]) -> dict[str, Any]:
 
 def markdown(told: dict[str, Any]) -> str:
     """The page: the goals, then every line with all that was measured."""
-    at, lines = told["machine"], told["lines"]
-    versions = ", ".join(f"{name} {found}" for name, found in at["versions"].items())
-    text = ["# utmost beside its neighbours", ""]
-    where = f"{at['processor']}, {at['cores']} cores, {at['system']}, load {at['load of the last minute']}"
-    text += [f"{told['date']}; {where}. {versions}.", ""]
+    text = ["# utmost beside its neighbours", "", where(told), ""]
     text += ["**A quick run, at small sizes: no goal is judged.**", ""] if told["quick"] else []
-    text += ["Seconds of processor unless a line says the clock. Ratios are of one run.", "", "## Goals", ""]
-    text += ["| work | measured | goal | reached | |", "|---|---|---|---|---|"]
-    for line in lines:
+    text += [
+        "Seconds of processor unless a line says the clock. Ratios are of one run.",
+        "",
+        "## Goals",
+        "",
+        *goals(told),
+    ]
+    for line in told["lines"]:
+        text += section(line) if "failed" not in line else []
+    return "\n".join(text) + "\n"
+
+
+def where(told: dict[str, Any]) -> str:
+    """The machine, the day and the versions."""
+    at = told["machine"]
+    versions = ", ".join(f"{name} {found}" for name, found in at["versions"].items())
+    load = f"load {at['load of the last minute']}"
+    return f"{told['date']}; {at['processor']}, {at['cores']} cores, {at['system']}, {load}. {versions}."
+
+
+def goals(told: dict[str, Any]) -> list[str]:
+    """A table with every goal, what was measured, and whether it is met."""
+    text = ["| work | measured | goal | reached | |", "|---|---|---|---|---|"]
+    for line in told["lines"]:
         if "failed" in line:
             text.append(f"| {line['key']} | failed: {line['failed']} | | | **missed** |")
         for goal in line.get("goals", ()):
@@ -90,9 +110,18 @@ def markdown(told: dict[str, Any]) -> str:
                 f"| {line['key']}: {goal['says']} | {number(goal['measured'])} {goal['unit']} "
                 f"| {most} {number(goal['limit'])} | {number(goal['ratio'])} times | {MARKS[goal['verdict']]} |"
             )
-    for line in lines:
-        text += section(line) if "failed" not in line else []
-    return "\n".join(text) + "\n"
+    return text
+
+
+def quote(out: Path) -> None:
+    """Put the goals of a comparison that was written into the page of benchmarks, and its picture beside it."""
+    told = json.loads((out / "comparison.json").read_text(encoding="utf-8"))
+    page = ROOT / "docs/reference/benchmarks.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(FROM)
+    _, _, after = rest.partition(TO)
+    text = "\n".join([FROM, "", where(told), "", *goals(told), "", TO])
+    page.write_text(before + text + after, encoding="utf-8")
+    shutil.copy(out / "comparison.svg", ROOT / "docs/figures/comparison.svg")
 
 
 def section(line: dict[str, Any]) -> list[str]:
