@@ -377,3 +377,62 @@ def test_commands_start_quickly_and_work_in_a_process_of_their_own(tmp_path):
     assert json.loads(ended.stdout)["responses"] == 1
     with Ledger.open(tmp_path / "r.db", create=True) as ledger:
         assert ledger.verify().events == 2
+
+
+def test_a_request_made_again_repeats_its_bytes_and_ends_well(run, tmp_path):
+    """A task that is retried, with the same --out or another, gives what it gave; another file is not written over."""
+    table, out, place = tmp_path / "t.csv", tmp_path / "r.csv", tmp_path / "l.db"
+    table.write_text("ward,visits\n" + "".join(f"w{i},{i % 7}\n" for i in range(50)))
+    say = ["--columns", "visits", "--public", "ward", "--id", "ward", "--sensitivity", "1", "--cells", "1"]
+    say += ["--epsilon", "1", "--ledger", place, "--name", "visits", "--request", "monday", "--noise", "items"]
+    assert run("release", table, *say, "--create", "--out", out)[0] == 0
+    first, statement = out.read_bytes(), Path(f"{out}.json").read_bytes()
+    for again in (out, tmp_path / "other.csv"):
+        assert run("release", table, *say, "--out", again)[0] == 0
+        assert again.read_bytes() == first
+    assert Path(f"{out}.json").read_bytes() == statement
+    out.write_text("ward,visits\n")
+    code, _, err = run("release", table, *say, "--out", out)
+    assert code != 0
+    assert "another file" in err
+    lines = table.read_text().splitlines()
+    table.write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")
+    turned = tmp_path / "turned.csv"
+    assert run("release", table, *say, "--out", turned)[0] == 0
+    assert sorted(turned.read_bytes().splitlines()) == sorted(first.splitlines())
+
+
+def test_a_folder_of_parquet_files_is_kept_in_a_ledger_and_its_request_repeats(run, tmp_path):
+    """DuckDB answers for it; the bytes are those of a second run, and the values those of the table in one file."""
+    pytest.importorskip("duckdb")
+    lake, out = tmp_path / "lake", tmp_path / "r.parquet"
+    lake.mkdir()
+    whole = pa.table({"ward": [f"w{i}" for i in range(300)], "visits": [i % 7 for i in range(300)]})
+    for at in range(3):
+        pq.write_table(whole.slice(100 * at, 100), lake / f"{at}.parquet")
+    say = ["--columns", "visits", "--public", "ward", "--id", "ward", "--sensitivity", "1", "--cells", "1"]
+    say += ["--epsilon", "1", "--ledger", tmp_path / "l.db", "--name", "visits", "--request", "monday"]
+    assert run("release", lake, *say, "--create", "--dry-run")[0] == 0
+    assert run("release", lake, *say, "--create")[0] != 0
+    assert run("release", lake, *say, "--create", "--out", out)[0] == 0
+    first = out.read_bytes()
+    for again in (out, tmp_path / "other.parquet"):
+        assert run("release", lake, *say, "--out", again)[0] == 0
+        assert again.read_bytes() == first
+    found = pq.read_table(out)
+    assert found.column_names == ["ward", "visits"]
+    assert found["ward"].to_pylist() == whole["ward"].to_pylist()
+    assert found["visits"].to_pylist() != whole["visits"].to_pylist()
+
+
+def test_a_folder_is_released_without_a_ledger_and_refused_where_it_is_no_table(run, tmp_path):
+    lake, out = tmp_path / "lake", tmp_path / "r.parquet"
+    lake.mkdir()
+    pq.write_table(pa.table({"ward": ["a", "b"], "visits": [5, 6]}), lake / "a.parquet")
+    say = ["--columns", "visits", "--public", "ward", "--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
+    assert run("release", lake, *say, "--out", out)[0] == 0
+    assert pq.read_table(out).column_names == ["ward", "visits", "visits_radius"]
+    code, _, err = run("release", lake, *say)
+    assert code != 0
+    assert "--out" in err
+    assert run("release", lake, *say, "--out", tmp_path / "r.csv")[0] != 0

@@ -26,6 +26,7 @@ from utmost.release.places import places_statement
 from utmost.release.statements import cells_digest, level_facts, level_text, promise_line, stated_level, statement
 from utmost.release.workload_release import checked_workload
 from utmost.tables import files
+from utmost.tables.engines import is_engine_frame
 
 
 def status_report(
@@ -168,14 +169,20 @@ class Question:
         """The level."""
         return options.AskedLevel(self.epsilon, self.alpha).read()
 
-    def checked(self, source: Path | None) -> Signer | None:
+    def checked(self, source: Path | None, *, again: bool = False) -> Signer | None:
         """What signs the statement, if anything, once it is clear that table and statement can be written.
+
+        Args:
+            source: what the table is released from.
+            again: whether the table may be there, as the answer of a request that is made again.
 
         Raises:
             Unsupported: where one of the files exists, and for an ending of another kind than the table's.
         """
         out = options.file_of(self.out)
-        if out is not None and out.suffix.lower() == ".json":
+        if again and out is not None and out.is_file():
+            pass
+        elif out is not None and out.suffix.lower() == ".json":
             check_document(out, self.sign)
         elif source is None or source.suffix.lower() != ".json" or out is None:
             statement_files.check_free(source or Path("columns.csv"), out, self.sign)
@@ -198,8 +205,11 @@ class Question:
         """Whether the release that is named in a ledger was made by a plan; False where there is none."""
         return any(one.promise.strategy is not None for one in ledger.releases if one.name == self.name)
 
-    def give(self, ledger: Ledger, table: Any, signer: Signer | None) -> None:
-        """Write the table and its statement, then print: JSON for programs, a screen for people."""
+    def give(self, ledger: Ledger, table: Any, signer: Signer | None, *, again: bool = False) -> None:
+        """Write the table and its statement, then print: JSON for programs, a screen for people.
+
+        Where a request is made ``again``, and the table is there as it was written, nothing is written.
+        """
         out, at = options.file_of(self.out), self.at
         if isinstance(table, WorkloadRelease):
             made = with_confidence(table, read_confidence(self.confidence))
@@ -214,6 +224,8 @@ class Question:
 
         if out is None:
             said = report(cells_digest(table))
+        elif again and out.is_file():
+            said = report(statement_files.check_repeated(table, out))
         else:
             said = statement_files.publish(table, report, out, watched, signer)
         if self.as_json:
@@ -250,25 +262,28 @@ def publish_in_ledger(
         create: whether the ledger may be made.
         brought: the table, where it is not the one in the file.
     """
+    again = promise.get("request") is not None and promise.get("strategy") is None
     asked.check_kind(planned=promise.get("strategy") is not None)
-    signer = asked.checked(table)
+    signer = asked.checked(table, again=again)
     with busy(f"Checking {table.name}"):
-        brought = files.read(table) if brought is None else brought
+        brought = files.brought(table) if brought is None else brought
+    if is_engine_frame(brought) and options.file_of(asked.out) is None and not dry_run:
+        raise OutOfRange("a table this large is released into a file", came="none", where="--out")
     if dry_run:
         return _rehearse(place, brought, promise, asked, create=create)
     with place.opened(create=create) as opened:
         with counted("Publishing") as progress:
             made = opened.publish(table=brought, **promise, progress=progress)
-        asked.give(opened, made, signer)
+        asked.give(opened, made, signer, again=again)
 
 
 def _rehearse(place: Place, table: Any, promise: dict[str, Any], asked: Question, *, create: bool) -> None:
-    of_ledger = ("name", "version", "dataset", "half_step", "independent", "largest")
+    of_ledger = ("name", "version", "dataset", "half_step", "independent", "largest", "request", "noise")
     once = {key: value for key, value in promise.items() if key not in of_ledger}
     if promise.get("per") is not None:
         rehearse_places(table, **once)
     elif promise.get("strategy") is None:
-        rehearse_table(table, **once)
+        rehearse_table(table, **once, relaxable=is_engine_frame(table))
     else:
         checked_workload(table, promise["strategy"], asked.at)
     if create and not place.is_there:

@@ -67,6 +67,11 @@ def readable(text: str) -> Path:
     return Path(text)
 
 
+def lake(text: str) -> Path:
+    """The file of this name, or the directory; ``-`` is standard input."""
+    return Path(text) if text != PIPE and Path(text).is_dir() else readable(text)
+
+
 DomainFile = Annotated[
     File | None,
     typer.Option(
@@ -85,6 +90,14 @@ def file_of(out: Path | None) -> Path | None:
 
 TableFile = Annotated[
     File, typer.Argument(metavar="TABLE", parser=readable, help="A .csv, .tsv or .parquet file; - for the pipe.")
+]
+TableOrLake = Annotated[
+    File,
+    typer.Argument(
+        metavar="TABLE",
+        parser=lake,
+        help="A .csv, .tsv or .parquet file, or a folder of .parquet files; - for the pipe.",
+    ),
 ]
 Epsilon = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="The privacy level: 1, 0.5 or 1/2. This or --alpha; no default.")

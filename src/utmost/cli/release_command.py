@@ -74,6 +74,22 @@ NewVersion = Annotated[
         "--data-version", metavar="N", help="With --ledger: 2, 3, ... for data that have changed; it adds up."
     ),
 ]
+Request = Annotated[
+    str | None,
+    typer.Option(
+        "--request",
+        metavar="ID",
+        help="With --ledger: a name for this run. Run again under it, it gives the same bytes, and ends well.",
+    ),
+]
+NoiseBy = Annotated[
+    str,
+    typer.Option(
+        "--noise",
+        metavar="BY",
+        help="With --ledger: rows, or items: a function of the ledger's key and of each --id, whatever their order.",
+    ),
+]
 Create = Annotated[
     bool, typer.Option("--create", help="With --ledger: make the ledger where there is none, with its key and witness.")
 ]
@@ -90,7 +106,7 @@ Tables = Annotated[
 
 
 def release(
-    table: options.TableFile,
+    table: options.TableOrLake,
     columns: Columns = None,
     sensitivity: Sensitivity = None,
     cells: Cells = None,
@@ -119,6 +135,8 @@ def release(
     independent: Independent = False,
     largest: Largest = None,
     version: NewVersion = None,
+    request: Request = None,
+    noise: NoiseBy = "rows",
     half_step: HalfStep = False,
     key_file: options.KeyFile = None,
     witness: options.WitnessFile = None,

@@ -12,6 +12,7 @@ from utmost.errors import OutOfRange
 from utmost.noise.law import read_confidence
 from utmost.release import rehearse_table, release_table
 from utmost.tables import files
+from utmost.tables.streamed import streamed_release
 
 Asked = Any
 """The arguments of the command by their names: ``columns``, ``public`` and ``drop`` as lists of names, ``out`` as a
@@ -22,10 +23,14 @@ _DEFAULTS = {
     "numbers": "integers",
     "neighbours": "add-remove",
     "rows": "declared",
+    "noise": "rows",
     "public": [],
     "drop": [],
 }
-_IN_LEDGER = ("create", "name", "dataset", "independent", "largest", "version", "half_step", "key_file", "witness")
+_IN_LEDGER = (
+    "create", "name", "dataset", "independent", "largest", "version", "request", "noise", "half_step", "key_file",
+    "witness",
+)  # fmt: skip
 
 
 def way_of(asked: Asked) -> Callable[[Asked], None]:
@@ -129,6 +134,13 @@ def table_of_columns(asked: Asked) -> None:
     promise |= _some(asked, "cost", "relaxable", "confidence")
     check_free(asked.table, asked.out, asked.sign)
     signer = None if asked.sign is None else signer_of(asked.sign)
+    large = files.streamed(asked.table) if counted is None and (asked.out is not None or asked.dry_run) else None
+    if large is None and asked.table.is_dir():
+        raise OutOfRange("a folder is released into a file", came="none", where="--out")
+    if large is not None:
+        with busy(f"Checking {asked.table.name}"):
+            found = streamed_release(large, **promise, rehearsed=asked.dry_run)
+        return give(found, asked.out, signer, as_json=asked.as_json)
     with busy(f"Checking and noising {asked.table.name}"):
         source = files.read(asked.table) if counted is None else counted
         made = (rehearse_table if asked.dry_run else release_table)(source, **promise)
@@ -146,6 +158,7 @@ def keep(asked: Asked, promise: dict[str, Any], counted: Any) -> None:
     asks = (asked.name, asked.given.epsilon, asked.given.alpha, asked.version, asked.confidence, asked.out, asked.sign)
     place = Place(asked.ledger, asked.key_file, asked.witness)
     promise |= _some(asked, "name", "dataset", "version", "half_step", "independent", "largest")
+    promise |= _some(asked, "request", "noise")
     question, how = Question(*asks, asked.as_json), {"create": asked.create, "dry_run": asked.dry_run}
     publish_in_ledger(place, asked.table, promise, question, **how, brought=counted)
 

@@ -9,6 +9,7 @@ Signatures are Ed25519 (RFC 8032), over the bytes of the statement's file, by a 
 import hashlib
 import os
 import stat
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 
 from utmost.documents import codec
-from utmost.errors import BadTable, KeyRefused, OutOfRange, PromiseBroken
+from utmost.errors import BadTable, KeyRefused, OutOfRange, PromiseBroken, Unsupported
 from utmost.release import together
 from utmost.release.places import PLACES_FORMAT, PLACES_KIND
 from utmost.release.statements import FORMAT, KIND
@@ -102,6 +103,29 @@ def publish(
         writers[signature_path(statement_path)] = lambda file: _put(file, signer(bytes(text)))
     write_together(writers)
     return statement
+
+
+def check_repeated(table: Any, out: Path) -> dict[str, str]:
+    """Check that a file that is there already is the one that this table would be written as.
+
+    Returns:
+        The digest of the file.
+
+    Raises:
+        Unsupported: where it is another file.
+    """
+    with tempfile.TemporaryFile(dir=out.parent) as again, out.open("rb") as there:
+        files.write(table, again, out)
+        again.seek(0)
+        digest = _sha256(again)
+        if digest != _sha256(there):
+            raise Unsupported(
+                "nothing is written over another file",
+                came="a file that exists, and is not what this request was answered",
+                where=str(out),
+                remedy="Choose another name, or remove it.",
+            )
+    return {"of": "file", "sha256": digest}
 
 
 def read(path: Path | str) -> dict[str, Any]:

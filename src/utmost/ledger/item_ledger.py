@@ -59,6 +59,7 @@ class AskedByItem:
     independent: bool
     rows_from: str
     part: tuple[str, str] | None
+    public: tuple[str, ...] = ()
 
 
 class ItemLedger:
@@ -134,6 +135,7 @@ class ItemLedger:
         *,
         columns: str | Sequence[str],
         id_column: str | Sequence[str],
+        public: Sequence[str] = (),
         rows: str = "declared",
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
@@ -159,6 +161,7 @@ class ItemLedger:
             commitment: the sum of the commitments of all parts of the table, under the key of `commitment_key`.
             columns: the released columns.
             id_column: the column, or the columns together, that say which item a row is.
+            public: the columns that are published as they are.
             part: where the dataset was counted in parts that share nobody, the partition and which part this is.
             rows, epsilon, alpha, unit, sensitivity, cells, neighbours, numbers, grid, half_step, dataset, independent,
                 version, request: as for `Ledger.publish`.
@@ -188,11 +191,28 @@ class ItemLedger:
         warn_of_rows(rows)
         asked = AskedByItem(
             name, group, at, promise, chosen, identifiers, commitment, wanted, again, independent,
-            rows_origin(rows), part,
+            rows_origin(rows), part, tuple(public),
         )  # fmt: skip
         return self._book.answer(
             lambda page: _published_so(page, asked), lambda page: _publish(page, asked), look=self._seen(asked)
         )
+
+    def release(self, name: str, version: int | None = None, request: str | None = None) -> Published | None:
+        """What is known of a release that is there; None where there is none.
+
+        Args:
+            name, version: of the release; the newest version if left out.
+            request: instead of the version, the name of the request that made it.
+        """
+        wanted = None if version is None else exact_integer(version, "version")
+
+        def look(page: Page) -> Published | None:
+            made = page.state.requests.get(request) if request is not None else None
+            at = made[0][1] if made is not None and made[0][0] == name and wanted is None else wanted
+            versions = page.state.versions(name)
+            return page.state.release(name, at) if versions and (at is None or at in versions) else None
+
+        return self._book.read(look)
 
     def relax(
         self,
@@ -361,7 +381,7 @@ def _publish(page: Page, asked: AskedByItem) -> ItemRelease:
         "kind": _KIND,
         "request": asked.request,
         "values": None,
-        "public": [],
+        "public": list(asked.public),
         "rows_from": asked.rows_from,
         "part": None if asked.part is None else list(asked.part),
         "items": ByItem(asked.identifiers, None).facts(),

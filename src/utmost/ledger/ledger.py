@@ -41,6 +41,7 @@ from utmost.ledger.verification import (
     verified_with_witness,
 )
 from utmost.privacy.unit import Unit
+from utmost.release.adapters import engine_door
 from utmost.release.plan import warn_of_rows
 from utmost.release.values import secure
 from utmost.sampling.random_bits import Randomness
@@ -100,12 +101,12 @@ class Ledger(Responding, AnsweringItems, Shown):
 
         Args:
             place: a path, "sqlite:///path", or "postgresql://user@host/database".
-            create: whether a ledger may be made. Without it a misspelt place is an error, and no second ledger.
+            create: whether a ledger may be made; without it a misspelt place is an error.
             key: 32 bytes or more, or the path of a key file. If left out, the environment's ``UTMOST_LEDGER_KEY``
                 (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``; else, for SQLite, the file of the same name with ``.key``
-                behind it, which is made with mode 0600 when the ledger is made.
-            witness: the path of the witness file. If left out, for SQLite, the file of the same name with ``.witness``
-                behind it, which shows when the ledger's file alone is put back; for PostgreSQL, a file beside the key
+                behind it, made with mode 0600 when the ledger is made.
+            witness: of the witness file, which shows when the ledger's file alone is put back, the path. If left out,
+                for SQLite the file of the same name with ``.witness`` behind it, for PostgreSQL a file beside the key
                 file. Keep it where the store cannot reach it. False, for a new ledger, for none: it stays so.
             sealed: for a new ledger, whether responses are encrypted, each level under its own key.
             derived: for a new ledger, whether noise is derived from the key, so that a ledger that is put back to an
@@ -160,8 +161,7 @@ class Ledger(Responding, AnsweringItems, Shown):
 
         Args:
             name: of the release.
-            table: a dict of columns, a dataframe of any library, a table read from a file, or one that `count_table`
-                made, whose labels are public and whose unit is proved.
+            table: as for `release_table`; of an engine's frame, noise="items" and no responses that the ledger keeps.
             columns, public, drop, rows, unit, sensitivity, cells, neighbours, numbers, grid, id_column: as for
                 `release_table`. The identifiers are committed to, with the order of the rows. Without them the ledger
                 goes by the order of the rows alone.
@@ -201,8 +201,10 @@ class Ledger(Responding, AnsweringItems, Shown):
         laid = lay(strategy, table, columns, public, drop, unit, sensitivity, cells, neighbours)
         promise = read_promise(strategy, laid, per, **lattice)
         asks: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
-        asks |= {"drop": drop, "id_column": id_column, "rows": rows, "noise": noise}
-        asked = read_request(name, laid, at, promise, self._look, **asks)
+        asks |= {"drop": drop, "id_column": id_column, "rows": rows}
+        if (door := engine_door(laid.table, "engine_ledger")) is not None:
+            return door.publish_frame(self.items, name, laid, at, promise, **asks)
+        asked = read_request(name, laid, at, promise, self._look, noise=noise, **asks)
         promise.warn(at)
         warn_of_rows(asked.rows_from)
         made = self._book.answer(
@@ -242,6 +244,8 @@ class Ledger(Responding, AnsweringItems, Shown):
             RowsRenamed: where texts beside the values are others than at the publication, without an ``id_column``.
         """
         at = level(epsilon, alpha)
+        if (door := engine_door(table, "engine_ledger")) is not None:
+            return door.relax_frame(self.items, name, table, at, version)
 
         def work(release: Published) -> Any:
             source = release_source(release, table)
@@ -266,17 +270,21 @@ class Ledger(Responding, AnsweringItems, Shown):
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         version: int | None = None,
+        table: Any = None,
+        table_at: Number | Level | None = None,
         progress: Progress | None = None,
     ) -> Any:
         """The released columns at any level up to the loosest that is stored; no data are needed and nothing is spent.
 
         They come in the order published, as a table of that kind where it can be made here, else as a dict of arrays.
+        Of what an engine answers, pass ``table=``, a frame of the released columns at the level ``table_at``.
 
         Raises:
-            UnknownRelease: where there is no such release.
-            NeedsTable: for a level beyond the loosest; for points, for any that is not stored.
+            UnknownRelease, NeedsTable: without such a release; beyond the loosest level, of points any not stored.
         """
         at = level(epsilon, alpha)
+        if (door := engine_door(table, "engine_ledger")) is not None:
+            return door.view_frame(self.items, name, table, level(table_at), at, version)
         known = known_release(self._book, name, version)
         release, response = self._book.answer(
             lambda page: viewed(page, name, version, at, progress),
@@ -356,11 +364,7 @@ class Ledger(Responding, AnsweringItems, Shown):
         return self._look(lambda state: state.release(name, version).promise).radius(at, confidence)
 
     def release(self, name: str, version: int | None = None) -> Published:
-        """One version of a release, or the newest.
-
-        Raises:
-            UnknownRelease: where there is none.
-        """
+        """One version of a release, or the newest; UnknownRelease where there is none."""
         return self._look(lambda state: state.release(name, version))
 
     @property
@@ -374,8 +378,7 @@ class Ledger(Responding, AnsweringItems, Shown):
 
     def status(self) -> Status:
         """Where the ledger is, what is in it, and whether anything new may be said."""
-        quarantine = self._book.quarantine()
-        place = self._book.store.place
+        place, quarantine = self._book.store.place, self._book.quarantine()
         return self._look(lambda state: Status.of(place, state, quarantine))
 
     def verify(self) -> Verification:
@@ -472,10 +475,7 @@ class Ledger(Responding, AnsweringItems, Shown):
         return self._book.read(lambda page: key_of_level(page, page.state.release(name, version), at))
 
     def beside(self, purpose: str) -> tuple[Store, bytes]:
-        """The store, and 32 bytes for one purpose, for a program that keeps records of its own beside the ledger.
-
-        Nothing about the ledger's key, or about what another purpose gives, follows from these bytes.
-        """
+        """The store, and 32 bytes for one purpose, for a program that keeps records of its own; they tell no others."""
         return self._book.store, self._book.key.derived("beside", check_name(purpose, "purpose"))
 
     def close(self) -> None:

@@ -118,6 +118,23 @@ def adapter_of(table: Any) -> TableAdapter:
     )
 
 
+_ENGINES = ("polars", "duckdb", "_duckdb", "pyspark", "narwhals")
+
+
+def engine_door(table: Any, module: str = "engine_release") -> Any:
+    """The module that releases frames which an engine evaluates, where the table is one; None for any other table.
+
+    Its room is downstream, and is loaded by its name when the first such frame comes.
+
+    >>> engine_door({"n": [1]}) is None
+    True
+    """
+    if type(table).__module__.partition(".")[0] not in _ENGINES:
+        return None
+    found = import_module("utmost.tables.engines").is_engine_frame(table)
+    return import_module(f"utmost.tables.{module}") if found else None
+
+
 def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
     """A table of a kind that an adapter named; a dict of arrays where no adapter here can make it.
 

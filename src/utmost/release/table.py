@@ -16,7 +16,7 @@ from utmost.exact.shown import Shown
 from utmost.noise import Law
 from utmost.noise.costs import Cost
 from utmost.privacy.unit import Unit
-from utmost.release.adapters import Column, TableAdapter, adapter_of, check_there
+from utmost.release.adapters import Column, TableAdapter, adapter_of, check_there, engine_door
 from utmost.release.columns import check_distinct, integer_column, real_column
 from utmost.release.counted import Laid
 from utmost.release.plan import Plan, plan_release, warn_of_level, warn_of_rows
@@ -70,8 +70,12 @@ class TableRelease(Shown):
 
     @property
     def sidecar(self) -> dict[str, Any]:
-        """The statement to publish beside the table, see `statement`; its digest is that of the table's cells."""
-        return self.said(None if self.table is None else cells_digest(self.table))
+        """The statement to publish beside the table, see `statement`; its digest is that of the table's cells.
+
+        A frame that an engine evaluates has none: write it to a file, and see `said`.
+        """
+        later = self.table is None or engine_door(self.table) is not None
+        return self.said(None if later else cells_digest(self.table))
 
     def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
         """The statement, with the digest of the table as it is published."""
@@ -95,7 +99,7 @@ def release_table(
     numbers: str = "integers",
     relaxable: bool = False,
     confidence: Number = "0.95",
-    id_column: str | None = None,
+    id_column: str | Sequence[str] | None = None,
     grid: Number | None = None,
     randomness: Randomness | None = None,
 ) -> TableRelease:
@@ -108,7 +112,9 @@ def release_table(
 
     Args:
         table: a dict of columns, a dataframe of any library, a table read from a file, or one that `count_table` made:
-            then its labels are public, and its unit is the one that was proved.
+            then its labels are public, and its unit is the one that was proved. A frame that an engine evaluates
+            (Polars' lazy frames, DuckDB's relations, Spark's dataframes) needs an ``id_column``, and gives a frame of
+            its kind, not evaluated yet; each evaluation gives the same values.
         columns: the columns to release; of a counted table the name of its counts, "count" if left out.
         public: the columns to publish as they are. To name one here is to declare that none of its cells depends on
             any individual: the names of departments, and not the number of those who applied to them.
@@ -124,7 +130,8 @@ def release_table(
         numbers: "integers" (every released cell must be an integer) or "reals" (released on a grid).
         relaxable: choose a law that can later be relaxed to a larger epsilon without loss.
         confidence: of the radius that stands beside each released column.
-        id_column: a column whose cells must all be there and distinct; published only if it is public, too.
+        id_column: a column whose cells must all be there and distinct; published only if it is public, too. For a
+            frame of an engine also several columns, that are so together.
         grid: for reals, the grid's width, a power of two; chosen by level and sensitivity when None.
         randomness: the operating system's when None; a seeded source is refused.
 
@@ -167,6 +174,11 @@ def release_table(
         grid=grid,
     )
     bits = secure(randomness)
+    door = engine_door(laid.table)
+    if door is not None:
+        asked: dict[str, Any] = {"drop": drop, "rows_from": rows, "id_column": id_column}
+        evaluated: TableRelease = door.release_frame(laid, plan, **asked, randomness=bits)
+        return evaluated
     checked = CheckedTable.of(laid, plan, drop=drop, rows_from=rows, id_column=id_column)
     noised = {
         name: noised_by(cells, plan.drawn, plan.exponent, randomness=bits) for name, cells in checked.cells.items()
@@ -181,7 +193,7 @@ def rehearse_table(
     public: str | Sequence[str] = (),
     drop: str | Sequence[str] = (),
     rows: str = "declared",
-    id_column: str | None = None,
+    id_column: str | Sequence[str] | None = None,
     **promise: Any,
 ) -> TableRelease:
     """Everything that `release_table` does up to the first draw: the same checks, law, radius and statement, no table.
@@ -198,10 +210,12 @@ def rehearse_table(
     """
     unit = {name: promise.pop(name, None) for name in ("unit", "sensitivity", "cells", "neighbours")}
     laid = Laid.of(table, columns, public, drop, **unit)
-    checked = CheckedTable.of(
-        laid, plan_release(unit=laid.unit, **promise), drop=drop, rows_from=rows, id_column=id_column
-    )
-    return checked.released(None)
+    plan, door = plan_release(unit=laid.unit, **promise), engine_door(laid.table)
+    if door is not None:
+        asked: dict[str, Any] = {"drop": drop, "rows_from": rows, "id_column": id_column}
+        rehearsed: TableRelease = door.release_frame(laid, plan, **asked, randomness=None)
+        return rehearsed
+    return CheckedTable.of(laid, plan, drop=drop, rows_from=rows, id_column=id_column).released(None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,7 +239,7 @@ class CheckedTable:
         *,
         drop: str | Sequence[str],
         rows_from: str,
-        id_column: str | None,
+        id_column: Any,
     ) -> "CheckedTable":
         """The table, with every check that a release makes before it draws."""
         origin, table = rows_origin(rows_from), laid.table
@@ -234,7 +248,7 @@ class CheckedTable:
         chosen = chosen_columns(laid.columns, names, id_column)
         published, dropped = declared_columns(names, chosen, laid.public, drop)
         kept = tuple(name for name in published if name not in laid.labels)
-        _check_radii_free(chosen, names)
+        check_radii_free(chosen, names)
         if id_column is not None:
             check_distinct(adapter.column(table, id_column), id_column, lambda row: adapter.place(table, row))
         read = integer_column if plan.law.numbers == "integers" else real_column
@@ -379,6 +393,13 @@ def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, 
             )
 
 
+def same_cells(column: Column, true: Column) -> bool:
+    """Whether a column holds the true values in every row, as numbers or as text."""
+    if len(column) != len(true) or not all(map(_same, _plain(column[:_FIRST]), _plain(true[:_FIRST]))):
+        return False
+    return all(map(_same, _plain(column), _plain(true)))
+
+
 def _plain(column: Column) -> list[Any]:
     return column.tolist() if isinstance(column, np.ndarray) else list(column)
 
@@ -398,7 +419,12 @@ def _listed(names: str | Sequence[str], where: str) -> tuple[str, ...]:
     return listed  # type: ignore[return-value]
 
 
-def _check_radii_free(chosen: tuple[str, ...], names: tuple[str, ...]) -> None:
+def check_radii_free(chosen: tuple[str, ...], names: tuple[str, ...]) -> None:
+    """Check that the columns of radii have names of their own.
+
+    Raises:
+        BadTable: where a column has such a name.
+    """
     for name in chosen:
         if f"{name}_radius" in names:
             raise BadTable(

@@ -157,3 +157,10 @@ def totals(pairs: Pairs, size: int, bound: int) -> NDArray[Any]:
     found: NDArray[Any] = np.zeros(size, dtype=np.int64 if fits else object)
     np.add.at(found, pairs.cells, pairs.sums if fits else pairs.sums.astype(object))
     return found
+
+
+def added_by_cell(pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """The cells that have pairs, ascending, and the sum of each over all persons, exactly."""
+    nobody = np.zeros(len(pairs.cells), dtype=np.int64)
+    summed = _summed(nobody, pairs.cells, pairs.sums)
+    return summed.cells, summed.sums

@@ -6,7 +6,7 @@ docs/theory/counting.md.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from secrets import token_bytes, token_hex
 from typing import Any, overload
@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 from utmost.errors import NotDeclared, OutOfRange
 from utmost.exact import Number, checked, exact_integer, wrong_kind
 from utmost.privacy import Unit
+from utmost.release.adapters import check_there
 from utmost.release.counted import CountedTable
 from utmost.tables.bounding import Pairs, Progress, Tally, least_hashed, totals
-from utmost.tables.event_batches import Batch, Events, read_events
-from utmost.tables.event_codes import Persons, amounts_in, places_on
+from utmost.tables.engines import engine_frame, is_engine_frame
+from utmost.tables.event_batches import Batch, read_events
+from utmost.tables.event_codes import Persons, Places, amounts_in, places_on
+from utmost.tables.persons_in_order import CELL, PersonsInOrder, cell_totals, gathered_totals, totals_schema
 from utmost.workloads import Axis, Domain
 from utmost.workloads.axes import Label
 from utmost.workloads.sums_and_differences import PairAxis
@@ -92,8 +95,9 @@ def count_table(
 
     Args:
         events: one row an event: a dict of columns, a frame of any library that narwhals reads (pandas, Polars, Arrow;
-            lazy ones of Polars, DuckDB and Spark are grouped where they are), or the pathlib.Path of a CSV or Parquet
-            file, which is read batch by batch.
+            those of an engine, lazy ones of Polars, DuckDB and Spark, are counted where they are, and only the sums of
+            cells come here), or the pathlib.Path of a CSV or Parquet file, or of a directory of Parquet files, which
+            is read batch by batch.
         person: the column that says whose event it is: text or integers, in every row.
         domain: the declared domain, or a mapping that `Domain.of_facts` reads. What lies outside it is left out, or put
             to an axis's ``other``, and is never published.
@@ -123,7 +127,8 @@ def count_table(
         OutOfRange: for bounds that leave nothing.
         Unsupported: where a frame needs a package that is missing.
 
-    Cost: seconds for a million events; memory goes with the distinct pairs of person and atom.
+    Cost: seconds for a million events; memory goes with the distinct pairs of person and atom; for an engine's frame
+        with the domain, and the rows of the largest person.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["A", "B", "A", "A"]}
     >>> counted = count_table(events, person="user", domain=Domain(page=["A", "B", "C"]), at_most=2)
@@ -137,22 +142,40 @@ def count_table(
     plan = _Counting.of(_declared(domain, by), by, part, person, values)
     pair = None if together is None else _pair_axis(plan, together, at_most)
     unit = Unit(bound, min(at_most, plan.atoms), neighbours)
-    secret = token_bytes(KEY_BYTES) if key is None else bytes(key)
-    read = read_events(events, plan.columns, values)
-    persons = Persons(person)
-    pairs = plan.tallied(read, persons, progress).clipped(low, high)
-    if plan.part is not None:
-        pairs = _in_one_part(pairs, plan.atoms, persons.texts, secret)
-    inner = Pairs(pairs.persons, pairs.cells % plan.atoms, pairs.sums)
-    kept = pairs.where(
-        least_hashed(inner, at_most, persons.texts, key=secret, purpose=b"atom")
-        if pair is None
-        else _in_rows(inner, pair, at_most // 2, persons.texts, secret)
-    )
-    found = totals(kept, plan.parts * plan.atoms, bound).reshape(plan.parts, *plan.shape)
+    rule = _Kept(plan, low, high, at_most, pair, token_bytes(KEY_BYTES) if key is None else bytes(key))
+    flat, kind = _counted_by_engine(events, rule) if is_engine_frame(events) else _counted_here(events, rule, progress)
+    found = flat.reshape(plan.parts, *plan.shape)
     if plan.part is None:
-        return CountedTable(Domain(plan.named), found[0], unit, read.kind, together=together)
-    return _split(plan, plan.part, found, unit, read.kind, together)
+        return CountedTable(Domain(plan.named), found[0], unit, kind, together=together)
+    return _split(plan, plan.part, found, unit, kind, together)
+
+
+def _counted_here(events: Any, rule: "_Kept", progress: Progress | None) -> tuple[NDArray[Any], str]:
+    """The sum of each cell, and of what kind tables made of it are."""
+    read, persons, tally, done = (
+        read_events(events, rule.plan.columns, rule.plan.values),
+        Persons(rule.person),
+        Tally(),
+        0,
+    )
+    for batch in read.batches():
+        done += rule.take(batch, persons, tally, read.weight, done)
+        if progress is not None:
+            progress(done, read.rows)
+    kept = rule.chosen(tally.pairs(), persons.texts)
+    return totals(kept, rule.plan.parts * rule.plan.atoms, max(abs(rule.low), abs(rule.high))), read.kind
+
+
+def _counted_by_engine(events: Any, rule: "_Kept") -> tuple[NDArray[Any], str]:
+    """The same, of a frame whose rows stay with the engine; persons come in order, and only sums of cells come here."""
+    frame, plan = engine_frame(events), rule.plan
+    check_there(plan.columns, frame.schema().names)
+    rows, weight = frame.select(plan.columns), None
+    if plan.values is None:
+        weight = "_".join(("events", *plan.columns))
+        rows = rows.grouped(plan.columns, weight)
+    batches = rows.added_up(plan.person, PersonsInOrder(rule, weight), totals_schema(CELL))
+    return gathered_totals(batches, plan.parts * plan.atoms), frame.kind
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,28 +229,63 @@ class _Counting:
         split = [] if self.part is None else [self.part.levels[0]]
         return [self.person, *split, *self.named, *([] if self.values is None else [self.values])]
 
-    def tallied(self, events: Events, persons: Persons, progress: Progress | None) -> Pairs:
-        """The sum of each person in each cell."""
-        axes = (*(() if self.part is None else (self.part,)), *self.axes)
-        readers = [(axis.levels[0], axis.size, places_on(axis, axis.levels[0])) for axis in axes]
-        tally, done = Tally(), 0
-        for batch in events.batches():
-            who = persons.codes(batch[self.person])
-            cells = np.zeros(len(who), dtype=np.int64)
-            inside = np.ones(len(who), dtype=bool)
-            for name, size, place in readers:
-                found = place(batch[name])
-                inside &= found >= 0
-                cells = cells * size + np.maximum(found, 0)
-            tally.add(who, np.where(inside, cells, -1), self._amounts(batch, events, done))
-            done += len(who)
-            if progress is not None:
-                progress(done, events.rows)
-        return tally.pairs()
+    @property
+    def read(self) -> tuple[Axis, ...]:
+        """The axes whose values are read, the part's first."""
+        return (*(() if self.part is None else (self.part,)), *self.axes)
 
-    def _amounts(self, batch: Batch, events: Events, before: int) -> NDArray[Any] | None:
-        name = self.values or events.weight
-        return None if name is None else amounts_in(batch[name], name, before)
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Kept:
+    """How events are read, and what is kept of a person: pure functions of the key and the person's own events."""
+
+    plan: _Counting
+    low: int
+    high: int
+    at_most: int
+    pair: PairAxis | None
+    key: bytes
+    _readers: list[tuple[str, int, Places]] = field(default_factory=list)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Kept, (self.plan, self.low, self.high, self.at_most, self.pair, self.key)
+
+    @property
+    def person(self) -> str:
+        """The column that says whose event it is."""
+        return self.plan.person
+
+    def take(self, batch: Batch, persons: Persons, tally: Tally, weight: str | None, before: int) -> int:
+        """Add a batch of events to the tally; returns its rows."""
+        if not self._readers:
+            self._readers.extend(
+                (axis.levels[0], axis.size, places_on(axis, axis.levels[0])) for axis in self.plan.read
+            )
+        who = persons.codes(batch[self.plan.person])
+        cells = np.zeros(len(who), dtype=np.int64)
+        inside = np.ones(len(who), dtype=bool)
+        for name, size, place in self._readers:
+            found = place(batch[name])
+            inside &= found >= 0
+            cells = cells * size + np.maximum(found, 0)
+        counted = self.plan.values or weight
+        amounts = None if counted is None else amounts_in(batch[counted], counted, before)
+        tally.add(who, np.where(inside, cells, -1), amounts)
+        return len(who)
+
+    def chosen(self, pairs: Pairs, texts: list[str]) -> Pairs:
+        """What is kept of these persons, all of whose pairs these are."""
+        pairs = pairs.clipped(self.low, self.high)
+        if self.plan.part is not None:
+            pairs = _in_one_part(pairs, self.plan.atoms, texts, self.key)
+        inner = Pairs(pairs.persons, pairs.cells % self.plan.atoms, pairs.sums)
+        if self.pair is not None:
+            return pairs.where(_in_rows(inner, self.pair, self.at_most // 2, texts, self.key))
+        return pairs.where(least_hashed(inner, self.at_most, texts, key=self.key, purpose=b"atom"))
+
+    def summed(self, pairs: Pairs, texts: list[str]) -> Any:
+        """What is kept of these persons, added up by cell."""
+        return cell_totals(self.chosen(pairs, texts))
 
 
 def _bounds(per_atom: Any) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from utmost.errors import BadTable
 from utmost.release import adapters
 from utmost.release.adapters import Column
 from utmost.release.digits import Bytes, Places, digits, joined
+from utmost.sampling.item_words import Identifiers
 from utmost.tables.csv_blocks import CsvBlock, Unlike, read_blocks
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
@@ -347,3 +348,81 @@ def numbers_of(texts: Iterable[str]) -> list[Any]:
 def delimiter_of(path: Path) -> str:
     """What separates the cells of a file with this name."""
     return "\t" if path.suffix == ".tsv" else ","
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CsvPiece:
+    """Some rows of a CSV file: a block of it, or records."""
+
+    table: CsvTable
+    block: CsvBlock | None
+    body: list[list[str]]
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return len(self.body) if self.block is None else self.block.rows
+
+    def column(self, name: str) -> Column:
+        """The numbers of one column, and whatever is no number as text."""
+        at = self.table.header.index(name)
+        return numbers_of(row[at] for row in self.body) if self.block is None else _integers_or_cells(self.block, at)
+
+    def identifiers(self, name: str) -> Identifiers:
+        """The texts of one column.
+
+        Raises:
+            BadTable: where one is missing.
+        """
+        at = self.table.header.index(name)
+        texts = [row[at] for row in self.body] if self.block is None else self.block.texts(at)
+        if not all(map(str.strip, texts)):
+            raise BadTable("every row must have an identifier", came="a row without one", where=f"column {name!r}")
+        return Identifiers.of(texts)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CsvPieces:
+    """A CSV file that is read a block at a time."""
+
+    table: CsvTable
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.table.header)
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.table.path
+
+    def pieces(self) -> Iterator[CsvPiece]:
+        """The blocks, or records some thousands at a time."""
+        if self.table.in_blocks:
+            yield from (CsvPiece(self.table, block, []) for block in _blocks(self.table))
+            return
+        body = _body(self.table)
+        while together := list(islice(body, _TOGETHER)):
+            yield CsvPiece(self.table, None, together)
+
+    def write(
+        self,
+        file: BinaryIO,
+        released: Iterator[tuple[CsvPiece, Mapping[str, Any]]],
+        after: Mapping[str, str],
+        left_out: Sequence[str],
+        kinds: Mapping[str, str],
+    ) -> Iterator[tuple[int, bytes]]:
+        """The pieces as they are written: whoever asks writes them."""
+        delimiter, whole = delimiter_of(self.path), None
+        for piece, columns in released:
+            table = replace(self.table, laid=columns, after=after, left_out=tuple(left_out))
+            if whole is None:
+                whole = table.names
+                yield 0, _line(whole, delimiter).encode()
+            if piece.block is not None and len(whole) > 1:
+                yield piece.rows, _block_written(table, piece.block, columns, delimiter.encode())
+            else:
+                body = piece.body if piece.block is None else piece.block.records()
+                yield piece.rows, "".join(_line(row, delimiter) for row in _chosen(table, body, columns)).encode()

@@ -1,6 +1,6 @@
 """Events of any kind, batch by batch: dicts of columns, frames of any library through narwhals, CSV and Parquet files.
 
-Only the columns that are counted by are read. A lazy frame is grouped where it lives, and only the groups come here.
+Only the columns that are counted by are read. Frames of engines do not come here: they are counted where they are.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,6 +15,7 @@ from utmost.errors import BadTable
 from utmost.release.adapters import adapter_of, check_there
 from utmost.tables import csv_table, dataframes, files, parquet
 from utmost.tables.csv_table import CsvTable
+from utmost.tables.engines import engine_frame
 from utmost.tables.extra import extra
 
 Batch = Mapping[str, Any]
@@ -22,7 +23,6 @@ Batch = Mapping[str, Any]
 
 _ROWS = 1 << 20
 _RECORDS = 1 << 16
-_LAZY_KINDS = {"polars": "dataframe:polars", "duckdb": "dataframe:pyarrow"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,7 @@ def read_events(events: Any, wanted: Sequence[str], values: str | None = None) -
     Args:
         events: a dict of columns, a frame of any library that narwhals reads, a CSV table, or the path of a file.
         wanted: the names of the columns.
-        values: the one that holds amounts; where there is none, equal rows may come as one row with a weight.
+        values: the one that holds amounts.
 
     Raises:
         BadTable: for what is no table, and a column that is not there.
@@ -62,7 +62,7 @@ def read_events(events: Any, wanted: Sequence[str], values: str | None = None) -
         return _from_csv(events, wanted, values)
     if isinstance(events, Mapping):
         return _from_columns(events, wanted)
-    return _from_frame(events, wanted, values is None)
+    return _from_frame(events, wanted)
 
 
 def _from_columns(events: Mapping[str, Any], wanted: Sequence[str]) -> Events:
@@ -111,26 +111,19 @@ def _parquet_batches(file: Any, path: Path, wanted: Sequence[str]) -> Iterator[B
             yield {name: batch.column(name) for name in wanted}
 
 
-def _from_frame(events: Any, wanted: Sequence[str], grouped: bool) -> Events:
+def _from_frame(events: Any, wanted: Sequence[str]) -> Events:
     nw = extra("narwhals", "tables")
     frame = dataframes.through_narwhals(events, pass_through=True)
-    if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+    if isinstance(frame, nw.LazyFrame):
+        engine_frame(events)  # refuses it: frames of the engines that are known are counted where they are
+    if not isinstance(frame, nw.DataFrame):
         remedy = 'Pass {"user": [...]}, a pandas, Polars, Arrow or DuckDB table, or the pathlib.Path of a file.'
         raise BadTable("events must be a dict of columns or a dataframe", came=type(events).__name__, remedy=remedy)
-    check_there(wanted, frame.collect_schema().names())
-    library, weight = frame.implementation.value, None
+    check_there(wanted, frame.columns)
     frame = frame.select(*wanted)
-    if isinstance(frame, nw.DataFrame):
-        kind = f"dataframe:{library}"
-    else:
-        kind = _LAZY_KINDS.get(library, "columns:")
-        if grouped:
-            weight = "_".join(("events", *wanted))
-            frame = frame.group_by(*wanted).agg(nw.len().alias(weight))
-        frame = frame.collect()
     columns = {name: _arrow_or_list(frame.get_column(name), nw) for name in frame.columns}
     rows = len(frame)
-    return Events(kind, rows, lambda: _slices(columns, rows), weight)
+    return Events(f"dataframe:{frame.implementation.value}", rows, lambda: _slices(columns, rows))
 
 
 def _arrow_or_list(series: Any, nw: Any) -> Any:

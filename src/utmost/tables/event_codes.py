@@ -121,6 +121,10 @@ class Persons:
         text = cell if type(cell) is str else text_of(cell)
         if text is None:
             raise _refused(cell, self.name)
+        return self.add(text)
+
+    def add(self, text: str) -> int:
+        """The code of a person by the text."""
         code = self._codes.setdefault(text, len(self.texts))
         if code == len(self.texts):
             self.texts.append(text)

@@ -1,6 +1,7 @@
 """Table files by their ending: which reader a path goes to."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -9,10 +10,16 @@ import numpy as np
 
 from utmost.errors import Unsupported
 from utmost.tables import csv_table, parquet
-from utmost.tables.csv_table import CsvTable, Piece
+from utmost.tables.csv_table import CsvPieces, CsvTable, Piece
+from utmost.tables.engines import engine_frame, is_engine_frame
+from utmost.tables.parquet_pieces import ParquetPieces
+from utmost.tables.streamed import FilePieces, StreamedTable
 
 PARQUET = (".parquet", ".pq")
 TEXT = (".csv", ".tsv", ".txt", "")
+
+LARGE = 1 << 27
+"""Files of so many bytes are read a piece at a time, and not into memory."""
 
 Watch = Callable[[Iterable[Piece], int], Iterator[Piece]]
 """Passes the pieces of a file through, which has so many rows, and shows how far they are."""
@@ -36,9 +43,42 @@ def read(path: Path) -> Any:
     return csv_table.read(path)
 
 
+def streamed(path: Path) -> FilePieces | None:
+    """The file or directory as what is read a piece at a time, where it is large; None where it is read whole.
+
+    Raises:
+        Unsupported, BadTable: as `read`.
+    """
+    if path.is_dir():
+        return ParquetPieces.of(path)
+    if path.suffix.lower() in (*PARQUET, *TEXT) and path.is_file() and path.stat().st_size >= LARGE:
+        if path.suffix.lower() in PARQUET:
+            return ParquetPieces.of(path)
+        return CsvPieces(csv_table.read(path))
+    return None
+
+
+def brought(path: Path) -> Any:
+    """The table at a path as a ledger takes it: read, or for large Parquet files and folders a relation of DuckDB.
+
+    Raises:
+        Unsupported, BadTable: as `read`.
+    """
+    large = streamed(path)
+    if not isinstance(large, ParquetPieces):
+        return read(path)
+    return import_module("utmost.tables.duckdb_engine").lake_relation(large.files).native
+
+
 def write(table: Any, file: BinaryIO, path: Path, watch: Watch | None = None) -> None:
     """Write the table into an open file that will have this name."""
-    if path.suffix.lower() in PARQUET:
+    if isinstance(table, StreamedTable):
+        written = table.written(file)
+        _write_pieces(written if watch is None else watch(written, table.rows), file)
+    elif is_engine_frame(table) and path.suffix.lower() in PARQUET:
+        frame = engine_frame(table)
+        parquet.write_batches(frame.schema(), frame.batches(), file)
+    elif path.suffix.lower() in PARQUET:
         parquet.write(table, file)
     else:
         write_text(table, file, csv_table.delimiter_of(path), watch)
@@ -83,7 +123,10 @@ def check_same_kind(source: Path, out: Path) -> None:
     Raises:
         Unsupported: for an ending of another kind.
     """
-    for endings in (PARQUET, TEXT):
+    if source.is_dir() and out.suffix.lower() not in PARQUET:
+        remedy = f"Give a name that ends in {' or '.join(PARQUET)}."
+        raise Unsupported("a directory of Parquet files is written as one", came=out.name, remedy=remedy)
+    for endings in () if source.is_dir() else (PARQUET, TEXT):
         if source.suffix.lower() in endings and out.suffix.lower() not in endings:
             wanted = " or ".join(ending for ending in endings if ending)
             raise Unsupported(
@@ -100,6 +143,12 @@ def _rows(table: Any) -> tuple[list[str], Iterable[list[str]], int]:
     """The names of the columns, the rows as text, and how many there are."""
     if isinstance(table, CsvTable):
         return table.names, csv_table.rows(table), table.rows
+    if isinstance(table, StreamedTable):
+        return table.names, table.shown, table.rows
+    if is_engine_frame(table):
+        frame = engine_frame(table)
+        names = list(frame.schema().names)
+        return names, (row for batch in frame.batches() for row in _batch_rows(batch)), 0
     if isinstance(table, Mapping):
         return list(table), _mapping_rows(table), max(map(len, table.values()), default=0)
     return table.column_names, _arrow_rows(table), table.num_rows
@@ -111,5 +160,9 @@ def _mapping_rows(table: Mapping[str, Any]) -> Iterator[list[str]]:
 
 def _arrow_rows(table: Any) -> Iterator[list[str]]:
     for batch in table.to_batches(max_chunksize=10_000):
-        for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            yield ["" if cell is None else str(cell) for cell in cells]
+        yield from _batch_rows(batch)
+
+
+def _batch_rows(batch: Any) -> Iterator[list[str]]:
+    for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+        yield ["" if cell is None else str(cell) for cell in cells]

@@ -4,7 +4,9 @@ The keys are found in the data, so no cell has a number that others' events cann
 the hash of their texts, which is a function of that person's own rows alone.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from secrets import token_bytes
 from typing import Any
@@ -13,11 +15,17 @@ import numpy as np
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import checked, exact_integer
+from utmost.release.adapters import check_there
 from utmost.tables.bounding import Pairs, Progress, Tally, framed
 from utmost.tables.counting import KEY_BYTES
-from utmost.tables.event_batches import read_events
+from utmost.tables.engines import engine_frame, is_engine_frame
+from utmost.tables.event_batches import Batch, read_events
 from utmost.tables.event_codes import Persons, distinct_cells, is_missing
+from utmost.tables.extra import extra
+from utmost.tables.persons_in_order import TOTAL, PersonsInOrder, totals_schema, wide_integers
 from utmost.workloads.axes import text_of
+
+_KEY = "key"
 
 
 @checked
@@ -57,23 +65,57 @@ def count_keys(
         raise OutOfRange("at_most must be at least 1", came=at_most, remedy="Give how many keys a person may have.")
     if person == column:
         raise OutOfRange("persons and keys must be columns of their own", came="one column twice", where=repr(column))
-    read, persons, texts, tally, done = (
-        read_events(events, [person, column]),
-        Persons(person),
-        dict[str, int](),
-        Tally(),
-        0,
-    )
+    keys = _Keys(person, column, most, token_bytes(KEY_BYTES) if key is None else bytes(key))
+    if is_engine_frame(events):
+        return _counted_by_engine(events, keys)
+    read, persons, tally, done = read_events(events, [person, column]), Persons(person), Tally(), 0
     for batch in read.batches():
-        who, codes = persons.codes(batch[person]), _codes(batch[column], column, texts)
-        tally.add(who, codes, None)
-        done += len(who)
+        done += keys.take(batch, persons, tally)
         if progress is not None:
             progress(done, read.rows)
-    names = list(texts)
-    kept = _kept(tally.pairs(), most, persons.texts, names, token_bytes(KEY_BYTES) if key is None else bytes(key))
-    counts = np.bincount(kept, minlength=len(names))
-    return {name: int(count) for name, count in sorted(zip(names, counts, strict=True)) if count}
+    return dict(sorted(keys.counts(tally.pairs(), persons.texts)))
+
+
+def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int]:
+    """The same, of a frame whose rows stay with the engine: only the keys and their counts come here."""
+    frame, wanted = engine_frame(events), [keys.person, keys.column]
+    check_there(wanted, frame.schema().names)
+    rows = frame.select(wanted).grouped(wanted, "_".join(("events", *wanted)))
+    found: dict[str, int] = defaultdict(int)
+    for batch in rows.added_up(keys.person, PersonsInOrder(keys, None), totals_schema(_KEY, text=True)):
+        for name, count in zip(batch.column(_KEY).to_pylist(), batch.column(TOTAL).to_pylist(), strict=True):
+            found[name] += int(count)
+    return dict(sorted(found.items()))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Keys:
+    """How events are read, and which keys of a person are kept."""
+
+    person: str
+    column: str
+    most: int
+    key: bytes
+    texts: dict[str, int] = field(default_factory=dict)
+
+    def take(self, batch: Batch, persons: Persons, tally: Tally, weight: str | None = None, before: int = 0) -> int:
+        """Add a batch of events to the tally, each once whatever its weight; returns its rows."""
+        who = persons.codes(batch[self.person])
+        tally.add(who, _codes(batch[self.column], self.column, self.texts), None)
+        return len(who)
+
+    def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:
+        """The keys that somebody keeps, with how many do."""
+        names = list(self.texts)
+        counts = np.bincount(_kept(pairs, self.most, persons, names, self.key), minlength=len(names))
+        return ((name, int(count)) for name, count in zip(names, counts, strict=True) if count)
+
+    def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
+        """The counts as an Arrow batch."""
+        arrow = extra("pyarrow", "tables")
+        found = dict(self.counts(pairs, texts))
+        counts = np.array(list(found.values()), dtype=np.int64)
+        return arrow.record_batch({_KEY: arrow.array(list(found), arrow.string()), TOTAL: wide_integers(counts)})
 
 
 def _codes(column: Any, name: str, texts: dict[str, int]) -> Any:

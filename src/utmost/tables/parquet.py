@@ -82,6 +82,13 @@ def write(table: Any, file: BinaryIO) -> None:
     extra("pyarrow.parquet", "tables").write_table(whole, file)
 
 
+def write_batches(schema: Any, batches: Iterator[Any], file: BinaryIO) -> None:
+    """Write Arrow batches, a row group each."""
+    with extra("pyarrow.parquet", "tables").ParquetWriter(file, schema) as out:
+        for batch in batches:
+            out.write_batch(batch.cast(schema))
+
+
 def register() -> None:
     """Let Arrow tables into releases."""
     dataframes.register()

@@ -1,0 +1,134 @@
+"""DuckDB's relations: batches are read on a connection of their own, and go back into a relation as a stream.
+
+A relation that is made here is scanned like a view: each evaluation reads the relation below it anew and maps its
+batches, on a cursor of the same connection, so that it can be joined and written as any other of that connection.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from utmost.errors import Unsupported
+from utmost.tables.engines import Batches, BatchMap, RowsMap
+from utmost.tables.extra import extra
+
+_CHUNK = 1 << 17
+_LEAST = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DuckRelation:
+    """A relation of DuckDB."""
+
+    native: Any
+    engine: str = "duckdb"
+    kind: str = "dataframe:pyarrow"
+
+    def __post_init__(self) -> None:
+        version = extra("duckdb", "duckdb").__version__
+        if int(version.partition(".")[0]) < _LEAST or not hasattr(self.native, "_con"):
+            raise Unsupported(f"relations are read by DuckDB {_LEAST} or later", came=version, remedy="Update DuckDB.")
+
+    def schema(self) -> Any:
+        """The Arrow schema of the rows."""
+        return _reader(self.native.limit(0)).read_all().schema
+
+    def select(self, names: Sequence[str]) -> "DuckRelation":
+        """The relation with these columns alone; text compares by its bytes, whatever collation it has."""
+        kinds = dict(zip(self.native.columns, map(str, self.native.types), strict=True))
+        return DuckRelation(self.native.project(", ".join(_bytewise(name, kinds[name]) for name in names)))
+
+    def grouped(self, names: Sequence[str], weight: str) -> "DuckRelation":
+        """The distinct rows, with their number."""
+        listed = ", ".join(map(_quoted, names))
+        return DuckRelation(self.native.aggregate(f"{listed}, count(*) AS {_quoted(weight)}", listed))
+
+    def mapped(self, work: BatchMap, schema: Any) -> Any:
+        """The relation of the batches that are made.
+
+        Raises:
+            Unsupported: for a relation over a temporary table, which no other cursor can see.
+        """
+        stream = _Stream(self.native, work, schema)
+        stream.check_readable()
+        return stream.home.from_arrow(stream)
+
+    def batches(self) -> Batches:
+        """The rows, in the order of the relation."""
+        return _batches(self.native)
+
+    def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
+        """The rows pass by, in one order where one is asked for; the sums are made on the way."""
+        rows = self.native if by is None else self.native.order(f"{_quoted(by)} ASC NULLS FIRST")
+        return work(_batches(rows))
+
+
+class _Stream:
+    """An Arrow stream that can be read again: each reading evaluates the relation and maps its batches."""
+
+    def __init__(self, relation: Any, work: BatchMap, schema: Any) -> None:
+        self._relation, self._work, self._schema = relation, work, schema
+        self.home = relation._con  # DuckDB has no other name for the connection of a relation
+
+    def __arrow_c_schema__(self) -> Any:
+        return self._schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        arrow = extra("pyarrow", "tables")
+        reader = arrow.RecordBatchReader.from_batches(self._schema, self._made())
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def check_readable(self) -> None:
+        """Check that the relation can be read while another query runs.
+
+        Raises:
+            Unsupported: where it cannot.
+        """
+        duckdb = extra("duckdb", "duckdb")
+        try:
+            _reader(self._here().limit(0)).read_all()
+        except duckdb.CatalogException:
+            raise Unsupported(
+                "a relation that is mapped must not read temporary tables, which one connection alone can see",
+                came="one that does",
+                remedy="Create the table without TEMP, or write it to Parquet.",
+            ) from None
+
+    def _made(self) -> Batches:
+        for batch in _batches(self._here()):
+            yield self._work(batch)
+
+    def _here(self) -> Any:
+        """The relation on a cursor of its own: DuckDB refuses a query inside a query of one connection."""
+        below = self._relation  # noqa: F841  (DuckDB finds it by its name)
+        return self.home.cursor().sql("SELECT * FROM below")
+
+
+def _reader(relation: Any) -> Any:
+    """The relation as a stream of Arrow batches."""
+    return relation.to_arrow_reader(_CHUNK)
+
+
+def _batches(relation: Any) -> Batches:
+    """The rows of a relation; a connection is free again once they are read, or nobody reads on."""
+    reader = _reader(relation)
+    try:
+        yield from reader
+    finally:
+        reader.close()
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _bytewise(name: str, kind: str) -> str:
+    quoted = _quoted(name)
+    text = kind == "VARCHAR" or kind.startswith("ENUM")
+    return f"{quoted}::VARCHAR COLLATE C AS {quoted}" if text else quoted
+
+
+def lake_relation(files: Sequence[Path]) -> DuckRelation:
+    """Parquet files as one relation, on a connection of its own."""
+    return DuckRelation(extra("duckdb", "duckdb").connect().read_parquet([str(path) for path in files]))

@@ -1,0 +1,167 @@
+"""Ledgers of frames that an engine evaluates: the ledger keeps events and commitments, and the engine answers.
+
+Publishing is four steps: the engine counts what must not be, adds up a commitment to all rows, the ledger writes one
+event, and the frame of the answer is made, which is evaluated when somebody asks for it, as often as that may be.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, UnknownRelease, Unsupported
+from utmost.exact import Level
+from utmost.ledger.item_ledger import ItemLedger
+from utmost.ledger.promise import Promise
+from utmost.ledger.state import Published
+from utmost.release.adapters import check_there
+from utmost.release.counted import Laid
+from utmost.release.item_commitment import CommitmentKey, ItemCommitment
+from utmost.release.item_release import ItemRelease
+from utmost.sampling.item_words import Identifiers
+from utmost.tables.engine_release import ReleasableFrame
+from utmost.tables.engines import engine_frame
+from utmost.tables.item_columns import CommittingRows, commitment_schema, gathered_commitment
+
+
+def publish_frame(
+    items: ItemLedger,
+    name: str,
+    laid: Laid,
+    at: Level,
+    promise: Promise,
+    *,
+    drop: str | Sequence[str],
+    id_column: str | Sequence[str] | None,
+    rows: str,
+    version: int | None,
+    request: str | None,
+    **asks: Any,
+) -> Any:
+    """Publish an engine's frame at a first level; published again as it was, it is answered again.
+
+    Args:
+        items: the door of the ledger.
+        name, at, version, request: as for `Ledger.publish`.
+        laid, promise: what is released, and what is promised.
+        drop, id_column, rows, asks: the remaining arguments of `Ledger.publish`.
+
+    Returns:
+        A frame of the kind that came, with the released and the public columns, not evaluated yet.
+
+    Raises:
+        as `Ledger.publish`; Unsupported: for a declared largest value, since nothing is stored.
+    """
+    if promise.points is not None:
+        remedy = "Collect the frame first, and publish it without an engine."
+        raise Unsupported("points in the plane have no noise by item", came="a frame of an engine", remedy=remedy)
+    if promise.largest is not None:
+        remedy = "Leave it out."
+        raise Unsupported("what an engine answers takes no room that largest= would bound", remedy=remedy)
+    frame = ReleasableFrame.of(laid, drop=drop, id_column=id_column, numbers=promise.numbers)
+    lattice: dict[str, Any] = {"unit": promise.unit, "numbers": promise.numbers, "half_step": promise.half_step}
+    lattice["grid"] = promise.grid
+    again = None if request is None else items.release(name, version, request)
+    wanted = version if again is None else again.version
+    key = items.commitment_key(name, columns=frame.columns, version=wanted, **lattice)
+    release = items.publish(
+        name,
+        _committed(frame, key, frame.checked_rows()),
+        columns=frame.columns,
+        id_column=frame.identifiers,
+        public=frame.public,
+        rows=rows,
+        epsilon=at,
+        part=laid.part,
+        version=wanted,
+        request=request,
+        **lattice,
+        **asks,
+    )
+    return frame.noised(release, None)
+
+
+def relax_frame(items: ItemLedger, name: str, table: Any, at: Level, version: int | None) -> Any:
+    """The release at another level, of the frame that was published.
+
+    Raises:
+        as `Ledger.relax`.
+    """
+    known = _known(items, name, version)
+    frame = _frame_again(known, table)
+    key = items.commitment_key(name, version=known.version)
+    committed = _committed(frame, key, frame.checked_rows())
+    return frame.noised(items.relax(name, committed, epsilon=at, version=known.version), None)
+
+
+def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Level, version: int | None) -> Any:
+    """The release at a level up to the loosest, from a frame of its responses at another.
+
+    Args:
+        table: the identifiers, and the released columns as they were answered at ``table_at``. It is not checked that
+            they were: a frame of other numbers gives what promises nothing.
+
+    Raises:
+        as `Ledger.view`; Unsupported: where nothing was answered at ``table_at``.
+    """
+    known = _known(items, name, version)
+    if table_at not in known.responses:
+        raise Unsupported("a table must hold what was answered at a level", came=table_at, where=repr(name))
+    frame = _frame_again(known, table)
+    frame.checked_rows()
+    release = items.view(name, epsilon=at, version=known.version)
+    return frame.noised(release, None, Moving(table_at, at))
+
+
+def _known(items: ItemLedger, name: str, version: int | None) -> Published:
+    known = items.release(name, version)
+    if known is None:
+        raise UnknownRelease("a release must be published before it is answered again", came=name)
+    if known.items is None:
+        raise Unsupported(
+            "a frame that an engine evaluates can be answered only where the noise goes by item",
+            came="noise by rows",
+            where=repr(name),
+            remedy='Collect the frame, or publish it anew with noise="items" or as a frame.',
+        )
+    return known
+
+
+def _frame_again(known: Published, table: Any) -> ReleasableFrame:
+    """A frame that is brought again: what was neither released nor public is left out."""
+    assert known.items is not None
+    names = engine_frame(table).schema().names
+    check_there((*known.items.identifiers, *known.columns), names)
+    public = [name for name in names if name in known.public]
+    drop = [name for name in names if name not in (*known.columns, *public)]
+    laid = Laid(table, known.columns, public, (), known.promise.unit)
+    return ReleasableFrame.of(laid, drop=drop, id_column=known.items.identifiers, numbers=known.promise.numbers)
+
+
+def _committed(frame: ReleasableFrame, key: CommitmentKey, rows: int) -> ItemCommitment:
+    """The commitment to all rows, of which there must be as many as were counted."""
+    read = frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
+    work = CommittingRows(key, frame.identifiers)
+    found = gathered_commitment(read.added_up(None, work, commitment_schema()))
+    if found.rows != rows:
+        raise BadTable("a frame must have the same rows each time it is evaluated", came=f"{found.rows}, then {rows}")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """Released columns from those at another level.
+
+    Attributes:
+        at, to: the two levels.
+    """
+
+    at: Level
+    to: Level
+
+    def __call__(
+        self, release: ItemRelease, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
+    ) -> dict[str, NDArray[Any]]:
+        """The responses at the level ``to``."""
+        return release.moved(identifiers, numbers, self.at, self.to)

@@ -1,0 +1,275 @@
+"""Releases of frames that an engine evaluates: checked by aggregates, noised by a map, in the engine's own frame.
+
+The noise of a cell is a function of the release's secret and of the row's identifier, so a frame that is evaluated
+twice, in part, on other machines or after a failure gives the same released values. One release is one call: a second
+call of `release_table` is a second release, and spends again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.noise import DiscreteStaircase, Geometric
+from utmost.release.adapters import check_there
+from utmost.release.counted import Laid
+from utmost.release.item_release import ItemRelease
+from utmost.release.lattice import Lattice
+from utmost.release.plan import Plan, warn_of_level, warn_of_rows
+from utmost.release.table import TableRelease, check_size, chosen_columns, declared_columns, rows_origin
+from utmost.sampling.item_words import SECRET_BYTES
+from utmost.sampling.random_bits import Randomness
+from utmost.tables.engines import EngineFrame, engine_frame
+from utmost.tables.extra import extra
+from utmost.tables.item_columns import Answering, ItemNoiseMap, released_type, responses_of
+
+_LARGEST = 1 << 62
+
+
+def release_frame(
+    laid: Laid,
+    plan: Plan,
+    *,
+    drop: str | Sequence[str],
+    rows_from: str,
+    id_column: str | Sequence[str] | None,
+    randomness: Randomness | None,
+) -> TableRelease:
+    """The release of an engine's frame; its table is a frame of the same kind, not evaluated yet.
+
+    Args:
+        laid, plan: what is released, and what is promised.
+        drop, rows_from, id_column: as for `release_table`; several columns may say together which item a row is.
+        randomness: from where the secret of the noise comes; None for a rehearsal.
+
+    Raises:
+        as `release_table`; Unsupported: for a law that cannot be drawn by item, and what the engine cannot express.
+    """
+    origin, lattice = rows_origin(rows_from), lattice_of_plan(plan)
+    frame = ReleasableFrame.of(laid, drop=drop, id_column=id_column, numbers=plan.law.numbers)
+    rows = frame.checked_rows()
+    check_size(plan.unit, rows, len(frame.columns))
+    warn_of_level(plan.level, plan.law)
+    warn_of_rows(origin)
+    table = None
+    if randomness is not None:
+        release = ItemRelease(
+            randomness.words(SECRET_BYTES // 8, 64).tobytes(), frame.columns, lattice, (plan.level,), plan.level
+        )
+        table = frame.noised(release, plan.radius)
+    return TableRelease(table, frame.columns, plan, rows, frame.public, origin)
+
+
+def lattice_of_plan(plan: Plan) -> Lattice:
+    """The lattice whose noise is that of the plan.
+
+    Raises:
+        Unsupported: for a law that is no noise of a lattice.
+    """
+    drawn, block = plan.drawn, 1
+    if isinstance(drawn, DiscreteStaircase) and 2 * drawn.step == drawn.sensitivity + 1:
+        block = drawn.sensitivity
+    elif not isinstance(drawn, Geometric):
+        raise Unsupported(
+            "noise by item is geometric, or a half-step staircase",
+            came=type(plan.law).__name__,
+            remedy="Pass relaxable=True, which chooses between the two.",
+        )
+    return Lattice(drawn.sensitivity, plan.unit.charged, block, plan.exponent)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReleasableFrame:
+    """A frame whose columns are declared, and of types that can be released.
+
+    Attributes:
+        frame: as its engine sees it.
+        columns: the released ones.
+        public: the ones that are published as they are, in the frame's order.
+        identifiers: the ones that say which item a row is.
+        numbers: "integers" or "reals".
+    """
+
+    frame: EngineFrame
+    columns: tuple[str, ...]
+    public: tuple[str, ...]
+    identifiers: tuple[str, ...]
+    numbers: str
+
+    @classmethod
+    def of(
+        cls, laid: Laid, *, drop: str | Sequence[str], id_column: str | Sequence[str] | None, numbers: str
+    ) -> "ReleasableFrame":
+        """The frame, with every check that needs no cell.
+
+        Raises:
+            NotDeclared, BadTable, OutOfRange, Unsupported: for what cannot be released so.
+        """
+        frame = engine_frame(laid.table)
+        names = tuple(frame.schema().names)
+        identifiers = _identifier_columns(id_column)
+        check_there(identifiers, names)
+        chosen = chosen_columns(laid.columns, names, None)
+        public, _ = declared_columns(names, chosen, laid.public, drop)
+        for name in chosen:
+            if name in identifiers:
+                raise OutOfRange("the identifier cannot be released as a number", came=repr(name), where="columns")
+            if f"{name}_radius" in names:
+                came, remedy = "a column of that name", "Rename it."
+                raise BadTable(f"the radius of {name!r} needs the name '{name}_radius'", came=came, remedy=remedy)
+            released_type(frame.schema().field(name).type, numbers)
+        return cls(frame, chosen, public, identifiers, numbers)
+
+    def noised(self, release: ItemRelease, radius: int | float | None, answer: Answering = responses_of) -> Any:
+        """The engine's own frame of the released and public columns, with radii where one is given.
+
+        Args:
+            answer: what is made of the numbers in the frame; the responses, if left out.
+        """
+        wanted = (*self.identifiers, *self.columns, *self.public)
+        read = self.frame.select([name for name in self.frame.schema().names if name in wanted])
+        schema, radii = self._released_schema(radius), {}
+        if radius is not None:
+            radii = {f"{name}_radius": radius for name in self.columns}
+        return read.mapped(ItemNoiseMap(release, self.identifiers, schema, radii, answer), schema)
+
+    def _released_schema(self, radius: int | float | None) -> Any:
+        arrow = extra("pyarrow", "tables")
+        fields = []
+        for field in self.frame.schema():
+            if field.name in self.columns:
+                kind = released_type(field.type, self.numbers)
+                fields.append(arrow.field(field.name, kind))
+                if radius is not None:
+                    fields.append(arrow.field(f"{field.name}_radius", _radius_type(kind, radius)))
+            elif field.name in self.public:
+                fields.append(arrow.field(field.name, field.type))
+        return arrow.schema(fields)
+
+    def checked_rows(self) -> int:
+        """How many rows there are, where every identifier is there once, and every released cell is a number.
+
+        Raises:
+            BadTable: where that is not so; of the rows only how many are not.
+
+        Cost: two aggregates of the engine: one pass, and one count of distinct rows.
+        """
+        nw = extra("narwhals", "tables")
+        used = self.frame.select(list(dict.fromkeys((*self.identifiers, *self.columns, *self.public))))
+        rows = nw.from_native(used.native)
+        expressions = {"rows": nw.len(), **self._wrong_cells(nw), **self._copies(nw)}
+        found = rows.select(*(one.alias(f"check_{at}") for at, one in enumerate(expressions.values()))).collect()
+        counts = {name: int(found.item(0, at) or 0) for at, name in enumerate(expressions)}
+        total = counts.pop("rows")
+        for (what, name), count in ((key, count) for key, count in counts.items() if not isinstance(key, str)):
+            if what == "copy" and total and count == total:
+                raise _copied(*name)
+            if what != "copy" and count:
+                raise _wrong(what, name, count)
+        self._check_sizes(rows, nw)
+        ids = nw.from_native(used.select(list(self.identifiers)).native)
+        distinct = int(ids.unique().select(nw.len()).collect().item(0, 0))
+        if distinct != total:
+            raise BadTable(
+                "identifiers must be distinct",
+                came=f"{total - distinct} of {total} rows with one that another row has",
+                where=f"column {', '.join(map(repr, self.identifiers))}",
+                remedy="Give each group one row: an individual counted twice changes two cells.",
+            )
+        return total
+
+    def _wrong_cells(self, nw: Any) -> dict[Any, Any]:
+        """Counts of cells that must not be: missing ones, empty identifiers, floats that are no numbers."""
+        arrow, schema = extra("pyarrow", "tables"), self.frame.schema()
+        found = {}
+        for name in (*self.identifiers, *self.columns):
+            found["missing", name] = nw.col(name).null_count()
+            kind = schema.field(name).type
+            if name in self.identifiers and _is_text(kind):
+                found["empty", name] = _rows_where(nw, nw.col(name).str.strip_chars() == "")
+            if arrow.types.is_floating(kind):
+                found["infinite", name] = _rows_where(nw, ~nw.col(name).is_finite())
+        return found
+
+    def _copies(self, nw: Any) -> dict[Any, Any]:
+        """Of each public and each released column, in how many rows they are the same."""
+        found, schema = {}, self.frame.schema()
+        for name in self.public:
+            kind = schema.field(name).type
+            for released in self.columns:
+                true = nw.col(released)
+                if _is_text(kind):
+                    same = nw.col(name).str.strip_chars() == true.cast(nw.String)
+                elif _is_number(kind):
+                    same = nw.col(name) == true
+                else:
+                    continue
+                found["copy", (name, released)] = _rows_where(nw, same)
+        return found
+
+    def _check_sizes(self, rows: Any, nw: Any) -> None:
+        """Check that integers leave room for noise in the type that they are released in."""
+        arrow, schema = extra("pyarrow", "tables"), self.frame.schema()
+        whole = [name for name in self.columns if arrow.types.is_integer(schema.field(name).type)]
+        if self.numbers == "reals" or not whole:
+            return
+        ends = rows.select(
+            *(nw.col(name).min().alias(f"low_{at}") for at, name in enumerate(whole)),
+            *(nw.col(name).max().alias(f"high_{at}") for at, name in enumerate(whole)),
+        ).collect()
+        for at, name in enumerate(whole):
+            low, high = ends.item(0, at), ends.item(0, at + len(whole))
+            if low is not None and max(-int(low), int(high)) >= _LARGEST:
+                remedy = "Cast the column to decimal(38, 0)."
+                raise BadTable("integers must be below 2^62", came="a larger one", where=repr(name), remedy=remedy)
+
+
+def _rows_where(nw: Any, holds: Any) -> Any:
+    """In how many rows something holds; Spark does not add up truth values."""
+    return nw.when(holds).then(1).otherwise(0).sum()
+
+
+def _identifier_columns(id_column: Any) -> tuple[str, ...]:
+    names = (id_column,) if isinstance(id_column, str) else tuple(id_column or ())
+    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
+        raise OutOfRange(
+            "a frame that an engine evaluates must name the column that says which item a row is",
+            came="none" if not names else "others",
+            where="id_column",
+            remedy="Pass id_column=, a column whose cells are distinct: its noise is a function of that, so that "
+            "evaluating twice gives the same values.",
+        )
+    return names
+
+
+def _wrong(what: str, name: str, count: int) -> BadTable:
+    where = f"column {name!r}"
+    if what == "infinite":
+        return BadTable("every released cell must be a finite number", came=f"{count} that are none", where=where)
+    remedy = "Fill it or drop the row: whether a value is missing is itself information about individuals."
+    return BadTable(f"no cell may be {what}", came=f"{count} that are", where=where, remedy=remedy)
+
+
+def _copied(name: str, released: str) -> BadTable:
+    return BadTable(
+        f"a public column must not repeat the released column {released!r}",
+        came="the same value in every row",
+        where=f"column {name!r}",
+        remedy="Drop it: beside it, noise protects nobody.",
+    )
+
+
+def _is_text(kind: Any) -> bool:
+    kinds = extra("pyarrow", "tables").types
+    return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
+
+
+def _is_number(kind: Any) -> bool:
+    kinds = extra("pyarrow", "tables").types
+    return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind))
+
+
+def _radius_type(kind: Any, radius: int | float) -> Any:
+    arrow = extra("pyarrow", "tables")
+    fits = isinstance(radius, int) and radius < _LARGEST
+    return arrow.float64() if isinstance(radius, float) else arrow.int64() if fits else kind

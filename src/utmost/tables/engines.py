@@ -1,0 +1,127 @@
+"""Frames that an engine evaluates when it is asked to: Polars' lazy frames, DuckDB's relations, Spark's dataframes.
+
+A release of such a frame is two things. A *map* takes each batch of rows to a batch of rows, in Arrow, by a pure
+function: the engine may evaluate it twice, on any batches, in any order, on any machine. An *aggregate* is computed by
+the engine, and a few numbers come here. Nothing else does: the rows of a frame are never gathered.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from typing import Any, Protocol
+
+from utmost.errors import Unsupported
+
+Batches = Iterator[Any]
+"""Arrow record batches."""
+
+BatchMap = Callable[[Any], Any]
+"""From one Arrow record batch to another: a pure function that can be pickled, since workers get a copy of it."""
+
+RowsMap = Callable[[Batches], Batches]
+"""From the batches of some of the rows to the batches that are made of them; it can be pickled, too."""
+
+_DOORS = {
+    "polars.lazyframe": ("LazyFrame", "polars_engine", "LazyPolars"),
+    "duckdb": ("DuckDBPyRelation", "duckdb_engine", "DuckRelation"),
+    "_duckdb": ("DuckDBPyRelation", "duckdb_engine", "DuckRelation"),
+    "pyspark.sql": ("DataFrame", "spark_engine", "SparkRows"),
+}
+_REFUSED = ("dask", "ibis", "sqlframe")
+
+
+class EngineFrame(Protocol):
+    """A frame of one engine, and what the engine can do with it."""
+
+    engine: str
+    kind: str
+    native: Any
+
+    def schema(self) -> Any:
+        """The Arrow schema of the rows; nothing is evaluated."""
+        ...
+
+    def select(self, names: Sequence[str]) -> "EngineFrame":
+        """The frame with these columns alone."""
+        ...
+
+    def grouped(self, names: Sequence[str], weight: str) -> "EngineFrame":
+        """The distinct rows of these columns, and in the column ``weight`` how many rows there are of each."""
+        ...
+
+    def mapped(self, work: BatchMap, schema: Any) -> Any:
+        """The engine's own frame of the batches that ``work`` makes, of this Arrow schema; not evaluated yet."""
+        ...
+
+    def batches(self) -> Batches:
+        """All rows, in their order where they have one, a batch at a time.
+
+        Raises:
+            Unsupported: for an engine whose rows are on other machines.
+        """
+        ...
+
+    def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
+        """What ``work`` makes of the rows, added up: batches of few rows.
+
+        Where a column ``by`` is named, the rows come in its order, perhaps in several parts, each in order, where all
+        rows with one value of it are in one part; else they come in any parts and any order.
+
+        Args:
+            schema: of what is made: in its first column the keys, none twice in a batch, and sums in the others.
+                Sums of one key that come in two batches are still to be added up.
+        """
+        ...
+
+
+def is_engine_frame(table: Any) -> bool:
+    """Whether a table is a frame of an engine, or narwhals' view of one.
+
+    >>> is_engine_frame({"n": [1]})
+    False
+    """
+    return _door(_bare(table)) is not None
+
+
+def engine_frame(table: Any) -> EngineFrame:
+    """A frame as its engine sees it.
+
+    Raises:
+        Unsupported: for a frame of no engine that is known here.
+    """
+    native = _bare(table)
+    door = _door(native)
+    if door is None:
+        raise Unsupported(
+            "a lazy frame must be one of Polars, DuckDB or Spark",
+            came=f"{type(native).__module__.partition('.')[0]}'s {type(native).__name__}",
+            remedy="Write it to Parquet, or collect it first.",
+        )
+    found: EngineFrame = getattr(import_module(f"utmost.tables.{door[0]}"), door[1])(native)
+    return found
+
+
+def check_known(native: Any) -> None:
+    """Check that a lazy frame is no frame of an engine that is not known here.
+
+    Raises:
+        Unsupported: where it is.
+    """
+    if any(kind.__module__.partition(".")[0] in _REFUSED for kind in type(native).__mro__):
+        engine_frame(native)
+
+
+def _bare(table: Any) -> Any:
+    """The native frame of a narwhals frame that is lazy; any other table as it is."""
+    kind = type(table)
+    if kind.__module__.startswith("narwhals") and kind.__name__ == "LazyFrame":
+        return table.to_native()
+    return table
+
+
+def _door(native: Any) -> tuple[str, str] | None:
+    """The module and the class for a frame, found by the names of its classes: no engine is imported to ask."""
+    for kind in type(native).__mro__:
+        for place, (name, module, made) in _DOORS.items():
+            if kind.__name__ == name and (kind.__module__ == place or kind.__module__.startswith(f"{place}.")):
+                return module, made
+    return None

@@ -1,0 +1,272 @@
+"""Files larger than memory: checked in one pass and released in another, a piece of the rows at a time.
+
+What is released is what `release_table` releases; a piece is noised when it is written, and no other copy is made of
+it. The second pass reads and checks every cell again, and must find as many rows: a file that changes meanwhile is not
+released, and nothing of it is left on the disk.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable
+from utmost.release.adapters import Column, check_there
+from utmost.release.columns import integer_column, real_column
+from utmost.release.counted import Laid
+from utmost.release.plan import Plan, plan_release, warn_of_level, warn_of_rows
+from utmost.release.table import (
+    TableRelease,
+    check_radii_free,
+    check_size,
+    chosen_columns,
+    declared_columns,
+    rows_origin,
+    same_cells,
+)
+from utmost.release.values import noised_by, secure
+from utmost.sampling import Randomness
+from utmost.sampling.item_words import SECRET_BYTES, Identifiers, Tags, check_unique, item_tags
+from utmost.sampling.random_bits import entropy
+
+Columns = Mapping[str, NDArray[Any]]
+_BUCKETS = 256
+_SHOWN = 100
+
+
+class FilePiece(Protocol):
+    """Some rows of a file."""
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        ...
+
+    def column(self, name: str) -> Column:
+        """The cells of one column: an array, or a list whose missing cells are None."""
+        ...
+
+    def identifiers(self, name: str) -> Identifiers:
+        """The cells of one column as identifiers."""
+        ...
+
+
+class FilePieces(Protocol):
+    """A file that is read a piece at a time, as often as is asked."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its columns."""
+        ...
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        ...
+
+    def pieces(self) -> Iterator[Any]:
+        """The pieces, each a `FilePiece`, in the order of the file."""
+        ...
+
+    def write(
+        self,
+        file: BinaryIO,
+        released: Iterator[tuple[Any, Columns]],
+        after: Mapping[str, str],
+        left_out: Sequence[str],
+        kinds: Mapping[str, str],
+    ) -> Iterator[tuple[int, bytes]]:
+        """Write every piece with its released columns in it; says after each how many rows it has.
+
+        Args:
+            after: for each column that is new, the one behind which it stands.
+            left_out: the columns that are not written.
+            kinds: "int" or "float", by the name of each released column.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class StreamedTable:
+    """A released file that is yet to be written, once.
+
+    Attributes:
+        source: the file it is released from.
+        cells: the columns that are released.
+        left_out: those that are not written.
+        plan: what is promised.
+        rows: how many there are.
+        randomness: from where the noise comes.
+        shown: the first released rows as text, once they are written.
+    """
+
+    source: FilePieces
+    cells: tuple[str, ...]
+    left_out: tuple[str, ...]
+    plan: Plan
+    rows: int
+    randomness: Randomness
+    shown: list[list[str]] = field(default_factory=list)
+
+    @property
+    def after(self) -> dict[str, str]:
+        """The columns of radii, each behind its own."""
+        return {f"{name}_radius": name for name in self.cells}
+
+    @property
+    def names(self) -> list[str]:
+        """The columns as they are written."""
+        behind = {name: [name, f"{name}_radius"] if name in self.cells else [name] for name in self.source.names}
+        return [name for old in self.source.names if old not in self.left_out for name in behind[old]]
+
+    def written(self, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+        """Draw and write, piece by piece; of each piece how many rows it had.
+
+        Raises:
+            BadTable: where the file is not what it was when it was checked.
+        """
+        radius = "float" if isinstance(self.plan.radius, float) else "int"
+        value = "int" if self.plan.exponent is None else "float"
+        kinds = {**dict.fromkeys(self.cells, value), **dict.fromkeys(self.after, radius)}
+        return self.source.write(file, self._released(), self.after, self.left_out, kinds)
+
+    def _released(self) -> Iterator[tuple[Any, Columns]]:
+        read, before = _reader(self.plan), 0
+        for piece in self.source.pieces():
+            found: dict[str, NDArray[Any]] = {}
+            for name in self.cells:
+                true = read(piece.column(name), name, partial(_place, self.source.path, before))
+                found[name] = noised_by(true, self.plan.drawn, self.plan.exponent, randomness=self.randomness)
+            for name in self.after:
+                found[name] = np.full(piece.rows, self.plan.radius)
+            self._show(piece, found)
+            before += piece.rows
+            yield piece, found
+        if before != self.rows:
+            raise BadTable(
+                "the file must not change while it is released", came=f"{before} rows", where=str(self.source.path)
+            )
+
+    def _show(self, piece: Any, found: Columns) -> None:
+        few = range(min(piece.rows, _SHOWN - len(self.shown)))
+        if few:
+            columns = [found[name] if name in found else piece.column(name) for name in self.names]
+            self.shown.extend(["" if column[row] is None else str(column[row]) for column in columns] for row in few)
+
+
+def streamed_release(
+    source: FilePieces,
+    *,
+    columns: str | Sequence[str],
+    public: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
+    rows: str = "declared",
+    id_column: str | None = None,
+    randomness: Randomness | None = None,
+    rehearsed: bool = False,
+    **promise: Any,
+) -> TableRelease:
+    """The release of a file, checked in one pass; its table is drawn while it is written, see `StreamedTable`.
+
+    Args:
+        source: the file.
+        columns, public, drop, rows, id_column, randomness: as for `release_table`.
+        rehearsed: whether nothing is to be drawn.
+        promise: the remaining arguments of `release_table`.
+
+    Raises:
+        as `release_table`.
+
+    Cost: memory for one piece; 16 bytes on the disk for each identifier.
+    """
+    unit = {name: promise.pop(name, None) for name in ("unit", "sensitivity", "cells", "neighbours")}
+    laid = Laid.of(source, columns, public, drop, **unit)
+    plan, origin = plan_release(unit=laid.unit, **promise), rows_origin(rows)
+    chosen = chosen_columns(laid.columns, tuple(source.names), id_column)
+    published, dropped = declared_columns(tuple(source.names), chosen, laid.public, drop)
+    check_radii_free(chosen, tuple(source.names))
+    count = _checked_rows(source, plan, chosen, published, id_column)
+    check_size(plan.unit, count, len(chosen))
+    warn_of_level(plan.level, plan.law)
+    warn_of_rows(origin)
+    table = None if rehearsed else StreamedTable(source, chosen, dropped, plan, count, secure(randomness))
+    return TableRelease(table, chosen, plan, count, published, origin)
+
+
+def _reader(plan: Plan) -> Callable[..., NDArray[Any]]:
+    return integer_column if plan.law.numbers == "integers" else real_column
+
+
+def _place(path: Path, before: int, row: int) -> str:
+    return f"{path.name}, row {before + row + 1}"
+
+
+def _checked_rows(
+    source: FilePieces, plan: Plan, chosen: Sequence[str], public: Sequence[str], id_column: str | None
+) -> int:
+    """How many rows there are, every released cell of them a number, every identifier there once, no column a copy."""
+    read, rows = _reader(plan), 0
+    copies = {(name, released) for name in public for released in chosen}
+    with TemporaryDirectory(prefix="utmost-") as aside:
+        seen = _SeenOnce(Path(aside), id_column)
+        for piece in source.pieces():
+            check_there(chosen, source.names)
+            true = {name: read(piece.column(name), name, partial(_place, source.path, rows)) for name in chosen}
+            copies = {pair for pair in copies if same_cells(piece.column(pair[0]), true[pair[1]])}
+            seen.add(piece)
+            rows += piece.rows
+        seen.check(source.path)
+    for name, released in copies if rows else ():
+        raise BadTable(
+            f"a public column must not repeat the released column {released!r}",
+            came="the same value in every row",
+            where=f"column {name!r}",
+            remedy="Drop it: beside it, noise protects nobody.",
+        )
+    return rows
+
+
+class _SeenOnce:
+    """Whether identifiers come once: their tags are sorted into files, so that each file fits into memory."""
+
+    def __init__(self, aside: Path, name: str | None) -> None:
+        self._aside, self._name, self._secret = aside, name, entropy(SECRET_BYTES)
+
+    def add(self, piece: Any) -> None:
+        if self._name is None:
+            return
+        tags = item_tags(self._secret, [piece.identifiers(self._name)])
+        buckets = (tags[:, 0] % _BUCKETS).astype(np.int64)
+        order = np.argsort(buckets, kind="stable")
+        ends = np.cumsum(np.bincount(buckets, minlength=_BUCKETS))
+        for bucket, part in enumerate(np.split(tags[order], ends[:-1])):
+            if len(part):
+                with self._file(bucket).open("ab") as file:
+                    file.write(part.tobytes())
+
+    def check(self, path: Path) -> None:
+        """Check that no two are equal.
+
+        Raises:
+            BadTable: where two are; they are on the disk by their tags alone, so nobody can say in which rows.
+        """
+        for bucket in range(_BUCKETS):
+            if self._file(bucket).exists():
+                tags: Tags = np.fromfile(self._file(bucket), np.uint64).reshape(-1, 2)
+                try:
+                    check_unique(tags)
+                except BadTable:
+                    raise BadTable(
+                        "identifiers must be distinct",
+                        came="one in two rows",
+                        where=f"{path.name}, column {self._name!r}",
+                        remedy="Give each group one row: an individual counted twice changes two cells.",
+                    ) from None
+
+    def _file(self, bucket: int) -> Path:
+        return self._aside / f"{bucket}.tags"

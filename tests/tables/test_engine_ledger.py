@@ -1,0 +1,170 @@
+"""Ledgers of engines' frames: the bytes of one machine's ledger, whatever is evaluated, and a changed frame refused."""
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from utmost.errors import (
+    AlreadyPublished,
+    BadTable,
+    BudgetExceeded,
+    DataChanged,
+    NeedsTable,
+    UnknownRelease,
+    Unsupported,
+)
+from utmost.exact import level
+from utmost.ledger import Ledger
+
+duckdb = pytest.importorskip("duckdb")
+
+SAY = {"columns": ["visits", "calls"], "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 2}
+KEY = bytes(range(32))
+ROWS = 2000
+
+
+def wards(rows=ROWS):
+    return {
+        "ward": [f"w{i}" for i in range(rows)],
+        "visits": [i % 97 for i in range(rows)],
+        "calls": [i % 7 for i in range(rows)],
+    }
+
+
+def on_duckdb(columns):
+    con = duckdb.connect()
+    rows = pa.table(columns)  # noqa: F841
+    con.execute("CREATE TABLE wards AS SELECT * FROM rows")
+    return con.table("wards")
+
+
+FRAMES = {"polars": pl.LazyFrame, "duckdb": on_duckdb}
+
+
+@pytest.fixture(params=FRAMES)
+def lazily(request):
+    return FRAMES[request.param]
+
+
+def opened(place, name="a"):
+    return Ledger.open(f"{place}/{name}.db", create=True, key=KEY, witness=False)
+
+
+def columns_of(frame):
+    return (frame.collect().to_arrow() if isinstance(frame, pl.LazyFrame) else frame.to_arrow_table()).to_pydict()
+
+
+def by_ward(columns):
+    return dict(zip(columns["ward"], zip(columns["visits"], columns["calls"], strict=True), strict=True))
+
+
+def test_engines_answer_as_one_machine_does_at_every_level(lazily, tmp_path):
+    """Under one key, name and version: published, relaxed, and viewed between and below, row by row the same values."""
+    table = wards()
+    backwards = {name: cells[::-1] for name, cells in table.items()}
+    with opened(tmp_path, "here") as here, opened(tmp_path, "there") as there:
+        first = here.publish("visits", table, **SAY, noise="items", epsilon="1/2")
+        made = there.publish("visits", lazily(table), **SAY, epsilon="1/2")
+        assert type(made) is type(lazily(table))
+        assert columns_of(made) == columns_of(made) == columns_of(made) == first
+        loose = here.relax("visits", table, epsilon=2)
+        again = there.relax("visits", lazily(backwards), epsilon=2)
+        assert by_ward(columns_of(again)) == by_ward(loose)
+        for at in (1, "1/8", "3/2"):
+            between = here.view("visits", epsilon=at) | {"ward": table["ward"]}
+            moved = there.view("visits", table=again, table_at=2, epsilon=at)
+            assert by_ward(columns_of(moved)) == by_ward(between)
+            assert by_ward(columns_of(there.relax("visits", lazily(table), epsilon=at))) == by_ward(between)
+        assert there.levels("visits") == here.levels("visits")
+        assert there.spent("visits") == here.spent("visits") == level(2)
+
+
+def test_published_again_it_is_the_same_and_spends_nothing(lazily, tmp_path):
+    with opened(tmp_path) as ledger:
+        first = columns_of(ledger.publish("visits", lazily(wards()), **SAY, epsilon=1, request="monday"))
+        second = columns_of(ledger.publish("visits", lazily(wards()), **SAY, epsilon=1, request="monday"))
+        assert first == second
+        newer = columns_of(ledger.publish("visits", lazily(wards(1999)), **SAY, epsilon=1, version=2))
+        assert newer["visits"] != first["visits"][:1999]
+        third = columns_of(ledger.publish("visits", lazily(wards()), **SAY, epsilon=1, request="monday"))
+        assert third == first
+        assert len(ledger.releases) == 2
+        with pytest.raises(AlreadyPublished):
+            ledger.publish("visits", lazily(wards(1999)), **SAY, epsilon=2)
+
+
+CHANGED = {
+    "a value": ({"calls": [8, *wards()["calls"][1:]]}, DataChanged),
+    "an identifier": ({"ward": ["other", *wards()["ward"][1:]]}, DataChanged),
+    "a null in the last row": ({"calls": [*wards()["calls"][:-1], None]}, BadTable),
+    "an identifier twice": ({"ward": ["w1", *wards()["ward"][1:]]}, BadTable),
+    "a type": ({"calls": [str(cell) for cell in wards()["calls"]]}, Unsupported),
+    "a type of identifiers": ({"ward": list(range(ROWS))}, DataChanged),
+}
+
+
+@pytest.mark.parametrize("case", CHANGED)
+def test_a_frame_that_changed_is_refused_and_nothing_is_spent(lazily, tmp_path, case):
+    change, error = CHANGED[case]
+    with opened(tmp_path) as ledger:
+        ledger.publish("visits", lazily(wards()), **SAY, epsilon=1)
+        with pytest.raises(error):
+            ledger.relax("visits", lazily(wards() | change), epsilon=2)
+        assert ledger.spent("visits") == level(1)
+
+
+def test_a_schema_that_changed_is_refused_where_it_matters(lazily, tmp_path):
+    """A released column that is gone is an error; one more, or a public one less, is left out."""
+    with opened(tmp_path) as ledger:
+        ledger.publish("visits", lazily(wards()), **SAY, epsilon=1)
+        with pytest.raises(BadTable, match="no column"):
+            ledger.relax("visits", lazily({"ward": wards()["ward"], "visits": wards()["visits"]}), epsilon=2)
+        more = ledger.relax("visits", lazily(wards() | {"more": [1] * ROWS}), epsilon=2)
+        assert list(columns_of(more)) == ["ward", "visits", "calls"]
+
+
+def test_fewer_rows_are_refused(lazily, tmp_path):
+    with opened(tmp_path) as ledger:
+        ledger.publish("visits", lazily(wards()), **SAY, epsilon=1)
+        with pytest.raises(DataChanged):
+            ledger.relax("visits", lazily(wards(1999)), epsilon=2)
+
+
+def test_a_budget_holds(lazily, tmp_path):
+    with opened(tmp_path) as ledger:
+        ledger.publish("visits", lazily(wards()), **SAY, epsilon=1)
+        ledger.budget("visits", limit=2)
+        with pytest.raises(BudgetExceeded):
+            ledger.relax("visits", lazily(wards()), epsilon=3)
+
+
+def test_what_a_ledger_does_not_answer_is_refused(lazily, tmp_path):
+    with opened(tmp_path) as ledger:
+        with pytest.raises(UnknownRelease):
+            ledger.relax("visits", lazily(wards()), epsilon=2)
+        with pytest.raises(Unsupported, match="largest"):
+            ledger.publish("visits", lazily(wards()), **SAY, epsilon=1, largest=1000)
+        say = {"columns": ["visits", "calls"], "public": "ward", "id_column": "ward"}
+        with pytest.raises(Unsupported, match="points"):
+            ledger.publish("points", lazily(wards()), **say, per=100, epsilon=1)
+        ledger.publish("rows", wards(), **SAY, epsilon=1)
+        with pytest.raises(Unsupported, match="by item"):
+            ledger.relax("rows", lazily(wards()), epsilon=2)
+        made = ledger.publish("visits", lazily(wards()), **SAY, epsilon=1, independent=True)
+        with pytest.raises(NeedsTable):
+            ledger.view("visits", table=made, table_at=1, epsilon=2)
+        with pytest.raises(Unsupported, match="answered"):
+            ledger.view("visits", table=made, table_at="1/2", epsilon="1/4")
+        with pytest.raises(Unsupported):
+            ledger.view("visits", epsilon="1/2")
+
+
+def test_half_steps_and_reals_are_published_and_relaxed(lazily, tmp_path):
+    table = {"ward": wards(50)["ward"], "visits": [i / 7 for i in range(50)]}
+    say = SAY | {"columns": "visits", "cells": 1, "sensitivity": 3}
+    with opened(tmp_path, "here") as here, opened(tmp_path, "there") as there:
+        for name, more in (("reals", {"numbers": "reals"}), ("half", {"half_step": True})):
+            values = table if name == "reals" else table | {"visits": list(range(50))}
+            first = here.publish(name, values, **say, noise="items", epsilon=1, **more)
+            assert columns_of(there.publish(name, lazily(values), **say, epsilon=1, **more)) == first
+            assert columns_of(there.relax(name, lazily(values), epsilon=2)) == here.relax(name, values, epsilon=2)

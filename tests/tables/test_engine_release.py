@@ -1,0 +1,203 @@
+"""Releases of engines' frames: checked by aggregates before the first draw, and the same bytes at every evaluation."""
+
+from decimal import Decimal
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported
+from utmost.noise import Geometric
+from utmost.noise.costs import squared
+from utmost.release import rehearse_table, release_table
+from utmost.release.item_release import ItemRelease
+from utmost.sampling.item_words import Identifiers, item_tags
+from utmost.tables import engine_release, item_columns
+
+duckdb = pytest.importorskip("duckdb")
+
+SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1, "epsilon": 1}
+ROWS = 3000
+
+
+def wards(rows=ROWS):
+    return {"ward": [f"w{i}" for i in range(rows)], "visits": [i % 97 for i in range(rows)]}
+
+
+def on_duckdb(columns):
+    con = duckdb.connect()
+    rows = pa.table(columns)  # noqa: F841
+    con.execute("CREATE TABLE wards AS SELECT * FROM rows")
+    return con.table("wards")
+
+
+FRAMES = {"polars": pl.LazyFrame, "duckdb": on_duckdb}
+
+
+@pytest.fixture(params=FRAMES)
+def lazily(request):
+    return FRAMES[request.param]
+
+
+@pytest.fixture
+def secret(monkeypatch):
+    """The secret of every release is known, so that two engines can be compared."""
+    known = bytes(range(32))
+
+    def made(_, *facts):
+        return ItemRelease(known, *facts)
+
+    monkeypatch.setattr(engine_release, "ItemRelease", made)
+    return known
+
+
+def arrow_of(frame):
+    return frame.collect().to_arrow() if isinstance(frame, pl.LazyFrame) else frame.to_arrow_table()
+
+
+def columns_of(frame):
+    return arrow_of(frame).to_pydict()
+
+
+def test_three_evaluations_give_the_same_bytes_in_any_part_and_order(lazily):
+    """The noise is a function of the identifier: of no evaluation, filter, order or batch."""
+    made = release_table(lazily(wards()), **SAY)
+    assert type(made.table) is type(lazily(wards(1)))
+    first, second, third = (columns_of(made.table) for _ in range(3))
+    assert first == second == third
+    assert first["visits"] != wards()["visits"]
+    assert first["visits_radius"] == [made.radius] * ROWS
+    backwards = release_table  # a second call is a second release
+    assert columns_of(backwards(lazily(wards()), **SAY).table)["visits"] != first["visits"]
+    known = dict(zip(first["ward"], first["visits"], strict=True))
+    if isinstance(made.table, pl.LazyFrame):
+        some = made.table.filter(pl.col("visits") > 50).sort("visits").collect().to_dict(as_series=False)
+    else:
+        some = columns_of(made.table.filter("visits > 50").order("visits"))
+    assert {ward: known[ward] for ward in some["ward"]} == dict(zip(some["ward"], some["visits"], strict=True))
+
+
+def test_engines_agree_cell_by_cell_with_the_item_release(secret):
+    """Under one secret either engine gives what the release by item gives on one machine, in one piece."""
+    columns = wards()
+    release = ItemRelease(secret, ("visits",), *_facts(rehearse_table(pl.LazyFrame(columns), **SAY)))
+    wanted = release.responses([Identifiers.of(columns["ward"])], {"visits": columns["visits"]})["visits"].tolist()
+    for frame in FRAMES.values():
+        assert columns_of(release_table(frame(columns), **SAY).table)["visits"] == wanted
+
+
+def _facts(rehearsed):
+    return engine_release.lattice_of_plan(rehearsed.plan), (rehearsed.plan.level,), rehearsed.plan.level
+
+
+def test_the_noise_is_that_of_the_plan(lazily):
+    """At 20 000 cells the frequencies of the noise are those of the geometric law, within five deviations."""
+    rows = 20_000
+    made = release_table(lazily(wards(rows)), **SAY)
+    noise = np.array(columns_of(made.table)["visits"]) - np.array(wards(rows)["visits"])
+    law = Geometric(epsilon=1)
+    for x in range(-3, 4):
+        p = float(law.pmf(x))
+        assert abs((noise == x).sum() - rows * p) < 5 * (rows * p * (1 - p)) ** 0.5
+
+
+def test_several_columns_say_which_item_a_row_is(lazily):
+    columns = {"ward": ["a", "a", "b"], "year": [1, 2, 1], "visits": [5, 6, 7]}
+    say = SAY | {"public": ["ward", "year"], "id_column": ["ward", "year"]}
+    made = release_table(lazily(columns), **say)
+    assert columns_of(made.table) == columns_of(made.table)
+    with pytest.raises(BadTable, match="distinct"):
+        release_table(lazily(columns), **say | {"id_column": ["ward"]})
+
+
+def test_an_identifier_need_not_be_published(lazily):
+    made = release_table(lazily(wards() | {"id": list(range(ROWS))}), **SAY | {"id_column": "id", "drop": "id"})
+    assert list(columns_of(made.table)) == ["ward", "visits", "visits_radius"]
+
+
+def test_reals_are_released_on_the_grid(lazily):
+    columns = {"ward": [f"w{i}" for i in range(50)], "visits": [i / 7 for i in range(50)]}
+    made = release_table(lazily(columns), **SAY, numbers="reals", relaxable=True)
+    found = columns_of(made.table)
+    assert found == columns_of(made.table)
+    assert all((cell / float(made.plan.grid)).is_integer() for cell in found["visits"])
+    assert max(abs(a - b) for a, b in zip(found["visits"], columns["visits"], strict=True)) < 40
+
+
+def test_sums_that_duckdb_makes_are_decimals_and_stay_so():
+    con = duckdb.connect()
+    frame = con.sql(
+        "SELECT 'w' || i AS ward, sum(i * 10::HUGEINT ** 25)::HUGEINT AS visits FROM range(9) r(i) GROUP BY 1"
+    )
+    made = release_table(frame, **SAY)
+    cells = columns_of(made.table)["visits"]
+    assert all(isinstance(cell, Decimal) for cell in cells)
+    assert max(cells) > 10**25
+
+
+WRONG = {
+    "a null in the last row": ({"visits": [1] * 2999 + [None]}, BadTable, "missing"),
+    "a missing identifier": ({"ward": [f"w{i}" for i in range(2999)] + [None]}, BadTable, "missing"),
+    "an empty identifier": ({"ward": [f"w{i}" for i in range(2999)] + [" "]}, BadTable, "empty"),
+    "an identifier that comes twice": ({"ward": [f"w{i}" for i in range(2999)] + ["w0"]}, BadTable, "distinct"),
+    "floats": ({"visits": [1.5] * 3000}, Unsupported, "integers"),
+    "text": ({"visits": ["1"] * 3000}, Unsupported, "integers"),
+    "integers without room for noise": ({"visits": [1 << 62] * 3000}, BadTable, "2\\^62"),
+    "a copy": ({"copy": [str(i % 97) for i in range(3000)]}, BadTable, "repeat"),
+    "a silent column": ({"other": [1] * 3000}, NotDeclared, "declared"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_cannot_be_released_is_refused_before_any_draw(lazily, monkeypatch, case):
+    change, error, said = WRONG[case]
+    monkeypatch.setattr(engine_release, "ItemRelease", None)  # a draw would fail
+    say = SAY | ({"public": ["ward", "copy"]} if "copy" in change else {})
+    with pytest.raises(error, match=said) as refusal:
+        release_table(lazily(wards() | change), **say)
+    assert "w0" not in str(refusal.value)
+
+
+def test_what_is_asked_wrongly_is_refused(lazily):
+    frame = lazily(wards())
+    with pytest.raises(OutOfRange, match="id_column"):
+        release_table(frame, **SAY | {"id_column": None})
+    with pytest.raises(OutOfRange, match="identifier"):
+        release_table(frame, **SAY | {"id_column": "visits"})
+    with pytest.raises(Unsupported, match="relaxable=True"):
+        release_table(frame, **SAY | {"sensitivity": 4})
+    with pytest.raises(BadTable, match="no column"):
+        release_table(frame, **SAY | {"id_column": "wrad"})
+    with pytest.raises(BadTable, match="at least one row"):
+        release_table(lazily({"ward": pa.array([], pa.string()), "visits": pa.array([], pa.int64())}), **SAY)
+
+
+def test_a_rehearsal_draws_nothing_and_a_statement_has_no_digest(lazily):
+    frame = lazily(wards())
+    assert rehearse_table(frame, **SAY).table is None
+    made = release_table(frame, **SAY)
+    assert made.sidecar["table"] is None
+    assert made.sidecar["rows"] == ROWS
+    assert made.sidecar["released"] == ["visits"]
+
+
+@pytest.mark.parametrize("sensitivity", [3, 4, 5])
+def test_a_larger_sensitivity_has_the_relaxable_law(lazily, sensitivity):
+    made = release_table(lazily(wards()), **SAY | {"sensitivity": sensitivity}, relaxable=True)
+    assert columns_of(made.table) == columns_of(made.table)
+    noise = np.array(columns_of(made.table)["visits"]) - np.array(wards()["visits"])
+    assert abs(noise.std() / float(made.plan.drawn.expected_cost(squared)) ** 0.5 - 1) < 0.15
+
+
+def test_identifiers_of_every_arrow_layout_are_the_same_items():
+    """Slices, views, dictionaries and wide offsets hold one text; the tags are those of the Python strings."""
+    texts = ["a", "", "ä" * 40, "b"]
+    wanted = Identifiers.of(texts[1:])
+    plain = pa.array(texts)
+    for column in (plain, plain.cast(pa.large_string()), plain.dictionary_encode(), plain.cast(pa.string_view())):
+        found = item_columns.arrow_identifiers(column.slice(1), "id")
+        tags = [item_tags(bytes(32), [one]) for one in (found, wanted)]
+        assert (tags[0] == tags[1]).all()
+    with pytest.raises(Unsupported, match="identifiers"):
+        item_columns.arrow_identifiers(pa.array([1.5]), "id")

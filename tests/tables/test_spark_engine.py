@@ -1,0 +1,144 @@
+"""Spark's dataframes, in a session on this machine: the answers of one machine, whatever Spark does with its tasks."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from spark import session
+from utmost.errors import BadTable, DataChanged, Unsupported
+from utmost.ledger import Ledger
+from utmost.release import release_table
+from utmost.tables import count_keys, count_table
+from utmost.tables.engines import engine_frame
+from utmost.workloads import Domain, bins, plain
+
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::FutureWarning")]
+
+KEY = bytes(range(32))
+DOMAIN = Domain(age=bins(0, 40, width=10), page=plain([f"p{i}" for i in range(5)], other="elsewhere"))
+
+
+def random_events(seed=9, persons=40, events=1500):
+    rng = np.random.default_rng(seed)
+    return {
+        "user": [f"u{user}" for user in rng.integers(-5, persons, events)],
+        "page": [None if page == 8 else f"p{page}" for page in rng.integers(0, 9, events)],
+        "age": rng.integers(-5, 50, events).tolist(),
+        "amount": rng.integers(-4, 9, events).tolist(),
+    }
+
+
+def on_spark(columns, parts=4):
+    names, cells = list(columns), list(zip(*columns.values(), strict=True))
+    return session().createDataFrame(cells, names).repartition(parts)
+
+
+@pytest.mark.parametrize("values", [None, pytest.param("amount", marks=pytest.mark.slow)])
+def test_spark_counts_as_one_machine_does(values):
+    """The table of one machine under the same key, by counts and by values."""
+    events = random_events()
+    frame = on_spark(events)
+    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_atom": (-2, 3), "values": values, "key": KEY}
+    here, there = count_table(events, **say), count_table(frame, **say)
+    assert there.atoms.tolist() == here.atoms.tolist()
+    assert there.atoms.any()
+
+
+@pytest.mark.slow
+def test_spark_finds_the_keys_and_refuses_nobody_as_one_machine_does():
+    events = random_events()
+    frame = on_spark(events)
+    say = {"person": "user", "column": "page", "at_most": 2, "key": KEY}
+    assert count_keys(frame, **say) == count_keys(events, **say)
+    nobody = on_spark({"user": ["a", None], "page": ["p1", "p1"], "age": [1, 1]}, 2)
+    with pytest.raises(BadTable, match="must name its person"):
+        count_table(nobody, person="user", domain=DOMAIN, at_most=1)
+
+
+PROMISE = {"columns": "visits", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1}
+
+
+def wards(rows=1000):
+    return {"ward": [f"w{i}" for i in range(rows)], "visits": [i % 97 for i in range(rows)]}
+
+
+def by_ward(frame):
+    return {row["ward"]: row["visits"] for row in frame.collect()}
+
+
+@pytest.fixture
+def ledgers(tmp_path):
+    """Two ledgers of one key: what one says on one machine, the other says on Spark."""
+    say = {"create": True, "key": KEY, "witness": False}
+    with Ledger.open(f"{tmp_path}/here.db", **say) as here, Ledger.open(f"{tmp_path}/there.db", **say) as there:
+        yield here, there
+
+
+def test_three_evaluations_on_spark_are_the_values_of_one_machine(ledgers):
+    """On other partitions each, and in part: row by row the ledger's values on one machine."""
+    here, there = ledgers
+    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2")
+    wanted = dict(zip(first["ward"], first["visits"], strict=True))
+    made = there.publish("visits", on_spark(wards(), 2), **PROMISE, epsilon="1/2")
+    assert type(made) is type(on_spark(wards(5)))
+    assert by_ward(made) == by_ward(made.repartition(3)) == by_ward(made.filter("ward <> ''")) == wanted
+
+
+@pytest.mark.slow
+def test_relaxed_and_viewed_on_spark_are_the_values_of_one_machine(ledgers):
+    here, there = ledgers
+    here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2")
+    there.publish("visits", on_spark(wards()), **PROMISE, epsilon="1/2")
+    loose = here.relax("visits", wards(), epsilon=2)
+    again = there.relax("visits", on_spark(wards(), 3), epsilon=2)
+    assert by_ward(again) == dict(zip(loose["ward"], loose["visits"], strict=True))
+    between = here.view("visits", epsilon=1)
+    moved = there.view("visits", table=again, table_at=2, epsilon=1)
+    assert by_ward(moved) == dict(zip(wards()["ward"], between["visits"], strict=True))
+    with pytest.raises(DataChanged, match="item block"):
+        there.relax("visits", on_spark(wards() | {"visits": [1, *wards()["visits"][1:]]}), epsilon=3)
+
+
+WRONG = {
+    "a null in the last partition": ({"visits": [*wards()["visits"][:-1], None]}, "missing"),
+    "one identifier in two partitions": ({"ward": [*wards()["ward"][:-1], "w0"]}, "distinct"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", WRONG)
+def test_what_one_partition_cannot_see_is_refused_before_any_draw(case):
+    change, said = WRONG[case]
+    frame = on_spark(wards(), 1).union(on_spark(wards(1), 1)).limit(0).union(on_spark(wards() | change, 4))
+    with pytest.raises(BadTable, match=said):
+        release_table(frame, **PROMISE, epsilon=1)
+
+
+@pytest.mark.slow
+def test_texts_that_a_collation_calls_equal_are_refused():
+    frame = on_spark(random_events())
+    if not hasattr(frame, "toArrow"):
+        pytest.skip("collations came with Spark 4")
+    frame = frame.selectExpr("user COLLATE UTF8_LCASE AS user", "page", "age")
+    with pytest.raises(Unsupported, match="equal only"):
+        count_table(frame, person="user", domain=DOMAIN, at_most=1)
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_lost_changes_nothing(tmp_path):
+    """The first worker is killed in the middle of a stage; its task is evaluated again by another."""
+    flag = str(tmp_path / "killed")
+
+    def killed_once(batch):
+        if not os.path.exists(flag):
+            with open(flag, "x", encoding="utf-8"):
+                pass
+            os.kill(os.getpid(), signal.SIGKILL)
+        return batch
+
+    frame = on_spark(random_events())
+    made = engine_frame(frame).mapped(killed_once, engine_frame(frame).schema())
+    assert sorted(map(str, made.collect())) == sorted(map(str, frame.collect()))
+    assert (tmp_path / "killed").exists()

@@ -1,0 +1,179 @@
+"""Files larger than memory: the release of a file in pieces is the release of the file, and nothing half is left."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from utmost.errors import BadTable, NotDeclared, Unsupported
+from utmost.release import release_table
+from utmost.tables import files, parquet_pieces
+from utmost.tables.streamed import streamed_release
+
+SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1, "epsilon": 1}
+ROWS = 5000
+
+
+def wards(rows=ROWS):
+    return pd.DataFrame({"ward": [f"w{i}" for i in range(rows)], "visits": [i % 97 for i in range(rows)]})
+
+
+def as_parquet(frame, place):
+    frame.to_parquet(place / "wards.parquet", row_group_size=700, index=False)
+    return place / "wards.parquet"
+
+
+def as_directory(frame, place):
+    lake = place / "lake"
+    (lake / "b").mkdir(parents=True)
+    frame[:2000].to_parquet(lake / "a.parquet", index=False)
+    frame[2000:].to_parquet(lake / "b" / "c.parquet", index=False)
+    (lake / "_metadata.parquet").write_bytes(b"none of ours")
+    return lake
+
+
+def as_csv(frame, place):
+    frame.to_csv(place / "wards.csv", index=False)
+    return place / "wards.csv"
+
+
+def as_odd_csv(frame, place):
+    """One that is not read in blocks: its lines end in two ways."""
+    path = as_csv(frame, place)
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n", 3))
+    return path
+
+
+KINDS = [as_parquet, as_directory, as_csv, as_odd_csv]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Every file is large, and every piece small."""
+    monkeypatch.setattr(files, "LARGE", 0)
+    monkeypatch.setattr(parquet_pieces, "_ROWS", 999)
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return request.param
+
+
+def written(release, path):
+    with path.open("w+b") as file:
+        files.write(release.table, file, path)
+    return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
+
+
+def out_of(path):
+    return path.with_name("out.csv" if path.suffix == ".csv" else "out.parquet")
+
+
+def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_path):
+    """Rows in their order, radii behind, and noise whose frequencies are those of the law, within five deviations."""
+    path = kind(wards(), tmp_path)
+    made = streamed_release(files.streamed(path), **SAY)
+    found = written(made, out_of(path))
+    assert list(found) == ["ward", "visits", "visits_radius"] == made.table.names
+    assert found["ward"].tolist() == wards()["ward"].tolist()
+    assert (found["visits_radius"] == made.radius).all()
+    noise = (found["visits"] - wards()["visits"]).to_numpy()
+    for x in range(-2, 3):
+        p = float(made.law.pmf(x))
+        assert abs((noise == x).sum() - ROWS * p) < 5 * (ROWS * p * (1 - p)) ** 0.5
+    assert made.table.shown == [[str(cell) for cell in row] for row in found.head(100).itertuples(index=False)]
+
+
+def test_a_release_in_pieces_says_what_a_release_says(kind, tmp_path):
+    path = kind(wards(), tmp_path)
+    made, whole = streamed_release(files.streamed(path), **SAY), release_table(wards(), **SAY)
+    assert made.said(None) == whole.said(None)
+    assert streamed_release(files.streamed(path), **SAY, rehearsed=True).table is None
+
+
+WRONG = {
+    "a null": ({"visits": [1] * 4999 + [None]}, BadTable, "row 5000"),
+    "a fraction": ({"visits": [1] * 4998 + [1.5, 2]}, BadTable, "row 4999"),
+    "an identifier twice": ({"ward": [f"w{i}" for i in range(4999)] + ["w0"]}, BadTable, "distinct"),
+    "a missing identifier": ({"ward": [f"w{i}" for i in range(4999)] + [None]}, BadTable, "identifier"),
+    "a copy": ({"ward": [str(i % 97) for i in range(ROWS)]}, BadTable, "repeat"),
+    "a silent column": ({"more": [1] * ROWS}, NotDeclared, "declared"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_cannot_be_released_is_refused_in_the_first_pass(kind, tmp_path, case):
+    change, error, said = WRONG[case]
+    path = kind(wards().assign(**change), tmp_path)
+    say = SAY | ({"id_column": None} if case == "a copy" else {})
+    with pytest.raises(error, match=said):
+        streamed_release(files.streamed(path), **say)
+
+
+def test_a_file_that_changes_between_the_passes_is_not_released(kind, tmp_path):
+    path = kind(wards(), tmp_path)
+    made = streamed_release(files.streamed(path), **SAY)
+    as_directory(wards()[:4000], tmp_path / "other")
+    if path.is_dir():
+        (path / "b" / "c.parquet").unlink()
+        wards()[2000:2100].to_parquet(path / "b" / "c.parquet", index=False)
+    elif path.suffix == ".csv":
+        as_csv(wards()[:4000], tmp_path)
+    else:
+        as_parquet(wards()[:4000], tmp_path)
+    with pytest.raises(BadTable, match="must not change"):
+        written(made, out_of(path))
+
+
+def test_categories_that_no_row_has_are_not_written(tmp_path):
+    frame = wards()
+    frame["ward"] = pd.Categorical(frame["ward"], categories=[*frame["ward"], "secret"])
+    path = as_parquet(frame, tmp_path)
+    written(streamed_release(files.streamed(path), **SAY), out_of(path))
+    assert b"secret" not in out_of(path).read_bytes()
+
+
+def test_files_of_one_directory_have_the_same_columns(tmp_path):
+    lake = as_directory(wards(), tmp_path)
+    wards().assign(more=1).to_parquet(lake / "d.parquet")
+    with pytest.raises(BadTable, match="same columns"):
+        files.streamed(lake)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadTable, match="must hold"):
+        files.streamed(tmp_path / "empty")
+    with pytest.raises(Unsupported):
+        files.check_same_kind(lake, tmp_path / "out.csv")
+
+
+def test_reals_in_pieces(tmp_path):
+    frame = wards().assign(visits=np.arange(ROWS) / 7)
+    path = as_parquet(frame, tmp_path)
+    made = streamed_release(files.streamed(path), **SAY, numbers="reals")
+    found = written(made, out_of(path))
+    assert np.abs(found["visits"] - frame["visits"]).max() < 60
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    """The peak at 8 million rows is that at half a million, within 30 MB."""
+    code = (
+        "import sys, pathlib, re; from utmost.tables import files; files.LARGE = 0\n"
+        "from utmost.tables.streamed import streamed_release\n"
+        "path = pathlib.Path(sys.argv[1]); made = streamed_release(files.streamed(path), columns='visits',"
+        " public='ward', id_column='ward', sensitivity=1, cells=1, epsilon=1)\n"
+        "out = path.with_suffix('.out.parquet')\n"
+        "with out.open('w+b') as file: files.write(made.table, file, out)\n"
+        "print(re.search(r'VmHWM:\\s+(\\d+)', pathlib.Path('/proc/self/status').read_text())[1])"
+    )
+    peaks = []
+    for rows in (500_000, 8_000_000):
+        path = tmp_path / f"{rows}.parquet"
+        table = pa.table({"ward": pa.array(np.arange(rows)), "visits": pa.array(np.arange(rows) % 97)})
+        pq.write_table(table, path, row_group_size=100_000)
+        peaks.append(int(subprocess.check_output([sys.executable, "-c", code, path])))
+    assert peaks[1] - peaks[0] < 30_000, peaks
