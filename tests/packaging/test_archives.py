@@ -35,8 +35,7 @@ def test_the_citation_has_this_version():
 
 def test_the_changelog_has_this_version_below_what_is_unreleased():
     headings = re.findall(r"^## \[?([^\]\s]+)\]?", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
-    assert headings[0] == "Unreleased"
-    assert __version__ == "0.1.0" or headings[1] == __version__
+    assert headings[:2] == ["Unreleased", __version__]
 
 
 def test_the_manual_page_is_the_help_of_the_command_line():
