@@ -8,6 +8,7 @@ from utmost.noise.integer_law import IntegerLaw
 from utmost.noise.joint_cells import JointCells, RotatedPair
 from utmost.noise.laplace import Laplace
 from utmost.noise.law import Law
+from utmost.noise.lipschitz import is_lipschitz_private, lipschitz_level
 from utmost.noise.optimal import gain, optimal_noise, relaxable_noise
 from utmost.noise.ratio_bars import RatioBar, fieller
 from utmost.noise.real_law import RealLaw
@@ -28,6 +29,8 @@ __all__ = [
     "costs",
     "fieller",
     "gain",
+    "is_lipschitz_private",
+    "lipschitz_level",
     "optimal_noise",
     "relaxable_noise",
     "simultaneous_radii",
