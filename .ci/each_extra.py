@@ -1,0 +1,104 @@
+"""What an installed utmost must do with one extra and no other: `.ci/extras` runs this in a fresh environment.
+
+python .ci/each_extra.py core|geometry|tables|plot|postgres|server|all|test
+"""
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+MODULES = {
+    "geometry": ("numba",),
+    "tables": ("narwhals", "pyarrow"),
+    "plot": ("matplotlib",),
+    "postgres": ("psycopg",),
+    "server": ("fastapi", "uvicorn"),
+}
+PROMISE = ["--columns", "n", "--public", "town", "--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
+
+
+def command(*words: str, code: int = 0) -> str:
+    """What the installed command says, which has to end with this exit code."""
+    done = subprocess.run(["utmost", *words], capture_output=True, text=True)
+    assert done.returncode == code, (words, done.returncode, done.stderr)
+    return done.stdout + done.stderr
+
+
+def core() -> None:
+    """A release, its check, a ledger, a design and its check, in the core alone."""
+    import utmost
+
+    assert Path(utmost.__file__).is_relative_to(sys.prefix), "not the installed one"
+    assert utmost.__version__ in command("--version")
+    Path("t.csv").write_text("town,n\nAsh,12\nElm,7\nOak,31\n", encoding="utf-8")
+    command("release", "t.csv", *PROMISE, "--out", "o.csv")
+    assert json.loads(Path("o.csv.json").read_text(encoding="utf-8"))["utmost"] == utmost.__version__
+    command("verify", "o.csv")
+    kept = ["--ledger", "l.db", "--create", "--name", "towns", "--dataset", "d"]
+    command("release", "t.csv", *PROMISE, *kept, "--out", "k.csv")
+    command("ledger", "verify", "--ledger", "l.db")
+    command("design", "--counts", "5", "--alpha", "1/2", "--prior", "uniform", "--loss", "absolute", "--out", "d.json")
+    command("design", "--check", "d.json")
+    assert next(Path(sys.prefix).glob("share/man/man1/utmost.1")).read_text(encoding="ascii").startswith(".TH UTMOST 1")
+
+
+def geometry() -> None:
+    """The compiled walk counts the kernels of a line."""
+    import utmost as ut
+
+    assert ut.geometry.count_kernels(ut.PrivacyType(ut.spaces.counts(4), alpha="1/2")) == 187
+
+
+def tables() -> None:
+    """Parquet in, Parquet out."""
+    from pyarrow import csv, parquet
+
+    parquet.write_table(csv.read_csv("t.csv"), "t.parquet")
+    command("release", "t.parquet", *PROMISE, "--out", "o.parquet")
+    assert parquet.read_table("o.parquet").num_rows == 3
+
+
+def plot() -> None:
+    """A picture."""
+    command("compare", "--plot", "c.svg")
+    assert "<svg" in Path("c.svg").read_text(encoding="utf-8")
+
+
+def postgres() -> None:
+    """The driver is found: a server that is not there is an error of ours, which says so."""
+    from utmost import Ledger
+    from utmost.errors import UtmostError
+
+    said = ""
+    try:
+        Ledger.open("postgresql://127.0.0.1:1/none", timeout=1)
+    except UtmostError as error:
+        said = str(error)
+    assert "reachable" in said, said
+
+
+def server() -> None:
+    """The service is importable, and says how it is started."""
+    from utmost import service
+
+    assert all(getattr(service, name) for name in service.__all__)
+    assert "--help" in command("serve", "--help")
+
+
+def main() -> None:
+    """Do what the extra is for; see that the others' libraries are not needed."""
+    extra = sys.argv[1]
+    wanted = set(MODULES) if extra in ("all", "test") else {extra} & set(MODULES)
+    core()
+    for name in sorted(wanted):
+        globals()[name]()
+    absent = [name for name, modules in MODULES.items() if name not in wanted and not all(map(find_spec, modules))]
+    missing = [name for name in wanted if not all(map(find_spec, MODULES[name]))]
+    assert not missing, missing
+    sys.stdout.write(f"{extra}: does what it is for; not installed: {', '.join(absent) or 'none'}\n")
+
+
+if __name__ == "__main__":
+    main()
