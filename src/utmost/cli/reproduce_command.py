@@ -73,7 +73,7 @@ class Report(options.Answer):
         if self.folder is None:
             options.Answer.__post_init__(self)
         elif self.folder.suffix:
-            raise OutOfRange("a report goes to a .json file or a folder", came=self.folder.name, where="--out")
+            raise OutOfRange("a report is written as .json, or into a folder", came=self.folder.name, where="--out")
 
     @property
     def folder(self) -> Path | None:

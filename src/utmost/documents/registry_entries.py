@@ -14,6 +14,7 @@ from typing import Any
 from utmost.documents.stated_words import StatedNoise, StatedRelease
 from utmost.errors import OutOfRange
 from utmost.exact import wrong_kind
+from utmost.exact.shown import Shown
 from utmost.release.statements import level_name, level_text
 
 TO_FILL_IN = "To be filled in"
@@ -31,8 +32,8 @@ PRODUCTS = (
 _NO_DATE = "1900-01-01"  # what the registry's own template has before it is filled in
 
 
-@dataclass(frozen=True, slots=True)
-class Deployment:
+@dataclass(frozen=True, slots=True, repr=False)
+class Deployment(Shown):
     """What the curator says of a release, in the registry's terms; what is left out remains to be filled in.
 
     Attributes:

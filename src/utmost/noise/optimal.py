@@ -138,9 +138,10 @@ def _other(law: Law, over: Law | str) -> Law:
         return over
     if not isinstance(law, IntegerLaw | RealLaw):
         raise OutOfRange("gain needs a law of noise", came=law)
-    if over == "laplace":
+    named = over if isinstance(over, str) else None  # an array equals no name, and each of its cells may
+    if named == "laplace":
         return Laplace(law.level, law.sensitivity)
-    if over == "geometric":
+    if named == "geometric":
         return Geometric(law.level, law.sensitivity)
     raise OutOfRange('the other law must be "laplace", "geometric" or a law', came=over, where="gain")
 
