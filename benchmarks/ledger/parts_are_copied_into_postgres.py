@@ -9,8 +9,8 @@ from itertools import islice
 from time import perf_counter
 
 import psycopg
-from postgres import fresh_database
 
+from postgres import fresh_database
 from utmost.ledger.postgres_store import _copy
 
 SIZES = {"10,000 parts of 100 bytes": (10_000, 100), "64 parts of 1 MiB": (64, 1 << 20)}

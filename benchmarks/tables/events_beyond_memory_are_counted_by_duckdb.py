@@ -11,6 +11,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from itertools import pairwise
 from math import log
 from pathlib import Path
 from time import perf_counter
@@ -55,10 +56,9 @@ def one_size(count, folder):
     made = ut.release_table(con.table("cells"), **say)
     made.table.write_parquet(f"{folder}/released.parquet")
     took = perf_counter() - start
-    rows, off = con.sql(
-        f"SELECT count(*), avg(visits - cell % 97) FROM '{folder}/released.parquet'"
-    ).fetchall()[0]
-    assert rows == persons and abs(off) < 10 / persons**0.5
+    rows, off = con.sql(f"SELECT count(*), avg(visits - cell % 97) FROM '{folder}/released.parquet'").fetchall()[0]
+    assert rows == persons
+    assert abs(off) < 10 / persons**0.5
     print(f"released {took:8.1f} s, {1e9 * took / persons:6.0f} ns a cell, {peak():5.2f} GB", flush=True)
 
 
@@ -80,7 +80,7 @@ def main():
             start = perf_counter()
             subprocess.run([sys.executable, __file__, "--one", str(count), folder], check=True)
             times.append(perf_counter() - start)
-    for (one, two), (first, second) in zip(zip(sizes, sizes[1:]), zip(times, times[1:])):
+    for (one, two), (first, second) in zip(pairwise(sizes), pairwise(times), strict=True):
         print(f"growth from {one:,} to {two:,}: time ~ n^{log(second / first) / log(two / one):.2f}")
 
 

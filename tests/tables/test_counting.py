@@ -137,7 +137,9 @@ def test_what_adds_nothing_takes_no_place():
 
 def test_a_constant_hash_keeps_exactly_k(monkeypatch):
     """Ties are broken, never kept together: the unit holds for the worst hash there is."""
-    monkeypatch.setattr(bounding, "pair_marks", lambda secret, persons, counts, cells: np.full(len(cells), 7, np.uint64))
+    monkeypatch.setattr(
+        bounding, "pair_marks", lambda secret, persons, counts, cells: np.full(len(cells), 7, np.uint64)
+    )
     events = {"user": ["a"] * 6 + ["b"] * 2, "page": [f"p{i}" for i in range(6)] + ["p4", "p5"]}
     found = count_table(events, person="user", domain=PAGES, at_most=3)
     assert found.atoms.tolist() == [1, 1, 1, 0, 1, 1]

@@ -170,7 +170,7 @@ def forged(columns):
 
 @pytest.mark.parametrize("case", ["true values", "moved", "swapped", "less", "another level"])
 def test_responses_that_are_none_are_refused_and_nothing_is_spent(lazily, tmp_path, case):
-    """What commits to the values commits to the responses at every level: a frame of others is refused, by item block."""
+    """What commits to the values commits to the responses at every level: a frame of others is refused, by block."""
     with opened(tmp_path) as ledger:
         strict = columns_of(ledger.publish("visits", lazily(wards()), **SAY, epsilon=1))
         loose = columns_of(ledger.relax("visits", lazily(wards()), epsilon=2))

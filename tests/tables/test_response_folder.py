@@ -89,7 +89,7 @@ def test_anything_else_is_not_kept_and_leaves_nothing(kept):
 
 
 def test_files_that_changed_are_found(kept):
-    ledger, folder, con = kept
+    _, folder, _ = kept
     (file,) = map(Path, folder.files("visits", epsilon=1))
     manifest, before = file.parent / "manifest.json", file.read_bytes()
     pq.write_table(pq.read_table(file).slice(1), file)
@@ -163,7 +163,7 @@ def killed_at(point, call, place):
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are not killed so here")
 @pytest.mark.parametrize("point", POINTS)
 def test_a_driver_that_is_killed_is_run_again_and_says_the_same(tmp_path, point):
-    """At exact points of publishing and of relaxing: nothing half-written is seen, the values are those of an undisturbed run."""
+    """At exact points of both calls: nothing half-written is seen, the values are those of an undisturbed run."""
     (tmp_path / "there").mkdir()
     con = duckdb.connect()
     with opened(tmp_path / "there") as there:

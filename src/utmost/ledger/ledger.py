@@ -15,7 +15,15 @@ from utmost.ledger.item_ledger import AnsweringItems
 from utmost.ledger.key import given_key
 from utmost.ledger.opening import Place, backed_up, opened_book, restored
 from utmost.ledger.publishing import already_published, publish_new
-from utmost.ledger.relaxing import Relaxed, known_release, level_of_table, tightened, viewed, warn_of_names, with_release
+from utmost.ledger.relaxing import (
+    Relaxed,
+    known_release,
+    level_of_table,
+    tightened,
+    viewed,
+    warn_of_names,
+    with_release,
+)
 from utmost.ledger.requests import (
     answer_alone,
     answer_beside,
@@ -56,7 +64,7 @@ class Ledger(Responding, AnsweringItems, Shown):
     A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
     stricter one from the stored responses alone, at a looser one when the curator brings the same values again. All
     responses of a release have one joint law, in whatever order they were asked for, and are together private at the
-    largest of their levels. Beside releases it keeps one answer of each person who is answered from a design: `respond`.
+    largest of their levels. Beside releases it keeps one answer of each person who is asked: `respond`.
 
     Each call is one transaction: checked, drawn, held by the witness, durable, then returned. The same request gets
     the same answer, from any thread or process. A call that raises has spent nothing; where it was cut off after its

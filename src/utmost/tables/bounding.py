@@ -145,9 +145,7 @@ def marking_secret(purpose: bytes, key: bytes) -> bytes:
     return sha256(framed(purpose, key)).digest()
 
 
-def pair_marks(
-    secret: bytes, persons: Sequence[str], counts: NDArray[np.int64], cells: Tags
-) -> NDArray[np.uint64]:
+def pair_marks(secret: bytes, persons: Sequence[str], counts: NDArray[np.int64], cells: Tags) -> NDArray[np.uint64]:
     """A mark of 64 bits for each pair of a person and a cell: what a person's cells are ordered by.
 
     It is the first half of the tag of the compound identifier (person's text, cell), see `item_tags`: a function of

@@ -60,7 +60,7 @@ class DuckRelation:
 
     def written(self, folder: Path) -> None:
         """Files of the rows, in their order."""
-        write_parquet(self, folder)
+        write_parquet(self.batches(), self.schema(), folder)
 
     def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
         """The rows pass by, in one order where one is asked for; the sums are made on the way."""

@@ -144,6 +144,11 @@ def _committed_again(
 
 
 def known_by_item(items: ItemLedger, name: str, version: int | None) -> Published:
+    """A release that is there, and whose noise goes by item.
+
+    Raises:
+        UnknownRelease, Unsupported: where it is not.
+    """
     known = items.release(name, version)
     if known is None:
         raise UnknownRelease("a release must be published before it is answered again", came=name)

@@ -107,10 +107,9 @@ def engine_frame(table: Any) -> EngineFrame:
     return found
 
 
-def write_parquet(frame: EngineFrame, folder: Path) -> None:
-    """Write the rows of a frame, a batch at a time, into Parquet files of some ten million rows."""
-    writer, schema, at = extra("pyarrow.parquet", "tables"), frame.schema(), 0
-    batches = frame.batches()
+def write_parquet(batches: Batches, schema: Any, folder: Path) -> None:
+    """Write batches of rows, one at a time, into Parquet files of some ten million rows."""
+    writer, at = extra("pyarrow.parquet", "tables"), 0
     batch = next(batches, None)
     while batch is not None or at == 0:
         with writer.ParquetWriter(folder / f"part-{at:05}.parquet", schema) as out:

@@ -40,8 +40,8 @@ def count_keys(
 ) -> dict[str, int]:
     """Of each key that events name, how many persons have it: for `select_keys`, and never to be published.
 
-    Of each person the ``at_most`` keys with the least hash of key, person and key's text are kept, exactly so many where
-    there are as many, and each is counted once. Without the person, what is kept of all others stays as it is.
+    Of each person the ``at_most`` keys with the least hash of key, person and text are kept, exactly so many where there
+    are as many, and each is counted once. Without the person, what is kept of all others stays as it is.
 
     Args:
         events: one row an event, as for `count_table`.
@@ -145,7 +145,9 @@ def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str],
     ranks = np.empty(len(used), dtype=np.int64)
     ranks[sorted(range(len(used)), key=texts.__getitem__)] = np.arange(len(used))
     tags = item_tags(marking_secret(b"key", secret), [Identifiers.of(texts)])[keys]
-    marks = pair_marks(marking_secret(b"key", secret), [persons[who] for who in np.flatnonzero(many)], counts, tags)
+    marks = pair_marks(
+        marking_secret(b"key", secret), [persons[who] for who in np.flatnonzero(many).tolist()], counts, tags
+    )
     order = np.lexsort((ranks[keys], marks, pairs.persons[rows]))
     first = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts) < most
     return np.concatenate([pairs.cells[~many[pairs.persons]], cells[order[first]]])

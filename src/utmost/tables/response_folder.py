@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from utmost.errors import LedgerDamaged, NeedsTable, OutOfRange, UnknownRelease, Unsupported
+from utmost.errors import LedgerDamaged, NeedsTable, Unsupported
 from utmost.exact import Level, Number, level
 from utmost.ledger import Ledger
 from utmost.ledger.state import Published
