@@ -15,18 +15,11 @@ from utmost.ledger.item_ledger import AnsweringItems
 from utmost.ledger.key import given_key
 from utmost.ledger.opening import Place, backed_up, opened_book, restored
 from utmost.ledger.publishing import already_published, publish_new
-from utmost.ledger.relaxing import (
-    Relaxed,
-    known_release,
-    level_of_table,
-    tightened,
-    viewed,
-    warn_of_names,
-    with_release,
-)
+from utmost.ledger.relaxing import Relaxed, known_release, tightened, viewed, warn_of_names, with_release
 from utmost.ledger.requests import (
     answer_alone,
     answer_beside,
+    level_of_table,
     read_points,
     read_promise,
     read_request,

@@ -12,9 +12,8 @@ from utmost.errors import (
     NeedsTable,
     Quarantined,
     RowsRenamed,
-    Unsupported,
 )
-from utmost.exact import Level, Number, exact_integer, level
+from utmost.exact import Level, exact_integer
 from utmost.ledger.book import Book, Page
 from utmost.ledger.budgets import check_budget, spending_after
 from utmost.ledger.item_rows import Order, check_kept
@@ -187,25 +186,6 @@ def check_values(page: Page, release: Published, now: bytes, source: Source) -> 
     if committed != now and _are_reordered(page, release, source):
         remedy = "They are the same in another order: bring the rows in the order in which they were published."
     check_unchanged(committed, now, source, release.rows, where, remedy)
-
-
-def level_of_table(table_at: Number | Level | None, *, is_frame: bool) -> Level | None:
-    """At which level a table holds responses; None for one of values.
-
-    Args:
-        is_frame: whether the table is a frame of an engine.
-
-    Raises:
-        NotALevel: for what is no level.
-        Unsupported: for responses in any other table.
-    """
-    if table_at is not None and not is_frame:
-        raise Unsupported(
-            "only a frame that an engine evaluates may hold responses in place of values",
-            came="table_at",
-            remedy="Leave table_at= out: the ledger keeps the responses of other tables itself.",
-        )
-    return None if table_at is None else level(table_at)
 
 
 def warn_of_names(key: Key, release: Published, source: Source) -> None:

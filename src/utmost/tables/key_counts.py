@@ -40,8 +40,8 @@ def count_keys(
 ) -> dict[str, int]:
     """Of each key that events name, how many persons have it: for `select_keys`, and never to be published.
 
-    Of each person the ``at_most`` keys with the least hash of key, person and text are kept, exactly so many where there
-    are as many, and each is counted once. Without the person, what is kept of all others stays as it is.
+    Of each person the ``at_most`` keys with the least hash of key, person and text are kept, exactly so many where
+    there are as many, and each is counted once. Without the person, what is kept of all others stays as it is.
 
     Args:
         events: one row an event, as for `count_table`.
