@@ -229,7 +229,7 @@ ASKED = ["--response", "1", "--n", "1", *HALF, "--prior", "uniform"]
 MISUSE = {
     "no level": (ASKED[:4] + ASKED[6:], "exactly one of --epsilon and --alpha"),
     "two levels": ([*ASKED, "--epsilon", "1"], "exactly one of --epsilon and --alpha"),
-    "nothing to read": (ASKED[2:], "exactly one of --response and TABLE"),
+    "nothing to read": (ASKED[2:], "exactly one of --response and FILE"),
     "half a person": (["--response", "1.5", *ASKED[2:]], "--response must be an integer"),
     "an unknown prior": ([*ASKED, "--prior", "gaussian"], "a prior by name must be"),
     "an unknown loss": ([*ASKED, "--loss", "cubic"], "a loss by name must be"),

@@ -15,6 +15,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CHECKER = doctest.OutputChecker()
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
+# What a slow machine says once in ten seconds.
+_PROGRESS = re.compile(r"Designing: round \d+, relative gap ")
+
 
 def console_blocks(page):
     """The ```console blocks of a page, as lists of (command, expected output)."""
@@ -39,7 +42,8 @@ def run(command, directory):
         return (directory / arguments[0]).read_text(encoding="utf-8")
     assert program == "utmost", f"a console block runs utmost or cat, not {program}"
     ended = called(*arguments, cwd=directory)
-    return ended.stderr + ended.stdout
+    said = [line for line in ended.stderr.splitlines(keepends=True) if not _PROGRESS.match(line)]
+    return "".join(said) + ended.stdout
 
 
 def is_drawn(command):

@@ -27,11 +27,12 @@ def free_port():
 
 
 @contextlib.contextmanager
-def served(folder, *options):
+def served(folder, *options, **environment):
     """A service in a folder: the process, its address, and the tokens that it says."""
     port = free_port()
     command = [sys.executable, "-m", "utmost", "serve", "--port", str(port), *options]
-    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, env=os.environ | PLAIN)
+    own = {"env": os.environ | PLAIN | environment, "start_new_session": True}
+    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, **own)
     said = []
     reader = threading.Thread(target=lambda: said.extend(process.stderr), daemon=True)
     reader.start()

@@ -253,4 +253,4 @@ def test_a_strategy_of_pairs_is_a_value():
     again = pickle.loads(pickle.dumps(TURNED))
     assert (again.shares, again.together, again.variances) == (TURNED.shares, "column", TURNED.variances)
     assert Strategy.of_facts(TURNED.facts(), Unit(1, 2)).pair.name == "column"
-    assert "row, differences of column" in repr(TURNED)
+    assert "row, differences of column" in str(TURNED)

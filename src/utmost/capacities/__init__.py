@@ -18,6 +18,7 @@ from utmost.capacities.implicit_mechanisms import (
     UniformMechanism,
     factors,
 )
+from utmost.capacities.policy_capacities import PolicyCapacity, policy_capacity
 
 __all__ = [
     "CapacityCertificate",
@@ -26,6 +27,7 @@ __all__ = [
     "ImplicitMechanism",
     "LatticeMechanism",
     "PairMultipliers",
+    "PolicyCapacity",
     "ProductDual",
     "ProductMechanism",
     "SimilarityMechanism",
@@ -35,4 +37,5 @@ __all__ = [
     "VertexCertificate",
     "capacity",
     "factors",
+    "policy_capacity",
 ]

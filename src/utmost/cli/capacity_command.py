@@ -10,9 +10,13 @@ from rich.text import Text
 from utmost.capacities import TypeCapacity
 from utmost.capacities import capacity as capacity_of
 from utmost.cli import options, secret_options
-from utmost.cli.screen import facts, number, screen
+from utmost.cli.measure_options import AskedMeasure
+from utmost.cli.screen import busy, facts, number, screen
 from utmost.documents import capacities
+from utmost.documents.channel_files import document as channel_document
+from utmost.documents.measure_names import SAYS, prior_of
 from utmost.documents.reports import exact_text
+from utmost.errors import OutOfRange
 from utmost.release.statements import level_facts
 
 _MEANINGS = {
@@ -60,6 +64,9 @@ Multiplicative = Annotated[
     bool, typer.Option("--multiplicative", help="Only the largest factor on anyone's gain; both when left out.")
 ]
 Additive = Annotated[bool, typer.Option("--additive", help="Only the most that is added to anyone's gain.")]
+Prior = Annotated[
+    str | None, typer.Option(metavar="PRIOR", help="With a measure: the belief before, uniform or a .csv file.")
+]
 Out = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Write mechanisms and proofs as JSON, and check them; - for the pipe."),
@@ -72,6 +79,8 @@ def capacity(
     level: options.AskedLevel,
     multiplicative: Multiplicative = False,
     additive: Additive = False,
+    measure: AskedMeasure,
+    prior: Prior = None,
     out: Out = None,
     check: options.Check = None,
     as_json: options.AsJson = False,
@@ -80,8 +89,14 @@ def capacity(
 
     Where all numbers are rational the answer is exact. Elsewhere you get two bounds: what no mechanism exceeds, and
     what the mechanism found is sure to leak. Both are computed again, without the solver, before they are shown.
+    With a measure: the most that any mechanism adds to it at one prior, over the vertices of the type.
     """
     answer = options.Answer(out, as_json)
+    if measure.is_given or prior is not None:
+        if multiplicative or check is not None:
+            came = "--multiplicative" if multiplicative else "--check"
+            raise OutOfRange("by a measure the additive capacity is found, once", came=came, where="--measure")
+        return _by_measure(secrets, level, measure, prior or "uniform", answer)
     found: Sequence[Any]
     if check is not None:
         spelled, found = check.name, capacities.read(check)
@@ -118,3 +133,45 @@ def _report(found: Sequence[TypeCapacity], shown: str, *, is_read: bool) -> dict
             for one in found
         ],
     }
+
+
+def _by_measure(
+    secrets: secret_options.Secrets, level: options.AskedLevel, asked: AskedMeasure, prior: str, answer: options.Answer
+) -> None:
+    """The capacity by one measure at one prior; what is written is the mechanism, as a channel."""
+    spelled, ptype = secrets.at(level)
+    measure, belief = asked.read(), prior_of(prior, ptype.space.size)
+    with busy(f"Listing the vertices of {spelled}"):
+        found = capacity_of(ptype, measure, "additive", belief)
+        verified = bool(found.certificate.verify())
+    before, exactly = measure.prior(belief), exact_text(found.value)
+    report = {
+        "space": spelled,
+        "secrets": ptype.space.size,
+        **level_facts(ptype.level),
+        "measure": measure.name,
+        "prior": prior,
+        "before": float(before),
+        "capacity": "additive",
+        "value": float(found.value),
+        "value_exact": exactly,
+        "outcomes": found.mechanism.shape[1],
+        "verified": verified,
+    }
+    answer.give(report, lambda: _show_by_measure(report, answer.file), channel_document(found.mechanism))
+
+
+def _show_by_measure(report: dict[str, Any], out: Path | None) -> None:
+    says = SAYS.get(report["measure"])
+    shown = {
+        "secrets": f"{report['space']}, {report['secrets']:,} of them",
+        "level": f"epsilon = {report['epsilon']}",
+        "measure": report["measure"] + (f": {says}" if says else ""),
+        "prior": f"{report['prior']}, at which it is {number(report['before'], 12)}",
+        "capacity": _value(report),
+        "which says": "no mechanism of the type changes it by more, in the mean over outcomes",
+        "outcomes": f"{report['outcomes']:,}",
+        "checked": "yes, the mechanism and a bound for every vertex" if report["verified"] else "NO",
+        **({"mechanism written": str(out)} if out is not None else {}),
+    }
+    screen().print(facts(shown))

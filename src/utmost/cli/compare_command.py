@@ -10,10 +10,10 @@ from rich.text import Text
 
 from utmost.cli import options
 from utmost.cli.screen import grid, number, screen
+from utmost.documents.consumer_files import cost_of
 from utmost.errors import OutOfRange
 from utmost.exact import exact
 from utmost.figures import canvas
-from utmost.noise.costs import cost_named
 from utmost.noise.optimal import gain_curve
 from utmost.tables.atomic import write_together
 
@@ -68,7 +68,7 @@ def compare(
     if plot is not None:
         canvas.check_format(plot)
     epsilons = _epsilons(up_to)
-    curves = {name: gain_curve(epsilons, cost_named(name), sensitivity, numbers) for name in costs}  # type: ignore[arg-type]
+    curves = {name: gain_curve(epsilons, cost_of(name), sensitivity, numbers) for name in costs}  # type: ignore[arg-type]
     if plot is not None:
         _draw(plot, epsilons, curves)
     xs = [float(e) for e in epsilons]

@@ -7,6 +7,7 @@ import typer
 
 from utmost.cli import options
 from utmost.cli.screen import busy, facts, number, percent, screen
+from utmost.documents.consumer_files import cost_of
 from utmost.documents.reports import plan_report
 from utmost.errors import OutOfRange
 from utmost.exact import exact, level
@@ -84,7 +85,12 @@ def epsilon_for(
         return answer.give(*_of_points(radius, confidence, plane.per or "1", dimensions))
     if sensitivity is None:
         raise OutOfRange("an error bar depends on what one individual changes", came="no --sensitivity")
-    promise: dict[str, Any] = {"cost": cost, "numbers": numbers, "neighbours": neighbours, "relaxable": relaxable}
+    promise: dict[str, Any] = {
+        "cost": cost_of(cost),
+        "numbers": numbers,
+        "neighbours": neighbours,
+        "relaxable": relaxable,
+    }
     with busy("Searching"):
         epsilon = least_epsilon(radius, confidence, sensitivity=sensitivity, cells=cells, **promise)
     plan = plan_release(epsilon, sensitivity=sensitivity, cells=cells, confidence=confidence, **promise)

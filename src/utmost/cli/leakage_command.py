@@ -9,9 +9,10 @@ from rich.text import Text
 
 from utmost.channels import Channel
 from utmost.cli import options
+from utmost.cli.measure_options import AskedMeasure
 from utmost.cli.screen import facts, grid, number, screen
 from utmost.documents import channel_files
-from utmost.documents.measure_names import SAYS, leakage_report, measure_of, prior_of
+from utmost.documents.measure_names import SAYS, leakage_report, prior_of
 from utmost.documents.space_names import space_named
 from utmost.errors import OutOfRange
 from utmost.tables.atomic import write_together
@@ -133,26 +134,13 @@ Channels = Annotated[
         help="Matrices as .csv or .json: rows are secrets; - for the pipe.",
     ),
 ]
-Measure = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="bayes, bayes-risk, shannon, guessing, or property:A,B,... (a value a secret)."),
-]
-Gain = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="A .csv file of gains: a row for each secret, a column for each action."),
-]
-Loss = Annotated[
-    str | None, typer.Option(metavar="LOSS", help="A loss instead of a gain: by name as for read, or a .csv file.")
-]
 
 
 def leakage(
     channels: Channels,
     *,
     prior: options.Prior = "uniform",
-    measure: Measure = None,
-    gain: Gain = None,
-    loss: Loss = None,
+    measure: AskedMeasure,
     space: options.SpaceSpec = None,
     plot: options.Plot = None,
     answer: options.Answer,
@@ -164,7 +152,7 @@ def leakage(
     """
     read = {_title(path, channels): channel_files.read(path) for path in channels}
     secrets = _secrets(read)
-    by, belief = measure_of(measure, gain, loss), prior_of(prior, secrets)
+    by, belief = measure.read(), prior_of(prior, secrets)
     along = None if space is None else space_named(space)
     if along is not None and along.size != secrets:
         raise OutOfRange(

@@ -24,14 +24,20 @@ from utmost.errors import NotALevel, NotANumber, OutOfRange, PrivacyWarning, Uns
 from utmost.version import __version__
 
 COMMANDS = {
+    "demo": "Show the whole story on a public table, in a few seconds.",
     "count": "Count people into a table, and prove what one of them changes.",
     "plan": "Choose which sums to noise, for the tables you want.",
     "release": "Publish a table, each cell with the least noise at its share.",
     "total": "Compute a sum, a ratio or a mean from a release, with its error.",
     "clean": "Round a release to whole numbers whose sums all agree.",
     "verify": "Check a published table against its statement.",
+    "statement": "Write a release up for a registry, and as a page to print.",
     "relax": "Publish a table again with less noise; pay the new level only.",
     "view": "Make a noisier copy of a release for one recipient, at no cost.",
+    "lossless": "Decide whether noise can be relaxed to another level at no loss.",
+    "trust": "Plan who in a network sees how much, and show each its view.",
+    "categories": "Collect one of k categories from clients who trust nobody.",
+    "words": "Choose RAPPOR's parameter by the level of a word.",
     "ledger": "Look after a ledger: check it, set its budget, copy it.",
     "serve": "Serve a ledger over HTTP, to people with tokens.",
     "noise": "Describe the least noise for one cell, and its error bars.",
@@ -39,6 +45,8 @@ COMMANDS = {
     "epsilon-for": "Find the least epsilon, to three digits, for an error bar.",
     "read": "Turn a released count into the best answer for you.",
     "design": "Find the best private mechanism for your prior and loss.",
+    "minimax": "Find the best private mechanism for the worst secret, without a prior.",
+    "databases": "Decide whether seeing the database beats seeing the count.",
     "respond": "Draw a private answer from a saved mechanism.",
     "leakage": "Say what a channel leaks, by any measure.",
     "refine": "Decide whether one channel is better than another for everyone.",
@@ -46,6 +54,7 @@ COMMANDS = {
     "vertices": "List or count the extreme posteriors of a type.",
     "kernels": "List or count the basic mechanisms of which all are mixtures.",
     "universal": "Decide whether one mechanism is best for a loss and all priors.",
+    "doctor": "Say whether this installation is well; check it.",
     "reproduce": "Recompute the figures and numbers of the four papers.",
 }
 """Every command and what it does, in the order in which people meet them; its file is read when it is called."""
@@ -134,14 +143,16 @@ def main(arguments: list[str] | None = None) -> None:
 
 _OPTIONS = {
     **{name: f"--{name}" for name in ("alpha", "cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
-    **{name: f"--{name}" for name in ("delta", "numbers", "over", "sums", "where")},
+    **{name: f"--{name}" for name in ("delta", "noise", "numbers", "over", "sums", "where")},
     **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
     **{name: f"--{name}" for name in ("prior", "public", "radius", "relaxable", "response", "sensitivity", "size")},
     **{name: f"--{name}" for name in ("by", "nested", "part", "person", "share", "values", "want")},
     "at_most": "--at-most",
     "half_step": "--half-step",
     "id_column": "--id",
+    "per": "--per",
     "per_atom": "--per-atom",
+    "together": "--together",
     "up_to": "--up-to",
     "version": "--data-version",
 }

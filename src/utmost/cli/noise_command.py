@@ -7,9 +7,9 @@ from rich.text import Text
 
 from utmost.cli import options
 from utmost.cli.screen import facts, number, percent, screen
+from utmost.documents.consumer_files import cost_of
 from utmost.documents.reports import law_report
 from utmost.noise import optimal_noise
-from utmost.noise.costs import cost_named
 
 _HALF = 20
 
@@ -58,7 +58,7 @@ def noise(
     answer: options.Answer,
 ) -> None:
     """Describe the least noise for one cell at a level, its error bars, and its gain over the usual noise."""
-    goal = cost_named(cost)
+    goal = cost_of(cost)
     law = optimal_noise(level.read(), sensitivity, goal, numbers)  # type: ignore[arg-type]
     report = law_report(law, goal)
     answer.give(report, lambda: show_noise(report))

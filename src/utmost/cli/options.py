@@ -111,7 +111,11 @@ Cells = Annotated[
     typer.Option(metavar="N", help="How many of the released cells one individual changes, over all released columns."),
 ]
 Cost = Annotated[
-    str, typer.Option(metavar="NAME", help="What an error costs: absolute, squared, or moment:3 for its cube.")
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="What an error costs: absolute, squared, moment:3 for its cube, or a .csv file of sizes and costs.",
+    ),
 ]
 Numbers = Annotated[str, typer.Option(metavar="NAME", help="Where the numbers live: integers or reals.")]
 Neighbours = Annotated[

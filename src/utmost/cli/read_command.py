@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 
 from utmost.cli import options
+from utmost.cli.reading_cells import Cells, read_cells
 from utmost.cli.screen import facts, number, percent, screen
 from utmost.design import Reading
 from utmost.design import read as reading_of
@@ -63,13 +64,21 @@ Response = Annotated[str | None, typer.Option(metavar="INTEGER", help="One respo
 Responses = Annotated[
     options.File | None,
     typer.Argument(
-        metavar="TABLE", parser=options.readable, help="A .csv, .tsv or .parquet file of responses; - for the pipe."
+        metavar="FILE", parser=options.readable, help="A released table, or a release by a plan; - for the pipe."
     ),
 ]
-Column = Annotated[str | None, typer.Option(metavar="NAME", help="The column of responses in TABLE.")]
+Prior = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PRIOR",
+        help="What is believed before: a .csv file of probabilities, or uniform, binomial:0.3 or poisson:4; flat if "
+        "left out.",
+    ),
+]
+Column = Annotated[str | None, typer.Option(metavar="NAME", help="The column of FILE to read.")]
 Largest = Annotated[
     str | None,
-    typer.Option("--n", metavar="N", help="The largest count, as in --counts; or, with TABLE, the column that has it."),
+    typer.Option("--n", metavar="N", help="The largest count, as in --counts; or, with FILE, the column that has it."),
 ]
 Clamped = Annotated[bool, typer.Option("--clamped", help="The responses were clamped to 0..n: refuse any other.")]
 Out = Annotated[
@@ -83,7 +92,8 @@ Out = Annotated[
 def read(
     table: Responses = None,
     *,
-    prior: options.Prior,
+    cells: Cells,
+    prior: Prior = None,
     loss: options.Loss = "absolute",
     response: Response = None,
     column: Column = None,
@@ -96,14 +106,25 @@ def read(
     out: Out = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Turn a released count into the best answer for a prior and a loss.
+    """Read a release: cells, and what is computed of them, with error bars; or the best answer for a prior and a loss.
 
-    The response is a count with geometric noise, clamped to 0..n or not; or, by its statement, one with staircase noise
-    that was not clamped. The answer is the one with the least posterior expected loss; the interval is the shortest
-    that holds 95 % of the posterior.
+    FILE alone: each released cell, and all of them at once, with a flat prior: nothing is believed beforehand. --where
+    asks for a sum of cells, --minus for a difference, --over for a ratio, --mean for a mean; --at says what another
+    level would buy, before it is bought. FILE is a released table with its statement beside it, or a release by a plan.
+
+    --response, or FILE with --prior or --n, for counts from 0 to n: the response is a count with geometric noise,
+    clamped to 0..n or not; or, by its statement, one with staircase noise that was not clamped. The answer is the one
+    with the least posterior expected loss; the interval is the shortest that holds 95 % of the posterior.
     """
+    if table is not None and response is None and prior is None and n is None:
+        if clamped or level.is_given or loss != "absolute":
+            came = "--clamped" if clamped else "a level" if level.is_given else "--loss"
+            raise OutOfRange("a count is read for a loss, a level or a range with --n or --prior", came=came)
+        return read_cells(table, statement, cells, column, confidence, plot, out, as_json=as_json)
+    cells.check_unused()
     _check_request(response, table, column, plot, out)
     answer = options.Answer(None if table is not None else out, as_json)
+    prior = prior or "uniform"
     noise = _noise(level, statement, table, column)
     if clamped and isinstance(noise, DiscreteStaircase):
         raise Unsupported("only geometric noise can be read where it was clamped", came=noise, where="--clamped")
@@ -142,9 +163,9 @@ def _check_request(
     response: str | None, table: Path | None, column: str | None, plot: Path | None, out: Path | None
 ) -> None:
     if (response is None) == (table is None):
-        raise OutOfRange("exactly one of --response and TABLE must be given", came=response)
+        raise OutOfRange("exactly one of --response and FILE must be given", came=response)
     if (table is None) != (column is None):
-        raise OutOfRange("--column must name the responses in TABLE", came=column or "none")
+        raise OutOfRange("--column must name the responses in FILE", came=column or "none")
     if plot is not None:
         canvas.check_format(plot)
         if table is not None:

@@ -7,6 +7,7 @@ from typing import Any
 from utmost.cli import options
 from utmost.cli.release_screen import give
 from utmost.cli.screen import busy
+from utmost.documents.consumer_files import cost_of
 from utmost.documents.statement_files import check_free, signer_of
 from utmost.errors import OutOfRange
 from utmost.noise.law import read_confidence
@@ -131,7 +132,7 @@ def table_of_columns(asked: Asked) -> None:
     if asked.ledger is not None:
         return keep(asked, promise, counted)
     check_unused(asked, "needs --ledger", *_IN_LEDGER)
-    promise |= _some(asked, "cost", "relaxable", "confidence")
+    promise |= _some(asked, "relaxable", "confidence") | {"cost": cost_of(asked.cost)}
     check_free(asked.table, asked.out, asked.sign)
     signer = None if asked.sign is None else signer_of(asked.sign)
     large = files.streamed(asked.table) if counted is None and (asked.out is not None or asked.dry_run) else None

@@ -1,6 +1,7 @@
 """`utmost serve`: the release service over a ledger."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -67,8 +68,9 @@ def serve(
     if workers > 1 and place.path is not None:
         remedy = "Give --ledger postgresql://HOST/NAME, or one worker."
         raise OutOfRange("more than one worker needs PostgreSQL", came=workers, where="--workers", remedy=remedy)
-    settings = Settings(
-        ledger,
+    settings = replace(
+        Settings.of_environment(),
+        ledger=ledger,
         approvals=approvals,
         rate=rate,
         behind_proxy=behind_proxy,

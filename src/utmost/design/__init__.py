@@ -18,6 +18,7 @@ from utmost.design.loss_curves import LossCurve, designs_in_turn, even_levels_be
 from utmost.design.minimax import MinimaxOptimum, minimax_mechanism
 from utmost.design.nearly_private import Repair, repair
 from utmost.design.optimum import Optimum, optimal_mechanism
+from utmost.design.policy_designs import PolicyOptimum, policy_mechanism
 from utmost.design.reading import (
     Reading,
     bayes_remap,
@@ -57,6 +58,7 @@ __all__ = [
     "Multipliers",
     "Odds",
     "Optimum",
+    "PolicyOptimum",
     "Reading",
     "Repair",
     "SharedOptimum",
@@ -84,6 +86,7 @@ __all__ = [
     "loss_curve",
     "minimax_mechanism",
     "optimal_mechanism",
+    "policy_mechanism",
     "posterior",
     "read",
     "remap_of_vertex",

@@ -18,6 +18,7 @@ from utmost.design.optimum import Optimum, is_reached_exactly, optimal_mechanism
 from utmost.errors import OutOfRange
 from utmost.exact import Level, Number, checked, exact
 from utmost.exact.numbers import natural
+from utmost.exact.shown import Shown
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer, Space, level_per
 
@@ -86,8 +87,8 @@ def _numbered(progress: TurnProgress | None, number: int) -> Callable[[int, floa
     return None if progress is None else lambda rounds, gap: progress(number, rounds, gap)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LossCurve:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LossCurve(Shown):
     """The least loss at several levels, each with its proof, and what they prove in between.
 
     Attributes:
@@ -95,6 +96,8 @@ class LossCurve:
     """
 
     designs: tuple[Optimum, ...]
+
+    _shown = ("levels", "losses")
 
     @property
     def levels(self) -> tuple[Level, ...]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from utmost.design import Reading
 from utmost.errors import BadTable, NotALoss, NotAPrior, OutOfRange
 from utmost.exact import Array, Level, as_array, to_floats
+from utmost.noise.costs import Cost, cost_named, tabled
 from utmost.release import adapters
 from utmost.release.columns import integer_column
 from utmost.spaces import Consumer, LineMetric, Loss, Places, Space, losses, priors
@@ -81,6 +82,23 @@ def loss_of(text: str, space: Space) -> Loss | Array:
     if is_file(text):
         return as_array(number_rows(Path(text)), "loss", ndim=2)
     return losses.distance(space) if text.strip().lower() == "distance" else loss_named(text)
+
+
+def cost_of(text: str) -> Cost:
+    """The cost of an error that a name gives, or a file of two columns: sizes from 0 on, and what each costs.
+
+    Raises:
+        OutOfRange, NotALoss, NotMonotone: for what is no cost.
+        BadTable: for a file that is no table of two columns of numbers.
+    """
+    if not is_file(text):
+        return cost_named(text)
+    rows = number_rows(Path(text))
+    if len(rows[0]) != 2:
+        raise BadTable("a file of costs needs two columns, size and cost", came=f"{len(rows[0])}", where=text)
+    if len({size for size, _ in rows}) != len(rows):
+        raise BadTable("a file of costs must name each size once", came="one twice", where=text)
+    return tabled(dict(rows))  # type: ignore[arg-type]
 
 
 def _prior(text: str, space: Space, level: Level) -> Array:

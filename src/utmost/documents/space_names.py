@@ -175,6 +175,18 @@ def graph_file(path: Path) -> Space:
         BadTable: for rows of another width, or no row.
         NotAMetric: for a graph that is not connected, a loop, or a length that is not positive.
     """
+    try:
+        return graph(_edges(path))
+    except NotAMetric as error:
+        raise NotAMetric(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
+
+
+def edges_file(path: Path) -> list[tuple[Any, ...]]:
+    """The two ends of each edge in a file as for `graph_file`; lengths, where there are any, are left out."""
+    return [edge[:2] for edge in _edges(path)]
+
+
+def _edges(path: Path) -> list[tuple[Any, ...]]:
     rows = [(line, [cell.strip() for cell in record]) for line, record in csv_table.records(path)]
     if rows and _is_header(rows[0][1]):
         rows = rows[1:]
@@ -188,11 +200,7 @@ def graph_file(path: Path) -> Space:
     if not rows:
         raise BadTable("the file must hold edges", came="none", where=str(path))
     whole = all(end.isdigit() for _, row in rows for end in row[:2])
-    edges = [(*(map(int, row[:2]) if whole else row[:2]), *row[2:]) for _, row in rows]
-    try:
-        return graph(edges)
-    except NotAMetric as error:
-        raise NotAMetric(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
+    return [(*(map(int, row[:2]) if whole else row[:2]), *row[2:]) for _, row in rows]
 
 
 def _distances_file(path: Path) -> Space:

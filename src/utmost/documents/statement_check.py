@@ -18,7 +18,16 @@ from utmost.ledger.verification import response_plan
 from utmost.noise import DiscreteStaircase, Geometric
 from utmost.release.adapters import adapter_of
 from utmost.release.plan import Plan, plan_release
-from utmost.release.statements import FORMAT, KIND, cells_digest, level_facts, level_of_text, stated_level, statement
+from utmost.release.statements import (
+    FORMAT,
+    KIND,
+    cells_digest,
+    level_facts,
+    level_of_text,
+    level_text,
+    stated_level,
+    statement,
+)
 from utmost.release.table import rows_origin
 
 ON_TRUST_OF_DRAWS = "that the noise was drawn as stated, by utmost"
@@ -65,6 +74,22 @@ def stated_plan(said: Mapping[str, Any]) -> Plan:
     for name in differing(said, expected):
         raise does_not_follow(name)
     return plan
+
+
+def plan_at(said: Mapping[str, Any], at: Level) -> Plan:
+    """The plan that the release of a statement would have at another level, all else being as it was.
+
+    Args:
+        said: a statement that `stated_plan` has checked.
+        at: the other level.
+
+    >>> from utmost.exact import level
+    >>> from utmost.release import statement
+    >>> said = statement(plan_release(epsilon=1, sensitivity=1, cells=2), ["n"], [], 12)
+    >>> stated_plan(said).radius, plan_at(said, level(2)).radius
+    (6, 3)
+    """
+    return _plan({**said, "epsilon": level_text(at)})
 
 
 def check_statement(said: Mapping[str, Any], table: Any, *, digested: bool = True) -> Plan:

@@ -35,7 +35,23 @@ def check_together(said: Mapping[str, Any], table: Any, *, digested: bool = True
     utmost.errors.BadTable: guarantee: ...
     """
     check_header(said, KIND, FORMAT, "a statement")
-    digest = cells_digest(table) if digested else said.get("table", {})
+    plan = stated_together(said, cells_digest(table) if digested else None)
+    _check_columns(plan, said, table)
+    return plan
+
+
+def stated_together(said: Mapping[str, Any], digest: Mapping[str, str] | None = None) -> TogetherPlan:
+    """The plan that a statement is about, once everything in it that can be computed has been, and was found equal.
+
+    Args:
+        said: the statement.
+        digest: of the table; that of the statement where it is left out.
+
+    Raises:
+        BadTable, Unsupported: as `check_together`.
+    """
+    check_header(said, KIND, FORMAT, "a statement")
+    digest = digest or said.get("table", {})
     try:
         plan = plan_together(
             said["released"],
@@ -54,7 +70,6 @@ def check_together(said: Mapping[str, Any], table: Any, *, digested: bool = True
     for name in differing(said, expected):
         if name != "utmost":
             raise BadTable("what a statement says must follow from the rest of it", came="another", where=name)
-    _check_columns(plan, said, table)
     return plan
 
 

@@ -8,9 +8,11 @@ from utmost.noise.integer_law import IntegerLaw
 from utmost.noise.joint_cells import JointCells, RotatedPair
 from utmost.noise.laplace import Laplace
 from utmost.noise.law import Law
+from utmost.noise.lipschitz import is_lipschitz_private, lipschitz_level
 from utmost.noise.optimal import gain, optimal_noise, relaxable_noise
 from utmost.noise.ratio_bars import RatioBar, fieller
 from utmost.noise.real_law import RealLaw
+from utmost.noise.repeated_sums import RepeatedSum
 from utmost.noise.staircase import Staircase
 
 __all__ = [
@@ -23,11 +25,14 @@ __all__ = [
     "Law",
     "RatioBar",
     "RealLaw",
+    "RepeatedSum",
     "RotatedPair",
     "Staircase",
     "costs",
     "fieller",
     "gain",
+    "is_lipschitz_private",
+    "lipschitz_level",
     "optimal_noise",
     "relaxable_noise",
     "simultaneous_radii",

@@ -279,13 +279,13 @@ def simultaneous_radii(
             raise wrong_kind("every element of combinations", "a Combination", found)
     if not combinations:
         raise OutOfRange("combinations must hold at least one sum", came="none", where="simultaneous_radii")
-    each = _missed_by_each(miss, len(combinations)) if independent else miss / len(combinations)
+    each = missed_by_each(miss, len(combinations)) if independent else miss / len(combinations)
     radii = {id(found): found for found in combinations}
     known = {key: found.radius_missed(each) for key, found in radii.items()}
     return tuple(known[id(found)] for found in combinations)
 
 
-def _missed_by_each(miss: Fraction, m: int) -> Fraction:
+def missed_by_each(miss: Fraction, m: int) -> Fraction:
     """A rational q just below 1 - (1 - miss)^(1/m): m independent chances of at most q make miss at most, exactly."""
     guess = Fraction(-math.expm1(math.log1p(-float(miss)) / m) * (1 - 1e-12))
     return max(guess, miss / m)

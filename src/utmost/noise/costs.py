@@ -3,7 +3,8 @@
 A cost is any callable; the powers |x|^m are named, because every law knows their expectation in closed form.
 """
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -72,14 +73,73 @@ squared = moment(2)
 """The squared error x^2."""
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Tabled:
+    """A cost given as a table of sizes and what an error of each costs; made by `tabled`.
+
+    Attributes:
+        sizes: 0 first, ascending.
+        costs: one for each size, none below the one before it.
+    """
+
+    sizes: tuple[Fraction, ...]
+    costs: tuple[Fraction, ...]
+
+    def __call__(self, x: Any) -> Any:
+        """L(x): linear between two sizes, and that of the last beyond it; Fractions for integers and Fractions."""
+        check_numbers(x, "error")
+        if isinstance(x, np.ndarray | float | np.floating):
+            found = np.interp(np.abs(x), [float(s) for s in self.sizes], [float(c) for c in self.costs])
+            return found if isinstance(x, np.ndarray) else float(found)
+        size = abs(Fraction(x))
+        at = bisect_right(self.sizes, size)
+        if at == len(self.sizes):
+            return self.costs[-1]
+        (one, other), (low, high) = self.sizes[at - 1 : at + 1], self.costs[at - 1 : at + 1]
+        return low + (high - low) * (size - one) / (other - one)
+
+    def __repr__(self) -> str:
+        return "table:" + ",".join(f"{size}={cost}" for size, cost in zip(self.sizes, self.costs, strict=True))
+
+
+@checked
+def tabled(table: Mapping[Any, Number]) -> Tabled:
+    """The cost that a table says: {size: cost}, linear between two sizes, constant beyond the last, even.
+
+    Args:
+        table: sizes from 0 on, and what an error of that size costs: never negative, and never falling.
+
+    Raises:
+        OutOfRange: for a table without the size 0, or with a negative one.
+        NotALoss: for a negative cost. NotMonotone: for one that falls.
+
+    >>> cost = tabled({0: 0, 1: 1, 5: 3})
+    >>> cost(-3), cost(100), cost
+    (Fraction(2, 1), Fraction(3, 1), table:0=0,1=1,5=3)
+    """
+    read = sorted((exact(size, "a size"), exact(cost, "a cost")) for size, cost in table.items())
+    sizes, costs = tuple(size for size, _ in read), tuple(cost for _, cost in read)
+    if not sizes or sizes[0] != 0 or len(set(sizes)) != len(sizes):
+        came = "none" if not sizes else f"{sizes[0]} first" if sizes[0] else "one twice"
+        raise OutOfRange("a table of costs needs the size 0, larger ones, and each once", came=came, where="tabled")
+    if costs[0] < 0:
+        raise NotALoss("a cost must be finite and not negative", came=f"{costs[0]} at 0")
+    check_cost([float(size) for size in sizes], np.array([float(cost) for cost in costs]))
+    for size, before, cost in zip(sizes[1:], costs, costs[1:], strict=False):
+        if cost < before:
+            raise NotMonotone("a cost must not fall as |x| grows", came=f"{cost} at {size} after {before}")
+    return Tabled(sizes, costs)
+
+
 def cost_named(name: str | Cost) -> Cost:
-    """The cost with this name: "absolute", "squared" or "moment:3"; a cost given as a function passes through.
+    """The cost with this name: "absolute", "squared", "moment:3" or "table:0=0,1=1,5=3"; a function passes through.
 
     Raises:
         OutOfRange: for any other name.
+        NotALoss, NotMonotone: for a table that is no cost.
 
-    >>> cost_named("absolute"), cost_named("moment:3")
-    (absolute, moment(3))
+    >>> cost_named("absolute"), cost_named("moment:3"), cost_named("table:0=0,1=1/2")
+    (absolute, moment(3), table:0=0,1=1/2)
     """
     if not isinstance(name, str):
         return name
@@ -93,7 +153,21 @@ def cost_named(name: str | Cost) -> Cost:
             return moment(order)
         except NotANumber:
             pass
-    raise OutOfRange('cost must be "absolute", "squared" or "moment:" and a positive order', came=name)
+    if kind == "table":
+        return tabled(_pairs(order))
+    required = 'cost must be "absolute", "squared", "moment:" and a positive order, or "table:" and pairs SIZE=COST'
+    raise OutOfRange(required, came=name)
+
+
+def _pairs(text: str) -> dict[Any, Number]:
+    """Sizes and costs written as ``0=0,1=1/2``."""
+    found: dict[Any, Number] = {}
+    for pair in text.split(","):
+        size, equals, cost = pair.partition("=")
+        if not equals or exact(size, "a size") in found:
+            raise OutOfRange("a table of costs is written 0=0,1=1/2,5=3, each size once", came=pair, where="cost")
+        found[exact(size, "a size")] = exact(cost, "a cost")
+    return found
 
 
 # Two floats of one cost may differ by its own rounding.

@@ -109,7 +109,7 @@ class IntegerLaw(Law):
 
         >>> from utmost.noise import Geometric
         >>> round(Geometric(alpha="1/2").entropy(), 12)
-        2.022809366131
+        2.022808529415
         """
         shape = self.profile
         epsilon = shape.level.epsilon_float

@@ -1,5 +1,6 @@
 """Privacy types, smallest epsilons and trade-off curves: what was promised."""
 
+from utmost.privacy.policy_types import PolicyType
 from utmost.privacy.privacy_type import PrivacyType
 from utmost.privacy.smallest_level import SmallestEpsilon, check_promise, kept_level, smallest_epsilon
 from utmost.privacy.trade_off import delta, frontier, profile, total_variation, tradeoff
@@ -7,6 +8,7 @@ from utmost.privacy.unit import Neighbours, Unit
 
 __all__ = [
     "Neighbours",
+    "PolicyType",
     "PrivacyType",
     "SmallestEpsilon",
     "Unit",

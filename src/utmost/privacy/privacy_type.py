@@ -213,7 +213,11 @@ class PrivacyType(Shown, Rebuilt):
         per: Number | None = None,
     ) -> None:
         if not isinstance(space, Space):
-            raise OutOfRange("a privacy type needs a space", came=repr(space), remedy="Write counts(n), say.")
+            raise OutOfRange(
+                "a privacy type needs a space",
+                came=repr(space),
+                remedy="Write counts(n), say; of a policy a `PolicyType`.",
+            )
         object.__setattr__(self, "space", space)
         object.__setattr__(self, "level", level_per(epsilon, alpha, per=per, unit=space.unit))
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from utmost.channels import Channel
 from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import Interval, Level, Number, checked, exact, natural, wrong_kind
+from utmost.exact import Interval, Level, Number, checked, exact, level, natural, wrong_kind
 from utmost.release.values import secure
 from utmost.sampling.categorical import Categorical
 from utmost.sampling.draw import CHUNK
@@ -30,6 +30,7 @@ Real = Callable[[int], Interval]
 
 _WORD_BITS = 16
 _SORTING_BITS = 256
+_SHARE_STEPS = 1 << 60
 
 
 def draw_bits(states: NDArray[np.uint8], chances: Sequence[Fraction | Real], randomness: Randomness) -> Bits:
@@ -138,6 +139,27 @@ class BitResponse:
         if not 0 < share < 1:
             raise OutOfRange("a must lie strictly between 0 and 1", came=a, where="BitResponse.permanent")
         return cls(1 - share / 2, share / 2)
+
+    @classmethod
+    @checked
+    def of_word(
+        cls, hashes: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
+    ) -> "BitResponse":
+        """The map f at which a word that sets so many bits loses a level: a = 2/(1 + e^(epsilon/2h)), rounded up.
+
+        The parameter is a fraction of 2^-60, so that a word loses at most the level, and hardly less.
+
+        Raises:
+            NotALevel: for what is no level. OutOfRange: for a level at which a would not lie between 0 and 1.
+
+        >>> BitResponse.of_word(2, alpha="1/81"), BitResponse.of_word(1, epsilon=2).level_of_value(1) < level(2)
+        (BitResponse(one=Fraction(3, 4), zero=Fraction(1, 4)), True)
+        """
+        bit = level(epsilon, alpha).scaled(Fraction(1, 2 * natural(hashes, "hashes", least=1)))
+        if bit.is_rational:
+            return cls.permanent(2 * bit.alpha_fraction() / (1 + bit.alpha_fraction()))
+        alpha_above = bit.alpha_interval(192).upper
+        return cls.permanent(Fraction(-(-2 * alpha_above * _SHARE_STEPS // (1 + alpha_above)), _SHARE_STEPS))
 
     @checked
     def of(self, bit: int) -> Fraction:

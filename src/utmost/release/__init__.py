@@ -1,6 +1,7 @@
 """What has been said over time: one-time and gradual releases, and the ledger."""
 
 from utmost.release.accuracy import epsilon_for
+from utmost.release.cell_bars import CellBars
 from utmost.release.clean_release import CleanRelease
 from utmost.release.counted import CountedTable
 from utmost.release.gradual_release import GradualRelease, NoisePath, ProcessedRelease, path
@@ -24,6 +25,7 @@ from utmost.release.workload_release import WorkloadRelease, release_workload
 
 __all__ = [
     "Answer",
+    "CellBars",
     "CleanRelease",
     "Coalitions",
     "CommitmentKey",

@@ -254,6 +254,30 @@ class WorkloadRelease(Shown):
         return answer_of(self.reconstruction.value(self.measured, form), self.noise(form), sure)
 
     @checked
+    def difference(self, one: Where, other: Where, *, confidence: Number | None = None) -> Answer:
+        """The sum over a selection less the sum over another, with the error bar of the difference's own law.
+
+        Args:
+            one, other: two selections, which may overlap, as for `total`.
+            confidence: of the radius; the release's when left out.
+
+        Raises:
+            NotDetermined, OutOfRange: as for `total`.
+        """
+        forms = selected(self.domain, one), selected(self.domain, other)
+        for form in forms:
+            self.reconstruction.check_determined(form)
+        listed = [
+            (key[0] - key[1], self._ratios[family], count)
+            for family, terms in self.reconstruction.terms(*forms).items()
+            for key, count in terms.items()
+        ]
+        coefficients, levels, counts = zip(*listed, strict=True) if listed else ((), (), ())
+        value = self.reconstruction.value(self.measured, forms[0]) - self.reconstruction.value(self.measured, forms[1])
+        sure = self.confidence if confidence is None else read_confidence(confidence)
+        return answer_of(value, Combination(coefficients, levels, counts), sure)
+
+    @checked
     def ratio(self, numerator: Where, denominator: Where, *, confidence: Number | None = None) -> RatioBar:
         """The ratio of two sums, with an interval that holds the true one; "not determined" where nothing is said.
 

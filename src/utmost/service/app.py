@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -13,17 +14,18 @@ from starlette.exceptions import HTTPException
 
 from utmost.errors import NotAuthenticated, UtmostError
 from utmost.ledger import Ledger
-from utmost.service.api import Who, router
-from utmost.service.guards import LOG, App, Guards
+from utmost.service.api import Who, identified, router
+from utmost.service.description import describe
+from utmost.service.guards import LOG, Guards
 from utmost.service.metrics import Metrics
 from utmost.service.openid import OpenId
-from utmost.service.problems import MEDIA_TYPE, problem, problem_of, problem_of_shape, status_of
+from utmost.service.problems import BROKEN, MEDIA_TYPE, problem, problem_of, problem_of_shape, status_of
 from utmost.service.service import Service
 from utmost.service.settings import Settings
 from utmost.version import __version__
 
 
-def application(service: Service, settings: Settings | None = None) -> App:
+def application(service: Service, settings: Settings | None = None) -> Guards:
     """The application of a service, guards and all.
 
     Args:
@@ -34,7 +36,7 @@ def application(service: Service, settings: Settings | None = None) -> App:
     return _guarded(_inside(service, settings), settings)
 
 
-def of_environment() -> App:
+def of_environment() -> Guards:
     """The application of the settings in the environment: what each worker of a server makes for itself."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     settings = Settings.of_environment()
@@ -52,8 +54,15 @@ def of_environment() -> App:
     return _guarded(_inside(service, settings, lifespan), settings)
 
 
-def _guarded(app: Any, settings: Settings) -> App:
-    return Guards(app, most_bytes=settings.most_bytes, rate=settings.rate, burst=settings.burst)
+def _guarded(app: FastAPI, settings: Settings) -> Guards:
+    return Guards(
+        app,
+        most_bytes=settings.most_bytes,
+        rate=settings.rate,
+        burst=settings.burst,
+        patience=settings.patience,
+        counted=app.state.metrics.counted,
+    )
 
 
 def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastAPI:
@@ -64,16 +73,19 @@ def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastA
         openapi_url="/v1/openapi.json" if settings.docs else None,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=lifespan,
     )
     app.state.service, app.state.metrics = service, Metrics()
     app.state.openid = OpenId(settings.oidc_issuer, settings.oidc_audience) if settings.oidc_issuer else None
+    app.state.identified = identified
     app.include_router(router)
     app.add_exception_handler(UtmostError, _refused)
     app.add_exception_handler(RequestValidationError, _misshapen)
     app.add_exception_handler(HTTPException, _missing)
-    app.middleware("http")(app.state.metrics.counted)
+    app.add_exception_handler(Exception, _broken)
     _add_health(app)
+    describe(app)
     return app
 
 
@@ -111,7 +123,13 @@ async def _misshapen(request: Request, error: Exception) -> Response:
 
 async def _missing(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return _problem(problem(error.status_code, "NotFound", str(error.detail)), dict(error.headers or {}))
+    title = "".join(HTTPStatus(error.status_code).phrase.title().split())
+    return _problem(problem(error.status_code, title, str(error.detail)), dict(error.headers or {}))
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    """Whatever nobody thought of; the guards write it down."""
+    return _problem(problem(500, "ServiceBroken", BROKEN), {})
 
 
 def _problem(found: dict[str, Any], headers: dict[str, str]) -> Response:

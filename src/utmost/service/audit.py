@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from utmost.errors import KeyRefused, OutOfRange
 from utmost.exact import Level
 from utmost.ledger import Budget, Event, Ledger, Status, Verification
 from utmost.service.desk import Desk
@@ -54,9 +55,17 @@ class Audit:
         return self._ledger.receipt()
 
     def check_receipt(self, token: Token, receipt: str) -> None:
-        """Check that the ledger still holds what it held when a receipt was given."""
+        """Check that the ledger still holds what it held when a receipt was given.
+
+        Raises:
+            OutOfRange: for a receipt of another ledger, or none at all.
+            Quarantined: where the ledger does not hold it any more.
+        """
         token.check("verify")
-        self._ledger.check(receipt)
+        try:
+            self._ledger.check(receipt)
+        except KeyRefused as error:  # the service's own key is sound; what came is no receipt of this ledger
+            raise OutOfRange(error.required, where="receipt") from None
 
     def trail(self, token: Token, after: str = "", most: int = 1000) -> list[tuple[str, dict[str, Any]]]:
         """What was done through the service, oldest first: who, when, what; no value."""

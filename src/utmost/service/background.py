@@ -39,6 +39,7 @@ def served(service: Service, settings: Settings | None = None, port: int = 0) ->
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=settings is not None and settings.behind_proxy,
         lifespan="off",
     )
     server = uvicorn.Server(config)

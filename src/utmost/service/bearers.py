@@ -80,15 +80,15 @@ class Bearers:
             token.check("tokens")
         check_name(owner, "owner")
         check_role(role)
-        seconds = exact(days, "days") * 86400
+        seconds = int(exact(days, "days") * 86400)
         if not 0 < seconds <= _YEAR:
-            raise OutOfRange("a token must be valid for at most 366 days", came=days, where="days")
+            raise OutOfRange("a token must be valid for a second, and at most 366 days", where="days")
         for grant in grants:
             check_name(grant.release, "release")
         maker = token if token is not None else Token("0" * 24, "service", "admin", (Grant(EVERY),), 0, 1 << 40)
         name, now = self._desk.name("token", maker, key), int(self._desk.clock())
         secret, digest = fresh_secret() if subject is None else (None, None)
-        made = Token(name, owner, role, grants, now, now + int(seconds), digest, subject)
+        made = Token(name, owner, role, grants, now, now + seconds, digest, subject)
         asked = [owner, role, [grant.facts() for grant in grants], str(seconds), subject]
 
         def work(shelf: Shelf) -> tuple[Token, str | None]:

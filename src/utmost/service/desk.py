@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 from utmost.errors import OutOfRange, RequestReused, UnknownRecord
 from utmost.exact import Level
-from utmost.service.market import Order, bought
+from utmost.release.statements import level_of_text, level_text
+from utmost.service.market import Order
 from utmost.service.records import Records, Shelf
 from utmost.service.tokens import Token
 
@@ -79,23 +80,42 @@ class Desk:
 
         Raises:
             NotAllowed: for a token whose role may never.
-            UnknownRecord: where there is none.
+            UnknownRecord: where there is none, and in the same words for one about a release that the token is not for.
         """
         token.check_role(verb)
         found = shelf.get(kind, name) if isinstance(name, str) else None
-        if found is None:
+        if found is None or not token.may(verb, found["release"]):
             raise UnknownRecord(f"the {kind} must be there", came="none of this name")
         return found
 
 
 def held(shelf: Shelf, token: Token, release: str, version: int) -> Level | str | None:
     """The largest level of a release that a token is for, by its grants and its owner's orders; ANY, or None."""
-    grants = [grant.up_to for grant in token.grants if grant.covers(release, None)]
-    if any(most is None for most in grants):
+    most = granted(token, release)
+    if most == ANY:
         return ANY
-    orders = (Order.of_kept(name, kept) for name, kept in shelf.all("order")) if token.may_ever("order") else ()
-    levels = [most for most in (*grants, bought(orders, token.owner, release, version)) if most is not None]
+    bought = shelf.get("bought", _holding(token.owner, release, version)) if token.may_ever("order") else None
+    levels = [*([most] if isinstance(most, Level) else []), *([level_of_text(bought["level"])] if bought else [])]
     return max(levels, default=None)
+
+
+def granted(token: Token, release: str) -> Level | str | None:
+    """The largest level of a release that a token is for by its grants alone; ANY, or None."""
+    grants = [grant.up_to for grant in token.grants if grant.covers(release, None)]
+    levels = [most for most in grants if most is not None]
+    return ANY if len(levels) < len(grants) else max(levels, default=None)
+
+
+def note_bought(shelf: Shelf, order: Order) -> None:
+    """Write down the largest level that a buyer's approved orders allow, so that a view looks it up in one step."""
+    name = _holding(order.buyer, order.release, order.version)
+    before = shelf.get("bought", name)
+    if before is None or order.level > level_of_text(before["level"]):
+        shelf.put("bought", name, {"level": level_text(order.level)})
+
+
+def _holding(owner: str, release: str, version: int) -> str:
+    return sha256(json.dumps([owner, release, version]).encode()).hexdigest()
 
 
 def reaches(most: Level | str | None, at: Level) -> bool:

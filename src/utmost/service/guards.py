@@ -1,5 +1,6 @@
 """What stands before every request: its name, its size, how often it may come, how it is logged, and its headers."""
 
+import asyncio
 import json
 import logging
 import math
@@ -9,7 +10,8 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from utmost.sampling.random_bits import entropy
-from utmost.service.problems import MEDIA_TYPE, problem
+from utmost.service.arriving import routed
+from utmost.service.problems import BROKEN, MEDIA_TYPE, problem
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -17,7 +19,13 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+Counted = Callable[[str, str, int, float], None]
+Refusal = tuple[int, str, str]
+
 LOG = logging.getLogger("utmost.service")
+
+TOO_LARGE: Refusal = (413, "TooLarge", "The body is longer than this service takes.")
+TOO_SLOW: Refusal = (408, "TooSlow", "The body did not come in time.")
 
 CONTENT_SECURITY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -37,32 +45,45 @@ _MANY = 10
 _PUBLIC_PART = 40  # "Bearer utmost_" and the name of a token
 
 
+def _no_one(route: str, method: str, status: int, seconds: float) -> None:
+    """Count nothing."""
+
+
 class Guards:
     """An application behind its guards.
 
     Each request gets a name of its own, which the log and the answer carry. A body beyond the limit is refused before
-    it is read to its end. Whoever asks too often is told when to come again. The log names the route, the token and the
-    status: no path with a name in it, no query, no body, no header.
+    it is read to its end, and so is one that takes too long to come. Whoever asks too often is told when to come again.
+    The log names the route, the token and the status: no path with a name in it, no query, no body, no header.
 
     Args:
         app: the application.
         most_bytes: the longest body.
         rate, burst: requests a second for each caller, and how many at once.
+        patience: seconds within which the whole body must come.
+        counted: told the route, method, status and seconds of each answer.
+
+    Attributes:
+        inside: the application.
     """
 
-    def __init__(self, app: App, *, most_bytes: int, rate: float, burst: int) -> None:
-        self._app, self._most_bytes, self._turns = app, most_bytes, Turns(rate, burst)
+    def __init__(
+        self, app: App, *, most_bytes: int, rate: float, burst: int, patience: float = 60.0, counted: Counted = _no_one
+    ) -> None:
+        self.inside, self._most_bytes, self._turns = app, most_bytes, Turns(rate, burst)
         self._of_address = Turns(_MANY * rate, _MANY * burst)
+        self._patience, self._counted = patience, counted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] != "http":
-            return await self._app(scope, receive, send)
-        name, began, said, body = entropy(8).hex(), time.perf_counter(), {"status": 0}, Body(receive, self._most_bytes)
+            return await self.inside(scope, receive, send)
+        name, began, said, body = entropy(8).hex(), time.perf_counter(), {"status": 0}, self._body(receive)
         scope.setdefault("state", {})["request"] = name
+        routed(scope)
 
         async def answered(message: Message) -> None:
-            if body.is_refused:  # whatever is made of half a body
+            if body.refusal is not None:  # whatever is made of half a body
                 return
             if message["type"] == "http.response.start":
                 said["status"] = message["status"]
@@ -80,43 +101,61 @@ class Guards:
                 again = [(b"retry-after", str(math.ceil(wait)).encode())]
                 return await _refuse(answered, 429, "TooOften", "Requests come too often.", again)
             if _declared(scope) > self._most_bytes:
-                return await _refuse(answered, 413, "TooLarge", "The body is longer than this service takes.")
-            await self._app(scope, body.receive, answered)
-            if body.is_refused and not said["status"]:
-                body.is_refused = False
-                await _refuse(answered, 413, "TooLarge", "The body is longer than this service takes.")
+                return await _refuse(answered, *TOO_LARGE)
+            await self.inside(scope, body.receive, answered)
+            if body.refusal is not None and not said["status"]:
+                why, body.refusal = body.refusal, None
+                await _refuse(answered, *why, [(b"connection", b"close")])
         except Exception as error:
-            body.is_refused = False
+            body.refusal = None
             LOG.error(json.dumps({"request": name, "broke": type(error).__name__}))
             if not said["status"]:
-                detail = "The service cannot answer. Its operator finds the reason in the log."
-                await _refuse(answered, 500, "ServiceBroken", detail)
+                await _refuse(answered, 500, "ServiceBroken", BROKEN)
         finally:
             route = getattr(scope.get("route"), "path", "none")
-            spent = round(1000 * (time.perf_counter() - began), 1)
+            seconds = time.perf_counter() - began
             token = scope["state"].get("token")
-            entry = {"request": name, "method": scope["method"], "route": route, "status": said["status"], "ms": spent}
+            entry: dict[str, Any] = {"request": name, "method": scope["method"], "route": route}
+            entry |= {"status": said["status"], "ms": round(1000 * seconds, 1)}
             LOG.info(json.dumps(entry | ({} if token is None else {"token": token})))
+            self._counted(route, scope["method"], said["status"], seconds)
+
+    def _body(self, receive: Receive) -> "Body":
+        return Body(receive, self._most_bytes, time.monotonic() + self._patience)
 
 
 class Body:
-    """The body of a request, which is cut off where it goes beyond the limit.
+    """The body of a request, which is cut off where it goes beyond the limit or does not come in time.
+
+    Args:
+        receive: gives the next message of the client.
+        most: the longest body.
+        until: when it must be there, by the monotonic clock.
 
     Attributes:
-        is_refused: whether it went beyond.
+        refusal: status, name and words for a body that was cut off; None for one that was not.
     """
 
-    def __init__(self, receive: Receive, most: int) -> None:
-        self._receive, self._left, self.is_refused = receive, most, False
+    def __init__(self, receive: Receive, most: int, until: float) -> None:
+        self._receive, self._left, self._until, self._is_whole = receive, most, until, False
+        self.refusal: Refusal | None = None
 
     async def receive(self) -> Message:
-        """The next message; the client is as good as gone where too much has come."""
-        message = await self._receive()
+        """The next message; the client is as good as gone where too much has come, or nothing for too long."""
+        if self._is_whole:  # what is waited for now is that the client goes
+            return await self._receive()
+        try:
+            async with asyncio.timeout(max(0.0, self._until - time.monotonic())):
+                message = await self._receive()
+        except TimeoutError:
+            return self._cut(TOO_SLOW)
         self._left -= len(message.get("body", b""))
-        if self._left < 0:
-            self.is_refused = True
-            return {"type": "http.disconnect"}
-        return message
+        self._is_whole = not message.get("more_body", False)
+        return self._cut(TOO_LARGE) if self._left < 0 else message
+
+    def _cut(self, why: Refusal) -> Message:
+        self.refusal = why
+        return {"type": "http.disconnect"}
 
 
 class Turns:

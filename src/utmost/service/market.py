@@ -14,7 +14,7 @@ its price is at most price(f). ∎
 No money moves here: an order is approved by the curator, who knows whether it was paid.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -22,6 +22,8 @@ from typing import Any
 from utmost.errors import NotAllowed, OutOfRange
 from utmost.exact import Level, Number, exact, level
 from utmost.release.statements import level_of_text, level_text
+
+_LARGEST = 10**100
 
 ASKED, APPROVED, REFUSED = "asked", "approved", "refused"
 
@@ -95,6 +97,8 @@ def read_offer(name: str, release: str, version: int, prices: Mapping[Any, Numbe
     if len({at for at, _ in read}) < len(read):
         raise OutOfRange("a level must have one price", where="prices")
     worth = [price for _, price in read]
+    if any(max(price.numerator, price.denominator) > _LARGEST for price in worth):
+        raise OutOfRange("a price must be written in at most 100 digits", where="prices")
     if worth[0] < 0 or worth != sorted(worth):
         remedy = "Else whoever wants a level would buy a larger one, and everything it says of smaller ones, for less."
         raise OutOfRange("prices must not be negative, nor fall as the level grows", where="prices", remedy=remedy)
@@ -162,10 +166,3 @@ class Order:
         held = None if kept["held"] is None else level_of_text(kept["held"])
         read = {"level": level_of_text(kept["level"]), "held": held, "due": Fraction(kept["due"])}
         return cls(name, **{**kept, **read})
-
-
-def bought(orders: Iterable[Order], buyer: str, release: str, version: int) -> Level | None:
-    """The largest level of a release that a buyer's approved orders allow; None for nothing."""
-    wanted = (buyer, release, version, APPROVED)
-    mine = (one.level for one in orders if (one.buyer, one.release, one.version, one.state) == wanted)
-    return max(mine, default=None)

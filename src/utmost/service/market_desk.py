@@ -8,8 +8,8 @@ from utmost.errors import NotAllowed, UnknownRecord
 from utmost.exact import Level, Number
 from utmost.ledger.events import check_name
 from utmost.release.statements import level_text
-from utmost.service.desk import Desk, held, reaches
-from utmost.service.market import Offer, Order, read_offer
+from utmost.service.desk import Desk, held, note_bought, reaches
+from utmost.service.market import APPROVED, Offer, Order, read_offer
 from utmost.service.records import Shelf
 from utmost.service.releases import Releases
 from utmost.service.tokens import Token
@@ -119,6 +119,8 @@ class Market:
             decided = order.decided_as(state, token.owner, self._desk.clock())
             if decided != order:
                 shelf.put("order", name, decided.kept())
+                if decided.state == APPROVED:
+                    note_bought(shelf, decided)
                 self._desk.trail(shelf, token, state, order=name)
             return decided
 

@@ -1,6 +1,7 @@
 """Errors as problem details (RFC 9457): a status, a name, and a sentence that quotes no value."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from utmost import errors
@@ -25,6 +26,12 @@ _STATUS: Mapping[type[errors.UtmostError], int] = {
 }
 
 MEDIA_TYPE = "application/problem+json"
+BROKEN = "The service cannot answer. Its operator finds the reason in the log."
+_MOST_FAULTS, _MOST_TOLD = 1000, 20
+_PLACES = frozenset({
+    "body", "query", "path", "header", "Idempotency-Key", "epsilon", "version", "confidence", "dataset", "after",
+    "most", "name", "str", "int", "float", "list",
+})  # fmt: skip
 
 
 def status_of(error: errors.UtmostError) -> int:
@@ -55,12 +62,30 @@ def problem_of(error: errors.UtmostError) -> dict[str, Any]:
     """
     status = status_of(error)
     if status == 500:
-        return problem(status, "ServiceBroken", "The service cannot answer. Its operator finds the reason in the log.")
+        return problem(status, "ServiceBroken", BROKEN)
+    if isinstance(error, errors.UnknownRelease):  # its remedy names all that are there, whoever asks
+        error = type(error)(error.required, came=error.came, where=error.where)
     return problem(status, type(error).__name__, str(error))
 
 
 def problem_of_shape(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The problem details of a request of the wrong shape: where, and what is wanted; never what came."""
-    places = [".".join(str(part) for part in one["loc"]) for one in found]
-    wanted = sorted({f"{place}: {one['type'].replace('_', ' ')}" for place, one in zip(places, found, strict=True)})
-    return problem(422, "WrongShape", "The request does not have the shape of the API description.", wrong=wanted[:20])
+    """The problem details of a request of the wrong shape: where, and what is wanted; never what came.
+
+    Of a place only the numbers, and the words of the API description, are said: the rest is what came.
+    """
+    wanted = {f"{_place(one['loc'])}: {one['type'].replace('_', ' ')}" for one in found[:_MOST_FAULTS]}
+    detail = "The request does not have the shape of the API description."
+    return problem(422, "WrongShape", detail, wrong=sorted(wanted)[:_MOST_TOLD])
+
+
+def _place(parts: Sequence[Any]) -> str:
+    return ".".join(str(part) if isinstance(part, int) or part in _words() else "?" for part in parts)
+
+
+@cache
+def _words() -> frozenset[str]:
+    """The words in which places are said: the fields and headers of the API, and the names of plain kinds."""
+    from utmost.service import shapes
+
+    models = (kind for kind in vars(shapes).values() if isinstance(kind, type) and issubclass(kind, shapes.Asked))
+    return _PLACES | frozenset(field for kind in models for field in kind.model_fields)

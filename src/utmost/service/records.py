@@ -49,11 +49,13 @@ class Shelf:
         self._table, self._key = table, key
 
     def get(self, kind: str, name: str) -> Document | None:
-        """One document; None where there is none.
+        """One document; None where there is none, as for whatever could be no name.
 
         Raises:
             LedgerDamaged: for one that this service did not write.
         """
+        if not name.isprintable():
+            return None
         rows = self._table.ask(f"SELECT body, mac FROM {_TABLE} WHERE kind = ? AND name = ?", (kind, name))
         return self._read(kind, name, *rows[0]) if rows else None
 

@@ -1,13 +1,15 @@
 """The releases of a ledger, as a token may see and change them."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from utmost.errors import NotAllowed
-from utmost.exact import Level, Number, exact_integer
+from utmost.errors import NotAllowed, UnknownRelease
+from utmost.exact import Level, Number, exact, exact_integer
 from utmost.ledger import Budget, Ledger, Published
 from utmost.ledger.events import check_name
-from utmost.service.desk import Desk, held, reaches
+from utmost.ledger.promise import Promise
+from utmost.service.desk import ANY, Desk, granted, held, reaches
 from utmost.service.proposing import Proposals
 from utmost.service.terms import Terms
 from utmost.service.tokens import Token
@@ -28,6 +30,12 @@ class View:
     level: Level
     table: Any
     radius: int | float
+
+
+@lru_cache(maxsize=512)
+def radius_of(promise: Promise, at: Level) -> int | float:
+    """The error bar of a promise at a level, with 95 % confidence: worked out once for all who view it."""
+    return promise.radius(at, exact("0.95"))
 
 
 class Releases:
@@ -62,8 +70,7 @@ class Releases:
             NotAllowed: where the token is not for it, whether it is there or not.
             UnknownRelease: where it is not there.
         """
-        self._most(token, "list", name, version)
-        return self._ledger.release(name, version)
+        return self._known(token, "list", name, version)[1]
 
     def levels(self, token: Token, release: Published) -> tuple[Level, ...]:
         """The stored levels that a token may see, strictest first."""
@@ -78,21 +85,19 @@ class Releases:
                 are many already.
             UnknownRelease, NeedsTable: as for `Ledger.view`.
         """
-        if not reaches(self._most(token, "view", name, version), at):
-            raise NotAllowed("the token must allow this level", came=at, where=repr(name))
-        found = self._ledger.release(name, version)
+        _, found = self._known(token, "view", name, version, at)
         if at not in found.levels and len(found.levels) >= self._most_levels and token.role == "recipient":
             remedy = "Ask for a level that is there."
             raise NotAllowed(f"a release has at most {self._most_levels} levels", where=repr(name), remedy=remedy)
         table = self._ledger.view(name, epsilon=at, version=found.version)
-        return View(found, at, table, self._ledger.radius(name, epsilon=at, version=found.version))
+        return View(found, at, table, radius_of(found.promise, at))
 
     def radius(
         self, token: Token, name: str, at: Level, *, confidence: Number = "0.95", version: int | None = None
     ) -> int | float:
         """The error bar that a release has, or would have, at any level: it depends on the promise alone."""
-        self._most(token, "list", name, version)
-        return self._ledger.radius(name, epsilon=at, confidence=confidence, version=version)
+        found = self._known(token, "list", name, version)[1]
+        return self._ledger.radius(name, epsilon=at, confidence=confidence, version=found.version)
 
     def publish(
         self,
@@ -114,6 +119,9 @@ class Releases:
         token.check("publish", check_name(name, "name"), at)
         wanted = 1 if version is None else exact_integer(version, "version")
         arguments = terms.arguments()
+        if not token.may("publish"):
+            # That somebody else's release holds the same values is a way to guess them, for whoever has no part in it.
+            arguments["independent"] = True
         self._proposals.begin(token, key, "publish", name, wanted, at, terms.facts(), proposal)
         request = self._desk.name("publish", token, key)
         return self._ledger.publish(name, table, **arguments, epsilon=at, version=version, request=request)
@@ -143,19 +151,36 @@ class Releases:
     def rehearse(self, token: Token, name: str, at: Level, dataset: str | None = None) -> Budget:
         """The budget as it would stand after a release at this level."""
         token.check("propose", check_name(name, "name"), at)
-        return self._ledger.rehearse(name, epsilon=at, dataset=dataset)
+        apart = not token.may("propose")  # as in `publish`: what others keep here is not said
+        return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
 
-    def _most(self, token: Token, verb: str, name: str, version: int | None) -> Level | str:
-        """The largest level of a release that a token is for.
+    def _known(
+        self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None
+    ) -> tuple[Level | str, Published]:
+        """The largest level of a release that a token is for, and the release, looked up once.
 
         Raises:
-            NotAllowed: where there is none, whether or not the release is there.
+            NotAllowed: where there is no such level, or a smaller one than is asked for; whether or not the release is
+                there.
+            UnknownRelease: where it is not there.
         """
         token.check_role(verb)
         check_name(name, "name")
-        newest = max((one.version for one in self._ledger.releases if one.name == name), default=1)
-        wanted = newest if version is None else exact_integer(version, "version")
-        most = self._desk.records.read(lambda shelf: held(shelf, token, name, wanted))
+        wanted = None if version is None else exact_integer(version, "version")
+        found: Published | UnknownRelease
+        try:
+            found = self._ledger.release(name, wanted)
+        except UnknownRelease as error:
+            found = error
+        newest = 1 if isinstance(found, UnknownRelease) else found.version
+        most = granted(token, name)
+        if most != ANY:
+            asked = newest if wanted is None else wanted
+            most = self._desk.records.read(lambda shelf: held(shelf, token, name, asked))
         if most is None:
             raise NotAllowed(f"the token must be for this release to {verb} it", where=repr(name))
-        return most
+        if at is not None and not reaches(most, at):
+            raise NotAllowed("the token must allow this level", came=at, where=repr(name))
+        if isinstance(found, UnknownRelease):
+            raise found
+        return most, found

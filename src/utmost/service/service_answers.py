@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from utmost.exact import Level
 from utmost.ledger import Budget, Event, Published, Status, Verification
+from utmost.ledger.promise import Promise
 from utmost.ledger.verification import response_plan
 from utmost.release import WorkloadRelease
 from utmost.release.adapters import adapter_of
@@ -36,14 +38,24 @@ def view_answer(view: View) -> dict[str, Any]:
     del found["levels"]
     if isinstance(view.table, WorkloadRelease):
         return found | table_answer(view.table)
-    plan = response_plan(view.release.promise, view.level, "0.95")
     there = columns(view.table)
-    public = [name for name in there if name not in view.release.columns]
-    digest = cells_digest(view.table)
-    said = statement(
-        plan, view.release.columns, public, view.release.rows, rows_from=view.release.rows_from, digest=digest
-    )
-    return found | {"columns": there, "statement": plain(said)}
+    public = tuple(name for name in there if name not in view.release.columns)
+    said = _said(view.release.promise, view.level, view.release.columns, public, *_rows(view.release))
+    return found | {"columns": there, "statement": said | {"table": plain(cells_digest(view.table))}}
+
+
+def _rows(release: Published) -> tuple[int, str]:
+    return release.rows, release.rows_from
+
+
+@lru_cache(maxsize=512)
+def _said(
+    promise: Promise, level: Level, released: tuple[str, ...], public: tuple[str, ...], rows: int, rows_from: str
+) -> dict[str, Any]:
+    """The statement of a view but for its digest: the same for all who view it, so it is worked out once."""
+    plan = response_plan(promise, level, "0.95")
+    found: dict[str, Any] = plain(statement(plan, released, public, rows, rows_from=rows_from))
+    return found
 
 
 def release_answer(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ class Settings:
         most_bytes: the longest body of a request.
         rate: requests a second for each token, and for each address that sends none.
         burst: requests that may come at once.
+        patience: seconds within which the body of a request must come.
         most_levels: how many levels of a release there may be before a recipient can add no new one.
         behind_proxy: whether to believe the headers by which a proxy names the client.
         oidc_issuer, oidc_audience: an OpenID provider whose signed tokens are accepted too; empty for none.
@@ -33,6 +34,7 @@ class Settings:
     most_bytes: int = 32 << 20
     rate: float = 20.0
     burst: int = 60
+    patience: float = 60.0
     most_levels: int = 64
     behind_proxy: bool = False
     oidc_issuer: str = ""
@@ -40,7 +42,7 @@ class Settings:
     docs: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("most_bytes", "rate", "burst", "most_levels"):
+        for name in ("most_bytes", "rate", "burst", "patience", "most_levels"):
             if not getattr(self, name) > 0:
                 raise OutOfRange(f"{name} must be positive", came=getattr(self, name))
         if bool(self.oidc_issuer) != bool(self.oidc_audience):

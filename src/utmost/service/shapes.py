@@ -3,19 +3,86 @@
 Levels and exact numbers travel as text ("1/4"), so that no reader of JSON rounds them.
 """
 
+from math import isfinite
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    AllowInfNan,
+    BaseModel,
+    ConfigDict,
+    FailFast,
+    Field,
+    StrictFloat,
+    StrictInt,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
 
-Exact = Annotated[str | int | float, Field(description='an exact number: 1, 0.25 or "1/4"', examples=["1/4"])]
+MOST_VERSIONS = 1_000_000_000
+
+_Text = Annotated[str, Field(max_length=4100)]
+Exact = Annotated[
+    _Text | StrictInt | Annotated[StrictFloat, AllowInfNan(False)],
+    Field(description='an exact number: 1, 0.25 or "1/4"', examples=["1/4"]),
+]
+RECORD_NAME, RECORD_EXAMPLE = "^[0-9a-f]{24}$", "0f9c1b7a3d5e2846ab90cd12"
+RecordName = Annotated[str, Field(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]
+Word = Annotated[str, Field(max_length=1000)]
 Name = Annotated[str, Field(min_length=1, max_length=200, examples=["admissions"])]
+
+
+def _check_columns(given: Any) -> Any:
+    """Check that a table is lists of plain cells by name, in one pass: millions of wrong cells are one fault."""
+    if not isinstance(given, dict) or not all(isinstance(cells, list) for cells in given.values()):
+        raise PydanticCustomError("table", "a table must be lists of cells by the names of its columns")
+    for name, cells in given.items():
+        if not _is_text(name) or not all(map(_is_cell, cells)):
+            raise PydanticCustomError("cells", "a cell must be text, a finite number, a truth value or null")
+    return given
+
+
+def _is_cell(cell: Any) -> bool:
+    kind = type(cell)
+    if kind is str:
+        return _is_text(cell)
+    return kind in _KINDS and (kind is not float or isfinite(cell))
+
+
+def _is_text(text: str) -> bool:
+    """Whether it can be written: half of a pair of surrogates cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+_KINDS = (int, float, bool, type(None))
+
 Columns = Annotated[
-    dict[str, list[Any]],
-    Field(
-        description="a table, column by column",
-        examples=[{"department": ["A", "B"], "admitted": [601, 370]}],
+    Any,
+    AfterValidator(_check_columns),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "additionalProperties": {"type": "array", "items": {"type": ["string", "number", "boolean", "null"]}},
+            "description": "a table, column by column",
+            "examples": [{"department": ["A", "B"], "admitted": [601, 370]}],
+        }
     ),
 ]
+
+
+Names = Annotated[list[Word], Field(max_length=10_000), FailFast()]
+
+
+_TERMS = {"columns": ["admitted"], "public": ["department"], "sensitivity": 1, "cells": 1}
+_TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322]}
+
+
+def _like(example: dict[str, Any]) -> ConfigDict:
+    return ConfigDict(extra="forbid", json_schema_extra={"examples": [example]})
 
 
 class Asked(BaseModel):
@@ -34,6 +101,10 @@ class GrantShape(Asked):
 class NewToken(Asked):
     """Who gets a token, for what, for how long."""
 
+    model_config = _like(
+        {"owner": "Bo", "role": "recipient", "grants": [{"release": "admissions", "up_to": "1/4"}], "days": 30}
+    )
+
     owner: Annotated[str, Field(min_length=1, max_length=200, examples=["Bo"])]
     role: Literal["recipient", "curator", "approver", "auditor", "admin"]
     grants: Annotated[list[GrantShape], Field(max_length=1000)]
@@ -44,9 +115,9 @@ class NewToken(Asked):
 class TermsShape(Asked):
     """What is promised of a table, as the arguments of `Ledger.publish`."""
 
-    columns: list[str] = []
-    public: list[str] = []
-    drop: list[str] = []
+    columns: Names = []
+    public: Names = []
+    drop: Names = []
     rows: Literal["declared", "observed"] = "declared"
     sensitivity: Exact | None = None
     cells: Exact | None = None
@@ -55,8 +126,8 @@ class TermsShape(Asked):
     grid: Exact | None = None
     largest: Exact | None = None
     half_step: bool = False
-    id_column: str | None = None
-    dataset: str | None = None
+    id_column: Word | None = None
+    dataset: Word | None = None
     independent: bool = False
     strategy: Annotated[str | None, Field(description="a strategy as JSON text, instead of columns and unit")] = None
 
@@ -64,10 +135,14 @@ class TermsShape(Asked):
 class Proposed(Asked):
     """Something that a second person is to confirm."""
 
+    model_config = _like(
+        {"verb": "publish", "release": "admissions", "epsilon": "1/4", "terms": _TERMS, "reason": "the yearly table"}
+    )
+
     verb: Literal["publish", "relax"]
     release: Name
     epsilon: Exact
-    version: Annotated[int, Field(ge=1)] = 1
+    version: Annotated[int, Field(ge=1, le=MOST_VERSIONS)] = 1
     terms: TermsShape | None = None
     reason: Annotated[str, Field(max_length=1000)] = ""
 
@@ -75,55 +150,71 @@ class Proposed(Asked):
 class Decided(Asked):
     """A decision."""
 
+    model_config = _like({"state": "approved"})
+
     state: Literal["approved", "refused"]
 
 
 class Publication(Asked):
     """A table to publish, with what is promised of it."""
 
+    model_config = _like(
+        {"name": "admissions", "epsilon": "1/4", "terms": _TERMS, "table": _TABLE, "proposal": RECORD_EXAMPLE}
+    )
+
     name: Name
     epsilon: Exact
     terms: TermsShape
     table: Columns | None = None
     counted: Annotated[dict[str, Any] | None, Field(description="a counted table, for a strategy")] = None
-    version: Annotated[int | None, Field(ge=1)] = None
-    proposal: str | None = None
+    version: Annotated[int | None, Field(ge=1, le=MOST_VERSIONS)] = None
+    proposal: RecordName | None = None
 
 
 class Relaxation(Asked):
     """The same table again, at another level."""
 
+    model_config = _like({"epsilon": "1", "table": _TABLE, "proposal": RECORD_EXAMPLE})
+
     epsilon: Exact
     table: Columns | None = None
     counted: dict[str, Any] | None = None
-    version: Annotated[int | None, Field(ge=1)] = None
-    proposal: str | None = None
+    version: Annotated[int | None, Field(ge=1, le=MOST_VERSIONS)] = None
+    proposal: RecordName | None = None
 
 
 class NewOffer(Asked):
     """Levels of a release at prices, which do not fall."""
 
+    model_config = _like({"release": "admissions", "prices": {"1/4": 10, "1": 35}, "currency": "EUR"})
+
     release: Name
     prices: Annotated[dict[str, Exact], Field(min_length=1, max_length=100, examples=[{"1/4": 10, "1": 35}])]
     currency: Annotated[str, Field(min_length=1, max_length=20, examples=["EUR"])]
-    version: Annotated[int | None, Field(ge=1)] = None
+    version: Annotated[int | None, Field(ge=1, le=MOST_VERSIONS)] = None
 
 
 class NewOrder(Asked):
     """A level of an offer."""
 
-    offer: str
+    model_config = _like({"offer": RECORD_EXAMPLE, "epsilon": "1"})
+
+    offer: RecordName
     epsilon: Exact
 
 
 class NewLimit(Asked):
     """The limit of a dataset."""
 
+    model_config = _like({"epsilon": "2"})
+
     epsilon: Exact
 
 
 class Receipt(Asked):
     """A line of text about a ledger."""
+
+    model_config = _like({"receipt": "utmost-receipt:886e85a0:9:a908f7f8:4ab9f5eb"})
 
     receipt: Annotated[str, Field(max_length=4000)]
 

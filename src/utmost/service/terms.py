@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from utmost.errors import OutOfRange, WrongKind
+from utmost.errors import OutOfRange, UtmostError, WrongKind
 from utmost.exact import checked, checked_parts, exact
 from utmost.privacy.unit import Unit
 from utmost.workloads import Strategy
@@ -83,14 +83,29 @@ class Terms:
         given = {name: value for name, value in values.items() if value is not None}
         if self.strategy is None:
             return given | {name: list(given[name]) for name in _LISTS}
-        facts = json.loads(self.strategy)
-        unit = Unit(**facts.pop("unit"))
         return {
-            "strategy": Strategy.of_facts(facts, unit),
+            "strategy": _read_strategy(self.strategy),
             "dataset": self.dataset,
             "independent": self.independent,
             "rows": self.rows,
         }
+
+
+def _read_strategy(text: str) -> Strategy:
+    """The strategy that `Terms.read` wrote as text.
+
+    Raises:
+        OutOfRange: for text that holds none.
+    """
+    try:
+        facts = json.loads(text)
+        unit = Unit(**facts.pop("unit"))
+    except UtmostError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        remedy = "Take the text of Terms.read(strategy=...).strategy."
+        raise OutOfRange("a strategy must be JSON text with a unit", where="strategy", remedy=remedy) from None
+    return Strategy.of_facts(facts, unit)
 
 
 def _names(what: str, given: object) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any
 
 from utmost.errors import NotAllowed, NotAuthenticated, OutOfRange
-from utmost.exact import Level, checked_parts
+from utmost.exact import Level, checked_parts, wrong_kind
 from utmost.release.statements import level_of_text, level_text
 from utmost.sampling.random_bits import entropy
 
@@ -60,7 +60,13 @@ class Grant:
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Grant":
-        """The grant that `facts` wrote."""
+        """The grant that `facts` wrote.
+
+        Raises:
+            WrongKind: for what is none.
+        """
+        if not isinstance(facts, Mapping) or not {"release", "up_to"} <= set(facts):
+            raise wrong_kind("facts", 'a mapping with "release" and "up_to"', facts)
         return cls(facts["release"], None if facts["up_to"] is None else level_of_text(facts["up_to"]))
 
 

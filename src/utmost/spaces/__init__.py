@@ -29,6 +29,7 @@ from utmost.spaces.loss_algebra import (
     scaled_loss,
 )
 from utmost.spaces.losses import Loss
+from utmost.spaces.policies import Policy, PolicyPart
 from utmost.spaces.products import SumMetric, points, product
 from utmost.spaces.space import Metric, Space, TableMetric
 
@@ -45,6 +46,8 @@ __all__ = [
     "ManhattanGridMetric",
     "Metric",
     "Places",
+    "Policy",
+    "PolicyPart",
     "Space",
     "SumMetric",
     "TableMetric",

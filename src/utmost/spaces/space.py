@@ -262,7 +262,11 @@ def _check_pairs(values: Array) -> None:
     ]
     for axiom, broken, remark in checks:
         for x, y in np.argwhere(broken)[:1]:
-            raise NotAMetric(f"{axiom} must hold", came=f"d({x}, {y}) = {values[x, y]}{remark(x, y)}")
+            raise NotAMetric(
+                f"{axiom} must hold",
+                came=f"d({x}, {y}) = {values[x, y]}{remark(x, y)}",
+                remedy=None if x == y or values[x, y] < 0 else "A `Policy` takes distances that are no metric.",
+            )
 
 
 def _check_triangles(values: Array, tolerance: float) -> None:

@@ -1,0 +1,37 @@
+"""A public table to try things on: who applied to the graduate school at Berkeley in 1973, and who was admitted.
+
+Source: Bickel, Hammel and O'Connell (1975), Science 187, as in R's UCBAdmissions: the six largest departments, by sex.
+Twenty-four published counts, which are facts.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+ADMISSIONS: dict[str, list[Any]] = {
+    "department": [letter for letter in "ABCDEF" for _ in range(2)],
+    "sex": ["men", "women"] * 6,
+    "applicants": [825, 108, 560, 25, 325, 593, 417, 375, 191, 393, 373, 341],
+    "admitted": [512, 89, 353, 17, 120, 202, 138, 131, 53, 94, 22, 24],
+}
+"""The counts by department and sex: columns of twelve rows."""
+
+ADMISSIONS_DOMAIN: dict[str, list[str]] = {
+    "department": list("ABCDEF"),
+    "sex": ["men", "women"],
+    "outcome": ["admitted", "rejected"],
+}
+"""The declared values of what `admission_rows` says of an applicant."""
+
+
+def admission_rows() -> Iterator[tuple[int, str, str, str]]:
+    """One row for each of the 4526 applicants: a number that is nobody's, department, sex and outcome.
+
+    >>> rows = list(admission_rows())
+    >>> len(rows), rows[0], rows[-1]
+    (4526, (1, 'A', 'men', 'admitted'), (4526, 'F', 'women', 'rejected'))
+    """
+    number = 0
+    for department, sex, applicants, admitted in zip(*ADMISSIONS.values(), strict=True):
+        for place in range(applicants):
+            number += 1
+            yield number, department, sex, "admitted" if place < admitted else "rejected"

@@ -1,0 +1,84 @@
+"""`utmost categories` and `utmost words`: what they choose, draw, count and refuse."""
+
+import json
+
+import pytest
+
+from utmost.cli.main import main
+from utmost.exact import level
+from utmost.rappor import BitResponse, best_report
+
+LABELS = ["--labels", "bus,car,cycle,foot"]
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([*map(str, arguments)])
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return call
+
+
+def test_the_best_report_is_shown_with_what_relaxing_it_costs(run):
+    code, out, err = run("categories", *LABELS, "--epsilon", "1/2", "--up-to", 2, "--json")
+    report = json.loads(out)
+    best = best_report(4, "1/2")
+    assert (code, err, report["size"], report["variance"]) == (0, "", best.size, best.variance)
+    assert (report["least"], report["relaxed"]["lossless"], report["relaxed"]["size"]) == (True, True, 1)
+    shown = run("categories", *LABELS, "--epsilon", "1/2", "--up-to", "4/5")[1]
+    assert "not lossless, by theorem" in shown
+    assert "2 of 4 categories" in shown
+    exact = json.loads(run("categories", "--categories", 4, "--alpha", "1/3", "--json")[1])
+    assert (exact["inside_exact"], exact["outside_exact"]) == ("1/2", "1/6")
+
+
+def test_reports_are_drawn_and_counted(run, tmp_path):
+    table, out = tmp_path / "answers.csv", tmp_path / "reports.csv"
+    table.write_text("id,how\n" + "".join(f"{n},{'car' if n % 3 else 'foot'}\n" for n in range(300)))
+    drawn = ["categories", *LABELS, "--epsilon", 20, "--file", table, "--column", "how"]
+    assert run(*drawn, "--out", out)[::2] == (0, "")
+    assert out.read_text().splitlines()[:3] == ["report", "foot", "car"]
+    counted = json.loads(run("categories", *LABELS, "--epsilon", 20, "--reports", out, "--json")[1])
+    assert [round(one["estimate"]) for one in counted["counts"]] == [0, 200, 0, 100]
+    assert run(*drawn)[1].startswith("report\n")
+    shown = run("categories", *LABELS, "--epsilon", 20, "--reports", out)[1]
+    assert "standard error" in shown
+
+
+def test_what_cannot_be_meant_is_refused_and_no_answer_is_repeated(run, tmp_path):
+    table = tmp_path / "answers.csv"
+    table.write_text("how\nbus\nsecretly\n")
+    half = ["--epsilon", "1/2"]
+    for wrong in (
+        [*half],
+        [*LABELS],
+        [*LABELS, "--categories", 4, *half],
+        ["--labels", "one", *half],
+        ["--labels", "a|b,c", *half],
+        ["--categories", 1, *half],
+        [*LABELS, *half, "--size", 4],
+        [*LABELS, *half, "--up-to", "1/4"],
+        [*LABELS, *half, "--file", table],
+        [*LABELS, *half, "--out", "x.csv"],
+        [*LABELS, *half, "--file", table, "--column", "how"],
+        [*LABELS, *half, "--reports", table],
+    ):
+        code, out, err = run("categories", *wrong)
+        assert (code in (1, 2), out, err.count("\n")) == (True, "", 1), wrong
+        assert "secretly" not in err
+
+
+def test_a_word_loses_no_more_than_its_level_and_hardly_less(run):
+    for hashes, epsilon in ((1, "1/1000"), (2, "2"), (4, "10"), (1, "50")):
+        report = json.loads(run("words", "--hashes", hashes, "--epsilon", epsilon, "--json")[1])
+        spent = BitResponse.of_word(hashes, epsilon).level_of_value(hashes)
+        assert not level(epsilon) < spent
+        assert report["spent"] == pytest.approx(float(spent.epsilon))
+        assert spent.epsilon_float == pytest.approx(float(level(epsilon).epsilon), rel=1e-9)
+    assert BitResponse.of_word(2, alpha="1/81") == BitResponse("3/4", "1/4")
+    assert "a fixed list of 50" in run("words", "--epsilon", 2, "--candidates", 50)[1]

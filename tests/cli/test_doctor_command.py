@@ -1,0 +1,82 @@
+"""`utmost doctor`: what it finds, and that its self-check finds what is broken."""
+
+import json
+import os
+from fractions import Fraction
+
+import pytest
+
+from utmost.cli import doctor_command, self_check
+from utmost.ledger import Ledger
+from utmost.noise import DiscreteStaircase, Geometric
+from utmost.sampling import sample
+from utmost.testing import SeededRandomness
+
+
+def test_a_sound_installation_is_well_within_half_a_minute(run):
+    code, out, err = run("doctor", "--check", "--json")
+    report = json.loads(out)
+    assert (code, err, report["well"]) == (0, "", True)
+    assert [one["problem"] for one in report["check"]] == [""] * len(self_check.CHECKS)
+    assert sum(one["seconds"] for one in report["check"]) < 30
+    assert run("doctor")[0] == 0
+
+
+def test_who_may_read_the_files_of_a_ledger_is_said(run, tmp_path):
+    place = tmp_path / "r.db"
+    with Ledger.open(place, create=True):
+        pass
+    code, out, _ = run("doctor", "--ledger", place, "--json")
+    files = {one["what"]: one for one in json.loads(out)["files"]}
+    assert code == 0
+    assert {name: one["mode"] for name, one in files.items()} == dict.fromkeys(("ledger", "witness", "key"), "0600")
+    os.chmod(files["key"]["path"], 0o644)
+    code, out, _ = run("doctor", "--ledger", place)
+    assert code == 1
+    assert "Something is wrong" in out
+    assert "chmod 600" in " ".join(out.split())
+    assert run("doctor", "--ledger", tmp_path / "none.db")[0] == 1
+    assert run("doctor", "--ledger", "postgresql://a:b@host/db")[0] == 2
+
+
+def test_a_part_that_is_not_there_is_named_with_its_command(run, monkeypatch):
+    found = doctor_command._version
+    monkeypatch.setattr(doctor_command, "_version", lambda name: None if name == "pyarrow" else found(name))
+    code, out, _ = run("doctor")
+    assert code == 0
+    assert 'pip install "utmost[tables]"' in " ".join(out.split())
+    monkeypatch.setattr(doctor_command, "_version", lambda name: None if name == "highspy" else found(name))
+    assert run("doctor")[0] == 1
+
+
+def test_a_source_of_bits_that_repeats_itself_is_found(run, monkeypatch):
+    monkeypatch.setattr(os, "urandom", lambda count: bytes(count))
+    code, out, _ = run("doctor", "--json")
+    assert (code, json.loads(out)["randomness"]["healthy"]) == (1, False)
+
+
+@pytest.mark.parametrize("law", [Geometric(1), DiscreteStaircase("1/2", 5)])
+def test_chi_square_passes_the_law_and_fails_its_neighbours(law):
+    """Draws at a level that is off by a twentieth, and draws with one value never drawn, are found out."""
+    bits = SeededRandomness(1)
+    assert self_check.chi_square_chance(law, sample(law, 200_000, randomness=bits)) > 1e-3
+    wrong = type(law)(Fraction(21, 20) * law.epsilon, law.sensitivity)
+    draws = sample(wrong, 200_000, randomness=bits)
+    assert self_check.chi_square_chance(law, draws) < 1e-9
+    draws = sample(law, 200_000, randomness=bits)
+    assert self_check.chi_square_chance(law, draws[draws != 1]) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    [
+        ("release_table", lambda *a, **k: (_ for _ in ()).throw(self_check.PromiseBroken("broken"))),
+        ("sample", lambda law, size: sample(Geometric("1/2"), size)),
+        ("optimal_mechanism", lambda ptype, consumer: type("Best", (), {"loss": 1})),
+        ("check_statement", lambda said, table: None),
+        ("geometric_channel", lambda n, alpha: type("C", (), {"matrix": [[1, 3], [1, 1]]})),
+    ],
+)
+def test_what_is_broken_fails_its_check_and_no_other(monkeypatch, name, broken):
+    monkeypatch.setattr(self_check, name, broken)
+    assert len([one for one in self_check.self_check() if one.problem]) == 1

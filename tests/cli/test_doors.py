@@ -1,0 +1,173 @@
+"""Commands for what only Python had: minimax, databases, losslessness, trust, capacities by a measure, tabled costs."""
+
+import json
+import stat
+from fractions import Fraction
+
+import pytest
+
+from utmost.capacities import capacity
+from utmost.cli.main import main
+from utmost.design import minimax_mechanism
+from utmost.leakage import shannon_entropy
+from utmost.noise import DiscreteStaircase, optimal_noise
+from utmost.noise.costs import tabled
+from utmost.privacy import PrivacyType
+from utmost.spaces import counts, losses
+
+HALF = ["--alpha", "1/2"]
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([*map(str, arguments)])
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return call
+
+
+def told(run, *arguments):
+    code, out, err = run(*arguments, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+@pytest.fixture
+def file(tmp_path):
+    def make(text, name="file.csv"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return make
+
+
+def test_minimax_is_what_the_library_finds_and_its_file_can_be_drawn_from(run, tmp_path):
+    found = minimax_mechanism(PrivacyType(counts(5), alpha="1/2"), losses.absolute, range(2, 6))
+    report = told(run, "minimax", "--counts", 5, "--possible", "2..5", *HALF)
+    assert Fraction(report["worst_loss_exact"]) == found.loss
+    assert (report["verified"], report["by_remap"], report["possible"]) == (True, True, ["2", "3", "4", "5"])
+    assert sum(Fraction(one["probability"]) for one in report["worst_prior"]) == 1
+    out = tmp_path / "best.json"
+    code, shown, err = run("minimax", "--counts", 5, *HALF, "--out", out)
+    assert (code, err) == (0, "")
+    assert "212/231" in shown
+    assert "yes, mechanism and worst prior" in shown
+    assert run("respond", out, "--secret", 3, "--space", "counts:5")[0] == 0
+
+
+def test_a_possible_secret_is_a_name_or_a_number(run, file):
+    network = file("a,b\nb,c\n")
+    named = told(run, "minimax", "--graph", network, "--loss", "binary", "--possible", "a,c", *HALF)
+    assert named["possible"] == ["a", "c"]
+    for wrong in ("d", "1..7", "1/2"):
+        code, _, err = run("minimax", "--graph", network, "--loss", "binary", "--possible", wrong, *HALF)
+        assert (code, "must be a name, or a number in 0..2" in err) == (2, True)
+
+
+def test_proposition_6_2_and_theorem_6_3_hold_on_small_databases(run):
+    """Looking at the database gains nothing against the worst one; of two priors over databases one mechanism fails."""
+    report = told(run, "databases", "--values", 3, "--rows", 2, "--satisfying", "0,2", *HALF)
+    assert report["databases"] == 9
+    assert report["oblivious_loss_exact"] == report["any_loss_exact"] == report["averaged_loss_exact"]
+    assert "holds: nothing is gained" in run("databases", *HALF)[1]
+    conflict = told(run, "databases", "--conflict", *HALF)
+    assert (conflict["conflict"], conflict["regret_exact"], conflict["verified"]) == (True, "269/3000", True)
+    assert told(run, "databases", "--conflict", "--tilt", "1/8", *HALF)["conflict"] is False
+    assert "alpha must be rational" in run("databases", "--epsilon", 1)[2]
+    assert run("databases", "--tilt", "1/8", *HALF)[0] == 2
+
+
+def test_losslessness_is_decided_with_its_reason(run, file):
+    assert told(run, "lossless", "alpha=1/2", "alpha=1/4")["difference"][4] == {"at": "0", "probability": "13/27"}
+    report = told(run, "lossless", 1, "3/2", "--sensitivity", 3)
+    assert (report["lossless"], report["obstacle"]) == (False, "NegativeMass")
+    assert "at 2 a mass" in report["because"]
+    assert told(run, "lossless", 1, 2, "--numbers", "reals")["obstacle"] == "UnmatchedZero"
+    assert (
+        told(run, "lossless", 1, 2, "--numbers", "reals", "--law", "laplace")["difference"][0]["probability"] == "1/4"
+    )
+    assert told(run, "lossless", 1, 2, "--law", "half-step", "--sensitivity", 5)["lossless"] is True
+    coin, still = file("-1,1/2\n1,1/2\n", "coin.csv"), file("0,1\n", "still.csv")
+    assert told(run, "lossless", coin, still)["lossless"] is True
+    assert told(run, "lossless", still, coin)["lossless"] is False
+    assert run("lossless", 1, 2, "--law", "gaussian")[0] == 2
+
+
+def test_trust_gives_levels_by_distance_and_writes_views_for_the_owner_alone(run, file, tmp_path):
+    network = file("ann,bo\nbo,cy\nx,y\n")
+    report = told(run, "trust", network, "--owner", "ann", *HALF)
+    assert [(one["name"], one["distance"]) for one in report["recipients"]] == [("bo", 1), ("cy", 2)]
+    assert report["unreached"] == ["x", "y"]
+    assert report["coalitions"]["checked"]
+    listed = told(run, "trust", network, "--owner", "ann", "--at", "1=ln2", "--at", "2=1/4")
+    assert [one["epsilon"] for one in listed["recipients"]] == ["-log(1/2)", "1/4"]
+    secret, out = file("1984\n", "secret"), tmp_path / "views.json"
+    code, shown, err = run(
+        "trust", network, "--owner", "ann", *HALF, "--value", secret, "--sensitivity", 1, "--out", out
+    )
+    assert (code, err) == (0, "")
+    assert "1984" not in shown
+    assert set(json.loads(out.read_text())["views"]) == {"bo", "cy"}
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+
+
+def test_trust_refuses_what_would_say_nothing(run, file):
+    network = file("1,2\n2,3\n")
+    for wrong in (
+        ["--owner", 9, *HALF],
+        ["--owner", 1, "--at", "2=1"],
+        ["--owner", 1, "--at", "1=1/2", "--at", "2=1"],
+        ["--owner", 1, "--at", "1=1", *HALF],
+        ["--owner", 1, *HALF, "--sensitivity", 1],
+        ["--owner", 1, *HALF, "--value", network, "--sensitivity", 1, "--out", "x.csv"],
+    ):
+        code, out, err = run("trust", network, *wrong)
+        assert (code in (1, 2), out, err.count("\n")) == (True, "", 1), wrong
+
+
+def test_the_capacity_by_a_measure_is_that_of_the_library(run, tmp_path):
+    ptype = PrivacyType(counts(3), alpha="1/2")
+    out = tmp_path / "worst.json"
+    report = told(run, "capacity", "--counts", 3, *HALF, "--measure", "shannon", "--out", out)
+    assert report["value"] == float(capacity(ptype, shannon_entropy, "additive").value)
+    assert report["verified"] is True
+    leaked = told(run, "leakage", out, "--measure", "shannon")["channels"]["worst"]["additive_leakage"]["value"]
+    assert leaked == pytest.approx(report["value"], abs=1e-12)
+    assert told(run, "capacity", "--line", 3, *HALF, "--prior", "uniform")["value_exact"] == "2/9"
+    for wrong in (["--multiplicative", "--measure", "bayes"], ["--measure", "bayes", "--loss", "binary"]):
+        assert run("capacity", "--line", 3, *HALF, *wrong)[0] == 2
+
+
+def test_a_cost_may_be_a_table(run, file):
+    """The least noise for a capped cost is the one that the library finds for the same function."""
+    table = file("size,cost\n0,0\n1,1\n6,6\n")
+    report = told(run, "noise", "--epsilon", 1, "--sensitivity", 5, "--cost", table)
+    law = optimal_noise(1, 5, lambda x: min(abs(x), 6))
+    assert report["cost"] == "table:0=0,1=1,6=6"
+    assert report["parameters"]["step"] == law.step
+    assert report["expected_cost"] == pytest.approx(float(law.expected_cost(lambda x: min(abs(x), 6))))
+    assert "epsilon" in told(run, "epsilon-for", "--radius", 10, "--sensitivity", 5, "--cost", table)
+    for wrong in ("1,1\n2,2\n", "0,0\n1,-1\n", "0,0\n2,2\n1,3\n3,1\n", "0\n1\n", "0,0\n0,1\n"):
+        code, _, err = run("noise", "--epsilon", 1, "--sensitivity", 5, "--cost", file(wrong, "wrong.csv"))
+        assert (code in (1, 2), err.count("\n")) == (True, 1), wrong
+
+
+def test_a_table_of_costs_is_linear_between_sizes_and_named_by_what_it_says():
+    cost = tabled({0: "1/2", 4: "5/2"})
+    assert (cost(1), cost(-3), cost(Fraction(1, 2)), cost(9)) == (1, 2, Fraction(3, 4), Fraction(5, 2))
+    assert cost(1.0) == 1.0
+    assert DiscreteStaircase(1, 3, cost).step == DiscreteStaircase(1, 3).step
+
+
+def test_a_release_at_a_tabled_cost_can_be_verified_from_its_statement(run, file, tmp_path):
+    table, cost, out = file("n\n5\n7\n"), file("0,0\n1,1\n3,2\n", "cost.csv"), tmp_path / "out.csv"
+    promise = ["--columns", "n", "--epsilon", 1, "--sensitivity", 3, "--cells", 1, "--cost", cost, "--out", out]
+    assert run("release", table, *promise)[0] == 0
+    assert json.loads((tmp_path / "out.csv.json").read_text())["cost"] == "table:0=0,1=1,3=2"
+    assert run("verify", out)[0] == 0

@@ -1,0 +1,108 @@
+"""`utmost read FILE`: a release by itself, without a prior."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.workloads import Strategy
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+RELEASED = EXAMPLES / "released_admissions.csv"
+
+
+def found(run, *arguments):
+    code, out, err = run("read", *arguments, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def test_every_cell_and_all_at_once(run):
+    """The twelve cells' own bar, and the bar that all keep at once, which is that of P^(1/12)."""
+    report = found(run, RELEASED)
+    assert (report["radius"], report["radius_together"], report["cells"]) == (6, 11, 12)
+    law = ut.Geometric("1/2")
+    assert law.radius(0.95 ** (1 / 12)) == 11
+    assert [one["radius"] for one in report["levels"]] == [3, 1]
+    code, shown, _ = run("read", RELEASED)
+    assert code == 0
+    assert "506 to 518" in shown
+    assert "501 to 523" in shown
+
+
+def test_sums_differences_means_and_ratios(run):
+    assert found(run, RELEASED, "--where", "sex=men")["value"] == 1199
+    assert found(run, RELEASED, "--total")["cells"] == 12
+    assert found(run, RELEASED, "--where", "sex=women", "--minus", "sex=men")["value"] == -630
+    assert found(run, RELEASED, "--mean", "--where", "department=A,B")["radius"] == 11 / 4
+    ratio = found(run, RELEASED, "--where", "sex=women", "--over", "all")
+    assert ratio["interval"][0] < 569 / 1768 < ratio["interval"][1]
+    code, shown, _ = run("read", RELEASED, "--where", "department=F,B", "--where", "sex=women", "--minus", "sex=women")
+    assert code == 0
+    assert "less sex=women" in shown
+
+
+def test_what_a_level_would_buy_is_what_it_buys(run):
+    """The bar that is told beforehand is that of a release at that level; nothing is drawn or spent."""
+    levels = found(run, RELEASED, "--at", "2", "--at", "1/50")["levels"]
+    assert [one["epsilon"] for one in levels] == ["2", "1/50"]
+    assert [one["radius"] for one in levels] == [ut.Geometric(one).radius("0.95") for one in ("2", "1/50")]
+
+
+def test_a_curve_and_a_table_are_written(run, tmp_path):
+    picture, table = tmp_path / "curve.svg", tmp_path / "read.csv"
+    code, _, err = run("read", RELEASED, "--plot", picture, "--out", table)
+    assert (code, err) == (0, "")
+    assert "all at once" in picture.read_text()
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert (rows[0]["admitted_low"], rows[0]["admitted_all_high"]) == ("506", "523")
+
+
+def test_a_release_by_a_plan_is_read(run, tmp_path):
+    strategy = Strategy(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex age": 1})
+    release = ut.release_workload(np.array([[500, 700], [300, 100]]), strategy, epsilon=1)
+    path = tmp_path / "release.json"
+    path.write_text(json.dumps(release.facts()))
+    report = found(run, path)
+    assert report["tables"] == [{"table": "sex age", "radius": 3, "radius_together": 4}]
+    assert found(run, path, "--where", "sex=men", "--minus", "sex=women")["radius"] == 5
+    assert found(run, path, "--where", "sex=men", "--over", "all")["determined"]
+    assert run("read", path)[0] == 0
+
+
+def test_a_flat_prior_is_the_one_where_none_is_given(run):
+    flat = run("read", "--response", "3", "--n", "9", "--epsilon", "1", "--json")
+    assert flat == run("read", "--response", "3", "--n", "9", "--epsilon", "1", "--prior", "uniform", "--json")
+    assert flat[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--where", "admitted=512"], "rows must not be selected by what has noise"),
+        (["--where", "sex=other"], "a label must be one of"),
+        (["--mean", "--over", "all"], "one question is asked at a time"),
+        (["--loss", "squared"], "--n or --prior"),
+        (["--epsilon", "1"], "--n or --prior"),
+        (["--column", "sex"], "a released column must be named"),
+        (["--n", "900", "--column", "admitted", "--where", "sex=men"], "sums of cells and levels"),
+        (["--plot", "curve.txt"], ".svg"),
+        (["--where", "sex=men", "--out", "x.csv"], "a released table alone"),
+    ],
+)
+def test_what_is_no_question_is_refused(run, arguments, said):
+    code, out, err = run("read", RELEASED, *arguments)
+    assert code in (1, 2)
+    assert out == ""
+    assert said in " ".join(err.split())
+
+
+def test_a_table_without_a_statement_says_what_is_missing(run, tmp_path):
+    path = tmp_path / "bare.csv"
+    path.write_text("n\n1\n")
+    code, _, err = run("read", path)
+    assert code == 1
+    assert "a released table is read by its statement" in " ".join(err.split())

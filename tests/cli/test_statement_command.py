@@ -1,0 +1,85 @@
+"""`utmost statement`: an entry and a page from what the other commands write, and the refusals."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SAID = ["--title", "Admissions", "--curator", "An Office", "--curator", "B", "--use", "planning"]
+SAID += ["--region", "Nowhere", "--description", "Counts.", "--published", "2026-11-22"]
+SAID += ["--author", "A. Author", "--sector", "Education"]
+
+
+@pytest.fixture
+def released(tmp_path):
+    for name in ("released_admissions.csv", "released_admissions.csv.json"):
+        shutil.copy(EXAMPLES / name, tmp_path / name)
+    return tmp_path / "released_admissions.csv"
+
+
+def test_the_entry_goes_to_standard_output_and_what_is_missing_is_said(run, released):
+    code, out, err = run("statement", released)
+    assert (code, yaml.safe_load(out)["status"]) == (0, "Draft")
+    assert "--title, --curator, --use, --region, --description, --published, --author" in " ".join(err.split())
+
+
+def test_what_the_curator_says_is_in_the_entry_and_on_the_page(run, released, tmp_path):
+    entry, page = tmp_path / "entry.yaml", tmp_path / "page.html"
+    code, out, err = run("statement", f"{released}.json", *SAID, "--out", entry, "--html", page)
+    assert (code, out) == (0, "")
+    assert "To be filled in" not in entry.read_text() + err
+    basic = yaml.safe_load(entry.read_text())["deployment"]["basic"]
+    assert basic["data_curators"] == ["An Office", "B"]
+    assert basic["data_product_sector"] == "Education"
+    assert "<h1>Admissions</h1>" in page.read_text()
+
+
+def test_a_page_alone_asks_for_nothing_else(run, released, tmp_path):
+    code, out, err = run("statement", released, "--html", tmp_path / "page.html")
+    assert (code, out) == (0, "")
+    assert "filled in" not in err
+
+
+def test_a_release_of_a_ledger_and_one_by_a_plan_have_entries(run, tmp_path):
+    """A view's own level is smaller than what all answers cost, which is what the registry is told."""
+    common = ["--ledger", tmp_path / "r.db", "--name", "a"]
+    table = EXAMPLES / "berkeley_admissions.csv"
+    asked = [
+        "--columns",
+        "admitted",
+        "--public",
+        "department,sex",
+        "--drop",
+        "applicants",
+        "--sensitivity",
+        "1",
+        "--cells",
+        "1",
+    ]
+    assert run("release", table, *asked, "--epsilon", "1", "--create", *common, "--out", tmp_path / "a.csv")[0] == 0
+    assert run("view", *common, "--epsilon", "1/2", "--out", tmp_path / "b.csv")[0] == 0
+    loss = json.loads(run("statement", tmp_path / "b.csv", "--json")[1])["deployment"]["privacy_loss"]
+    assert loss["privacy_parameters"] == {"epsilon": 1.0}
+    assert "the one described here cost epsilon = 0.5" in loss["privacy_parameters_details"]
+
+
+def test_what_cannot_be_written_or_is_no_statement_is_refused(run, released, tmp_path):
+    (tmp_path / "there.yaml").write_text("mine")
+    for arguments, said in (
+        (["--out", tmp_path / "there.yaml"], "there.yaml"),
+        (["--out", tmp_path / "entry.json"], "must name a file that ends in .yaml"),
+        (["--html", tmp_path / "page.pdf"], "must name a file that ends in .html"),
+        (["--published", "yesterday"], "YYYY-MM-DD"),
+        (["--sector", "Sports"], "Technology"),
+    ):
+        code, out, err = run("statement", released, *arguments)
+        assert code in (1, 2), arguments
+        assert out == ""
+        assert said in " ".join(err.split())
+    assert (tmp_path / "there.yaml").read_text() == "mine"
+    said = json.loads(Path(f"{released}.json").read_text())
+    Path(f"{released}.json").write_text(json.dumps(said | {"radius": 1}))
+    assert run("statement", released)[0] == 1

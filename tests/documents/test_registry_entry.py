@@ -1,0 +1,256 @@
+"""Entries of the deployments registry and pages to print: valid by the registry's own schema, for every release."""
+
+import json
+import string
+from datetime import date
+from html.parser import HTMLParser
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+import utmost as ut
+from utmost.documents.printed_statement import statement_page
+from utmost.documents.registry_entries import PRODUCTS, SECTORS, TO_FILL_IN, Deployment, registry_entry, slug_of
+from utmost.documents.stated_words import stated_release
+from utmost.documents.yaml_writing import yaml_text
+from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
+from utmost.release import release_places, release_together
+from utmost.workloads import Strategy
+
+SCHEMA = yaml.safe_load((Path(__file__).parent / "registry/deployments-schema.yaml").read_text())
+TABLE = {"n": [7, 9, 12], "m": [1, 2, 3], "place": ["a", "b*_`", "c"]}
+UNIT = {"sensitivity": 1, "cells": 2}
+SAID = Deployment(
+    "Counts: a test",
+    ["An Office", "Another"],
+    "planning",
+    "Nowhere",
+    "Counts.",
+    "2026-11-22",
+    "Government",
+    authors=["A. Author"],
+)
+
+
+def _table(**more):
+    kept = {"columns": ["n", "m"], "public": "place", "epsilon": "1/2"} | more
+    return ut.release_table(TABLE, **{**UNIT, **kept}).sidecar
+
+
+def _workload(**more):
+    strategy = Strategy(
+        ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex": "1/2", "age": "1/2"}
+    )
+    release = ut.release_workload(np.array([[5, 7], [3, 1]]), strategy, epsilon=1)
+    return json.loads(json.dumps(release.facts()))
+
+
+STATEMENTS = {
+    "integers": lambda: _table(),
+    "staircase": lambda: _table(sensitivity=5, cost="squared", alpha="1/3", epsilon=None),
+    "reals": lambda: _table(numbers="reals", grid="1/8", neighbours="change-one", sensitivity="5/2"),
+    "small": lambda: _table(epsilon="1e-6"),
+    "large": lambda: _table(epsilon=50),
+    "observed": lambda: _table(rows="observed"),
+    "joint": lambda: release_together({"n": [7, 9], "m": [1, 2]}, columns=["n", "m"], epsilon=1, sensitivity=1).sidecar,
+    "rotated": lambda: (
+        release_together(
+            {"n": [7, 9], "m": [1, 2]}, columns=["n", "m"], epsilon=1, sensitivity=1, relaxable=True
+        ).sidecar
+    ),
+    "points": lambda: release_places({"x": [1.5], "y": [2]}, columns=["x", "y"], epsilon=1, per=200).sidecar,
+    "workload": _workload,
+}
+
+
+@pytest.fixture(scope="module", params=[*STATEMENTS, "ledger"])
+def stated(request, tmp_path_factory):
+    if request.param != "ledger":
+        return stated_release(STATEMENTS[request.param]())
+    from utmost.cli.ledger_answers import response_report
+
+    with ut.Ledger.open(tmp_path_factory.mktemp("ledger") / "r.db", create=True) as ledger:
+        ledger.publish("counts", TABLE, columns="n", public="place", drop="m", sensitivity=1, cells=1, epsilon="1/4")
+        ledger.relax("counts", TABLE, epsilon=1)
+        release = ledger.releases[0]
+        said = response_report(ledger, release, ut.level("1/4"), "0.95", [], {"of": "cells", "sha256": "0" * 64})
+    return stated_release(json.loads(json.dumps(said)))
+
+
+def _errors(entry):
+    validator = jsonschema.Draft7Validator(SCHEMA, format_checker=jsonschema.Draft7Validator.FORMAT_CHECKER)
+    return [error.message for error in validator.iter_errors(entry)]
+
+
+@pytest.mark.parametrize("said", [None, SAID])
+def test_the_entry_is_valid_by_the_registrys_schema_once_a_yaml_reader_has_read_it(stated, said):
+    """Schema and format of dates, as the registry's own check does; and the YAML says what the entry says."""
+    entry = registry_entry(stated, said)
+    read = yaml.safe_load(yaml_text(entry))
+    assert read == entry
+    assert _errors(read) == []
+
+
+def test_the_registrys_schema_refuses_what_is_no_entry(stated):
+    """So that the test above can fail: a field too many, one missing, a date that is none, a status of our own."""
+    entry = registry_entry(stated, SAID)
+    assert _errors(entry | {"surprise": 1})
+    assert _errors({key: held for key, held in entry.items() if key != "tier"})
+    assert _errors(entry | {"status": "Published"})
+    wrong = json.loads(json.dumps(entry))
+    wrong["deployment"]["basic"]["publication_date"] = "1/1/2026"
+    assert _errors(wrong)
+
+
+def test_the_entry_passes_the_registrys_other_rules(stated):
+    """No folded text, no doubled backslash, and the slug as the registry makes it: of name, curators and year."""
+    text = yaml_text(registry_entry(stated, SAID))
+    styles = {token.style for token in yaml.scan(text) if hasattr(token, "style")}
+    assert styles <= {None, "|", '"'}
+    assert text.splitlines()[0] == "url_slug: counts-a-test-an-office-another-2026"
+    assert "\\\\" not in text
+
+
+def test_epsilon_is_never_below_what_was_spent_and_of_a_ledger_what_all_answers_cost(stated):
+    epsilon = registry_entry(stated)["deployment"]["privacy_loss"]["privacy_parameters"]["epsilon"]
+    assert ut.level(epsilon) >= stated.level
+    levels = [ut.level(text) for text in stated.answered]
+    assert stated.level == max(levels, default=stated.own_level)
+
+
+def test_what_a_statement_cannot_know_is_marked_and_nothing_is_made_up(stated):
+    basic = registry_entry(stated)["deployment"]["basic"]
+    assert [name for name, text in basic.items() if text in (TO_FILL_IN, [TO_FILL_IN])] == [
+        "name", "data_curators", "intended_use", "data_product_region", "description",
+    ]  # fmt: skip
+    assert len(Deployment().missing) == 7
+    assert SAID.missing == ()
+
+
+def test_a_promise_for_a_distance_is_a_custom_variant_that_says_its_relation():
+    found = registry_entry(stated_release(STATEMENTS["points"]()))["deployment"]
+    assert found["dp_variant"]["variant_name"] == "Custom"
+    assert "exp(epsilon d/200)" in found["privacy_loss"]["privacy_unit_details"]
+    assert "for each 200 of Euclidean distance" in found["privacy_loss"]["privacy_parameters_details"]
+
+
+def test_error_bars_are_those_of_the_law_at_each_confidence(stated):
+    """They grow with the confidence, and the statement's own radius is among them."""
+    for noise in stated.noises:
+        assert list(noise.bars) == sorted(noise.bars)
+        assert [radius for _, radius in noise.bars] == sorted(radius for _, radius in noise.bars)
+    if "radius" in stated.said:
+        assert stated.said["radius"] in [radius for _, radius in stated.noises[0].bars]
+
+
+def test_a_statement_that_does_not_follow_from_itself_is_not_repeated():
+    said = _table()
+    with pytest.raises(BadTable):
+        stated_release(said | {"radius": 1})
+    with pytest.raises(Unsupported):
+        stated_release({"kind": "utmost design"})
+    with pytest.raises(WrongKind):
+        stated_release([said])
+    for wrong in (
+        {"published": "22.11.2026"},
+        {"sector": "Sports"},
+        {"product": "Cake"},
+        {"title": 3},
+        {"authors": "A"},
+    ):
+        with pytest.raises(UtmostError):
+            Deployment(**wrong)
+
+
+def test_the_registrys_lists_are_those_of_its_schema():
+    basic = SCHEMA["properties"]["deployment"]["properties"]["basic"]["properties"]
+    assert list(SECTORS) == basic["data_product_sector"]["enum"]
+    assert list(PRODUCTS) == basic["data_product_type"]["enum"]
+
+
+class _Balanced(HTMLParser):
+    """Tags that open are closed in order; what a page names of other places is kept."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.text, self.asked = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.asked += [value for name, value in attrs if name in ("src", "href")]
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_the_page_is_whole_asks_no_other_place_and_says_all_that_it_must(stated):
+    page = statement_page(stated, SAID)
+    read = _Balanced()
+    read.feed(page)
+    text = " ".join("".join(read.text).split())
+    assert read.open == []
+    assert read.asked == []
+    assert "script" not in page
+    assert "@page" in page
+    for said in (stated.line, stated.said["guarantee"], stated.unit, stated.public, stated.after, stated.noises[0].law):
+        assert " ".join(said.split()) in text
+
+
+def test_whatever_a_column_is_called_it_stays_text():
+    said = _table(columns=["n", "m"])
+    name = "<script>alert(1)</script>"
+    made = ut.release_table({name: [1, 2]}, columns=name, epsilon=1, sensitivity=1, cells=1).sidecar
+    assert "<script" not in statement_page(stated_release(made))
+    assert yaml.safe_load(yaml_text(registry_entry(stated_release(made)))) == registry_entry(stated_release(made))
+    assert said["released"] == ["n", "m"]
+
+
+_SCALARS = st.one_of(
+    st.text(),
+    st.text("-: #|>'\"\\\n\t\r\x85\u2028\ufeff\x00 ab1", max_size=8),
+    st.text(string.digits + "-e.:xo_~", max_size=8),
+    st.sampled_from(["yes", "null", "1e-5", "2026-01-01", "0x1f", "~", "a-b", "1-e", "12-3", "no-1"]),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
+_KEYS = st.text(string.ascii_lowercase + "_", min_size=1).filter(
+    lambda key: key[0] != "_" and key not in ("y", "n", "yes", "no", "on", "off", "true", "false", "null")
+)
+_NESTED = st.recursive(
+    _SCALARS, lambda inner: st.dictionaries(_KEYS, inner | st.lists(_SCALARS, min_size=1), min_size=1), max_leaves=8
+)
+
+
+@given(st.dictionaries(_KEYS, _NESTED, min_size=1))
+def test_a_real_reader_of_yaml_reads_back_what_was_written(value):
+    """Whatever the texts hold: nothing becomes a number, a date or a truth value, and no line break is lost."""
+    found = yaml.safe_load(yaml_text(value))
+    assert found == value
+    assert json.dumps(found) == json.dumps(value)  # 1 and 1.0 and true differ
+
+
+@pytest.mark.parametrize("wrong", [{"a": None}, {"a": float("inf")}, {"A b": 1}, {"a": True}, {"yes": 1}, {1: 1}, []])
+def test_what_the_small_part_of_yaml_has_not_is_refused(wrong):
+    with pytest.raises(WrongKind):
+        yaml_text(wrong)
+
+
+@given(st.text(min_size=1), st.lists(st.text(min_size=1), min_size=1), st.dates(min_value=date(1900, 1, 1)))
+def test_the_slug_holds_words_and_hyphens_alone(name, curators, day):
+    slug = slug_of({"name": name, "data_curators": curators, "publication_date": day.isoformat()})
+    assert set(slug) <= set("-") | {c for c in slug if c.isalnum()}
+    assert slug.endswith(f"-{day.year}")
+
+
+def test_a_level_above_all_floats_has_no_entry():
+    with pytest.raises(OutOfRange):
+        registry_entry(stated_release(_table(epsilon="1e400")))

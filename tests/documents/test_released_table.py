@@ -1,0 +1,148 @@
+"""Reading a released table: cells, sums, differences, means and ratios of all laws, and what other levels buy."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.documents.released_table import ReleasedTable
+from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.noise import Combination
+from utmost.noise.repeated_sums import RepeatedSum
+from utmost.release import plan_release, release_together
+from utmost.release.cell_bars import CellBars
+from utmost.sampling import sample
+from utmost.workloads import Strategy
+
+LAWS = {
+    "geometric": {"sensitivity": 1},
+    "staircase": {"sensitivity": 5},
+    "half": {"sensitivity": 3, "relaxable": True},
+    "reals": {"sensitivity": "5/2", "numbers": "reals", "grid": "1/8"},
+    "coarse": {"sensitivity": 1, "numbers": "reals", "grid": 4},
+    "change-one": {"sensitivity": 1, "neighbours": "change-one"},
+}
+
+
+def _plan(law, **more):
+    return plan_release(**{"epsilon": 1, "cells": 2, **LAWS[law], **more})
+
+
+def _written(folder, law="geometric", table=None, **more):
+    table = table or {"place": list("abcd"), "n": [5, 7, 9, 11], "m": [1, 2, 3, 4]}
+    asked = {"columns": ["n", "m"], "public": "place", "epsilon": 1, "cells": 2, **LAWS[law], **more}
+    made = ut.release_table(table, **asked)
+    path = folder / "released.csv"
+    names = list(made.table)
+    rows = zip(*(np.asarray(made.table[name]).tolist() for name in names), strict=True)
+    path.write_text("\n".join([",".join(names), *(",".join(map(str, row)) for row in rows)]) + "\n")
+    said = made.said({"of": "file", "sha256": __import__("hashlib").sha256(path.read_bytes()).hexdigest()})
+    path.with_name("released.csv.json").write_text(json.dumps(said))
+    return path, made
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_bars_hold_as_often_as_they_say(law):
+    """Of 4000 draws of twelve cells: each cell, the sum, and all at once, within what chance allows below 95 %."""
+    plan = _plan(law)
+    bars, step = CellBars(plan), float(plan.grid or 1)
+    noise = step * sample(plan.drawn, (4000, 12)).astype(float)
+    if plan.grid is not None:
+        noise = noise + step * np.random.default_rng(1).uniform(-0.5, 0.5, noise.shape)
+    least = 0.95 - 5 * (0.05 * 0.95 / 4000) ** 0.5
+    assert np.mean(abs(noise[:, 0]) <= bars.alone()) > least
+    assert np.mean(abs(noise).max(axis=1) <= bars.together(12)) > least
+    assert np.mean(abs(noise.sum(axis=1)) <= bars.total(12)) > least
+    assert np.mean(abs(noise[:, :4].mean(axis=1) - noise[:, 4:].mean(axis=1)) <= bars.means(4, 8)) > least
+
+
+@pytest.mark.parametrize(
+    ("law", "draws"),
+    [("staircase", 8), ("half", 8), ("coarse", 3)] + [pytest.param(law, 60, marks=pytest.mark.slow) for law in LAWS],
+)
+def test_ratios_hold_as_often_as_they_say(law, draws):
+    """The true ratio of six cells of 1000 to ten of them is within in at least 95 of 100 draws, but for chance."""
+    plan = _plan(law)
+    bars, step = CellBars(plan), plan.grid or 1
+    noise = sample(plan.drawn, (draws, 10)).astype(object) * step
+    held = 0
+    for row in noise:
+        cells = [1000 + Fraction(int(z)) if step == 1 else 1000 + Fraction(z) for z in row]
+        bar = bars.ratio(sum(cells[:6]), sum(cells), above=6, below=10, shared=6)
+        held += bar.lower <= 0.6 <= bar.upper
+    assert held >= draws - 2 - draws // 10
+
+
+def test_a_geometric_sum_is_that_of_the_other_rooms():
+    plan = _plan("geometric")
+    assert CellBars(plan).total(7) == Combination([1], plan.drawn.ratio, counts=[7]).radius()
+    assert CellBars(_plan("staircase")).total(7) == RepeatedSum(_plan("staircase").drawn, 7).radius()
+    assert CellBars(plan).total(0) == 0
+    assert CellBars(plan).alone() == plan.radius
+
+
+def test_on_a_grid_each_cell_may_have_been_rounded_by_half_a_step():
+    plan = _plan("reals")
+    steps = RepeatedSum(plan.drawn, 3).radius()
+    assert CellBars(plan).total(3) == (steps + 1.5) * 0.125
+    assert CellBars(plan).alone() == plan.radius
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_table_is_read_from_its_file(law, tmp_path):
+    path, made = _written(tmp_path, law)
+    found = ReleasedTable.read(path)
+    assert [float(cell) for cell in found.cells["n"]] == [float(cell) for cell in made.table["n"]]
+    assert found.labels == {"place": list("abcd")}
+    some = found.chosen(["place=a,c"])
+    assert some == {0, 2}
+    total = found.total(some, "n")
+    assert (total.value, total.cells) == (found.cells["n"][0] + found.cells["n"][2], 2)
+    assert found.total(some, "n", minus=some).radius == 0
+    assert found.total(some, "n", mean=True).radius >= total.radius / 2
+    assert found.at(made.plan.level).radius == made.plan.radius
+    assert found.at(ut.level(2)).radius <= found.at(ut.level("1/2")).radius
+    bars = found.with_bars()
+    assert "n_all_high" in str(bars.names)
+
+
+def test_what_cannot_be_asked_is_refused(tmp_path):
+    path, _ = _written(tmp_path)
+    found = ReleasedTable.read(path)
+    for wrong in (["n=5"], ["place=z"], ["place"], ["place="]):
+        with pytest.raises(OutOfRange):
+            found.chosen(wrong)
+    with pytest.raises(BadTable):
+        found.chosen(["region=a"])
+    with pytest.raises(OutOfRange):
+        found.column(None)
+    with pytest.raises(OutOfRange):
+        found.total(frozenset(), "n", mean=True)
+    with pytest.raises(OutOfRange):
+        CellBars(_plan("geometric")).ratio(1, 2, above=1, below=2, shared=2)
+    path.write_text(path.read_text().replace("a,", "a,1"))
+    with pytest.raises(BadTable):
+        ReleasedTable.read(path)
+    with pytest.raises(BadTable):
+        ReleasedTable.read(tmp_path / "other.csv")
+
+
+def test_columns_changed_together_are_not_read_as_if_their_noise_were_independent(tmp_path):
+    made = release_together({"n": [7, 9], "m": [1, 2]}, columns=["n", "m"], epsilon=1, sensitivity=1)
+    (tmp_path / "t.csv").write_text("n\n1\n")
+    (tmp_path / "t.csv.json").write_text(json.dumps(made.sidecar))
+    with pytest.raises(Unsupported):
+        ReleasedTable.read(tmp_path / "t.csv")
+
+
+def test_a_difference_of_a_release_by_a_plan_has_the_law_of_its_own_noises():
+    """Noises that both sums have cancel: never wider than the sum of both bars, and a sum less itself is 0 exactly."""
+    strategy = Strategy(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex age": 1})
+    release = ut.release_workload(np.array([[500, 700], [300, 100]]), strategy, epsilon=1)
+    found = release.difference({"sex": "men"}, {"sex": "women"})
+    assert found.exact == release.total({"sex": "men"}).exact - release.total({"sex": "women"}).exact
+    assert found.radius == Combination([1], 1, counts=[4]).radius()
+    assert release.difference({"sex": "men"}, {"sex": "men"}).radius == 0
+    assert release.difference({}, {"sex": "men"}).radius == release.total({"sex": "women"}).radius

@@ -1,0 +1,112 @@
+"""Sums of copies of one noise: certified radii against brute force in rationals, and against geometric sums."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.errors import OutOfRange
+from utmost.noise import Combination, DiscreteStaircase, Geometric
+from utmost.noise.repeated_sums import RepeatedSum
+
+_LAWS = st.builds(
+    lambda alpha, wide, step: DiscreteStaircase(alpha=alpha, sensitivity=wide, step=min(step, wide)),
+    st.fractions("1/20", "2/3", max_denominator=20),
+    st.integers(1, 6),
+    st.integers(1, 6),
+)
+_MISSES = st.sampled_from([Fraction(1, 2), Fraction(1, 20), Fraction(1, 1000)])
+
+
+def _brute(law, count, miss):
+    """The least r with P(|S| <= r) >= 1 - miss, where all mass beyond 60 periods is counted as lying far outside."""
+    reach = 12 * law.sensitivity + 30
+    one = {k: law.pmf(k) for k in range(-reach, reach + 1)}
+    law_of_sum = {0: Fraction(1)}
+    for _ in range(count):
+        made = {}
+        for at, p in law_of_sum.items():
+            for k, q in one.items():
+                made[at + k] = made.get(at + k, 0) + p * q
+        law_of_sum = made
+    kept, radius = law_of_sum[0], 0
+    while kept < 1 - miss:
+        radius += 1
+        kept += 2 * law_of_sum[radius]
+    return radius
+
+
+@settings(max_examples=12)
+@given(_LAWS, st.integers(1, 2), st.sampled_from([Fraction(1, 2), Fraction(1, 20)]))
+def test_the_radius_is_that_of_the_exact_law(law, count, miss):
+    """With no bins the radius is the least there is; brute force that drops far tails can only be larger."""
+    assert RepeatedSum(law, count).radius_missed(miss) <= _brute(law, count, miss)
+
+
+@settings(max_examples=5)
+@given(_LAWS, st.integers(2, 3), _MISSES)
+def test_the_radius_is_never_too_small(law, count, miss):
+    """One less than the radius is exceeded with more than the chance, by the law itself with its tails whole."""
+    radius = RepeatedSum(law, count).radius_missed(miss)
+    if radius == 0:
+        return
+    reach = 4 * radius + 12 * law.sensitivity
+    one = [law.pmf(k) for k in range(-reach, reach + 1)]
+    lost = 1 - sum(one)
+    made = one
+    for _ in range(count - 1):
+        size = len(made) // 2
+        made = (
+            [
+                sum(made[size + a] * one[reach + s - a] for a in range(max(-size, s - reach), min(size, s + reach) + 1))
+                for s in range(-radius, radius + 1)
+            ]
+            if count == 2
+            else [
+                sum(made[size + a] * one[reach + s - a] for a in range(max(-size, s - reach), min(size, s + reach) + 1))
+                for s in range(-reach, reach + 1)
+            ]
+        )
+    middle = len(made) // 2
+    kept = sum(made[middle - radius : middle + radius + 1])
+    assert kept + count * lost + Fraction(1, 10**6) >= 1 - miss
+    smaller = sum(made[middle - radius + 1 : middle + radius])
+    assert smaller < 1 - miss
+
+
+@given(st.sampled_from(["1/10", "1/2", "1", "3"]), st.integers(2, 400), _MISSES)
+@settings(max_examples=25)
+def test_sums_of_geometric_noise_have_the_radius_of_the_other_route(epsilon, count, miss):
+    """The Fourier series of `Combination` and the product of polynomials, to a hundredth where there are bins."""
+    other = Combination([1], epsilon, counts=[count]).radius_missed(miss)
+    found = RepeatedSum(Geometric(epsilon), count).radius_missed(miss)
+    assert other <= found <= 1.03 * other + 1
+
+
+@pytest.mark.parametrize(
+    "law", [DiscreteStaircase("1/1000", 5), DiscreteStaircase(1, 2**40), DiscreteStaircase("1e-6", 7)]
+)
+@pytest.mark.parametrize("count", [2, 12, 300])
+def test_wide_noise_has_a_bar_near_that_of_its_deviation(law, count):
+    """Between what Chebyshev forbids to be smaller and what Chernoff gives; a few per cent from the normal one."""
+    found = RepeatedSum(law, count).radius("0.95")
+    normal = 1.96 * (count * float(law.variance())) ** 0.5
+    assert 0.97 * normal < found < 1.1 * normal
+    assert found <= RepeatedSum(law, count)._by_chernoff(Fraction(1, 20))
+
+
+def test_corners():
+    """One copy is exact; noise that is hardly there; chances that no bin says; very many copies; no copies."""
+    law = DiscreteStaircase(1, 5)
+    assert RepeatedSum(law, 1).radius("0.95") == law.radius("0.95")
+    assert RepeatedSum(DiscreteStaircase(50, 5), 300).radius("0.95") == 0
+    rare = RepeatedSum(law, 12).radius_missed(Fraction(1, 10**40))
+    assert RepeatedSum(law, 12).radius("0.999999") < rare <= 12 * law.radius(1 - Fraction(1, 12 * 10**40))
+    many = RepeatedSum(law, 10**6).radius("0.95")
+    assert 1.9 < many / (10**6 * float(law.variance())) ** 0.5 < 2.8
+    for wrong in (0, -1):
+        with pytest.raises(OutOfRange):
+            RepeatedSum(law, wrong)
+    with pytest.raises(OutOfRange):
+        RepeatedSum(law, 2).radius(1)

@@ -1,0 +1,183 @@
+"""The API as it describes itself: complete, with examples that are true, and kept by every answer."""
+
+import os
+import re
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from service.conftest import ALL, TABLE, TERMS
+from service.test_http import Caller
+from utmost.exact import level
+from utmost.sampling.random_bits import entropy
+from utmost.service import Grant
+from utmost.service.app import application
+from utmost.service.settings import Settings
+
+OPEN = Settings(rate=1e6, burst=10**6)
+ROLES = ("curator", "admin", "auditor", "approver")
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "releases.db"
+
+
+@pytest.fixture
+def app(opened):
+    return application(opened(approvals=False), OPEN)
+
+
+@pytest.fixture
+def described(app):
+    return app.inside.openapi()
+
+
+def bearer(app, role, grant=ALL):
+    """A new token of a role."""
+    return app.inside.state.service.bearers.make(None, entropy(8).hex(), role, role, grant)[1]
+
+
+def check(described, schema, found):
+    """Check a JSON value against a schema of the description."""
+    jsonschema.Draft202012Validator({**schema, "components": described["components"]}).validate(found)
+
+
+def operations(described):
+    return [
+        (path, method, operation) for path, found in described["paths"].items() for method, operation in found.items()
+    ]
+
+
+def test_every_request_and_answer_has_an_example_that_is_true(described):
+    """The example of each body, answer and error is one of its schema; each parameter has a plain type."""
+    for path, method, operation in operations(described):
+        contents = [operation["requestBody"]["content"]] if "requestBody" in operation else []
+        contents += [answer["content"] for answer in operation["responses"].values()]
+        for content in contents:
+            for kind, one in content.items():
+                check(described, one["schema"], one["example"])
+                assert kind in ("application/json", "application/problem+json"), (path, method)
+        assert operation["summary"]
+        assert {"200", "401", "403", "404", "422", "429", "503"} <= operation["responses"].keys()
+        if method == "post" and not path.endswith(("decision", "closing", "revocation", "verification", "check")):
+            assert [one["required"] for one in operation["parameters"] if one["name"] == "Idempotency-Key"] == [True]
+
+
+def walk(app):
+    """One answer of each operation, from a first publication to the trail, with its method and path."""
+    curator, admin, auditor, approver = (Caller(app, bearer(app, role)) for role in ROLES)
+    buyer = Caller(app, bearer(app, "recipient", (Grant("admissions", level("1/4")),)))
+    asked = {"name": "admissions", "epsilon": "1/4", "terms": TERMS.facts(), "table": TABLE}
+    one = "/v1/releases/{name}"
+
+    def said(caller, method, described, key=None, path=None, **more):
+        answer = caller(method, (path or described).replace("{name}", "admissions"), key=key, **more)
+        assert answer.status_code == 200, (method, described, answer.text)
+        return answer, (method.lower(), described, answer)
+
+    yield said(curator, "POST", "/v1/releases", key="p", json=asked)[1]
+    yield said(curator, "POST", f"{one}/relax", key="r", json={"epsilon": "1", "table": TABLE})[1]
+    for path, query in (
+        ("view", "?epsilon=1/8"),
+        ("radius", "?epsilon=1"),
+        ("rehearsal", "?epsilon=2"),
+        ("history", ""),
+    ):
+        yield said(curator, "GET", f"{one}/{path}", path=f"{one}/{path}{query}")[1]
+    for path in ("/v1/me", "/v1/releases", one, "/v1/proposals", "/v1/offers", "/v1/orders"):
+        yield said(curator, "GET", path)[1]
+    proposed = {"verb": "relax", "release": "admissions", "epsilon": "2", "reason": "so"}
+    proposal, shown = said(curator, "POST", "/v1/proposals", key="q", json=proposed)
+    yield shown
+    made = f"/v1/proposals/{proposal.json()['name']}/decision"
+    decided = {"json": {"state": "approved"}}
+    yield said(approver, "POST", "/v1/proposals/{name}/decision", path=made, **decided)[1]
+    offered = {"release": "admissions", "prices": {"1/4": 1, "1": "5/2"}, "currency": "EUR"}
+    offer, shown = said(curator, "POST", "/v1/offers", key="o", json=offered)
+    yield shown
+    order, shown = said(buyer, "POST", "/v1/orders", key="b", json={"offer": offer.json()["name"], "epsilon": "1"})
+    yield shown
+    made = f"/v1/orders/{order.json()['name']}/decision"
+    yield said(curator, "POST", "/v1/orders/{name}/decision", path=made, **decided)[1]
+    yield said(curator, "POST", "/v1/offers/{name}/closing", path=f"/v1/offers/{offer.json()['name']}/closing")[1]
+    for path in ("/v1/offers", "/v1/orders", "/v1/proposals"):
+        yield said(curator, "GET", path)[1]
+    asked = {"owner": "Cy", "role": "recipient", "grants": [{"release": "*", "up_to": "1/4"}], "days": "1/2"}
+    token, shown = said(admin, "POST", "/v1/tokens", key="t", json=asked)
+    yield shown
+    made = f"/v1/tokens/{token.json()['token']['name']}/revocation"
+    yield said(admin, "POST", "/v1/tokens/{name}/revocation", path=made)[1]
+    yield said(admin, "GET", "/v1/tokens")[1]
+    budget = "/v1/datasets/{dataset}/budget"
+    yield said(admin, "GET", budget, path="/v1/datasets/admissions/budget")[1]
+    yield said(admin, "PUT", budget, path="/v1/datasets/admissions/budget", json={"epsilon": "3"})[1]
+    for path in ("/v1/history", "/v1/status", "/v1/trail"):
+        yield said(auditor, "GET", path)[1]
+    yield said(auditor, "POST", "/v1/verification")[1]
+    receipt, shown = said(auditor, "GET", "/v1/receipt")
+    yield shown
+    yield said(auditor, "POST", "/v1/receipt/check", json=receipt.json())[1]
+
+
+def test_every_operation_answers_as_described(app, described):
+    """Each of them is called once and done; its answer is of the schema that the description has for it."""
+    done = set()
+    for method, path, answer in walk(app):
+        schema = described["paths"][path][method]["responses"]["200"]["content"]["application/json"]["schema"]
+        check(described, schema, answer.json())
+        done.add((method, path))
+    assert done == {(method, path) for path, method, _ in operations(described)}
+
+
+def test_the_page_about_http_names_every_operation_and_status(described):
+    page = (Path(__file__).parents[2] / "docs/reference/http.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([A-Z]+) (/v1/\S+)` \|", page, re.MULTILINE)
+    assert {(method.lower(), path) for method, path in rows} == {(how, path) for path, how, _ in operations(described)}
+    statuses = {status for _, _, operation in operations(described) for status in operation["responses"]}
+    assert set(re.findall(r"^\| (\d+) \|", page, re.MULTILINE)) | {"200"} == statuses | {"500"}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("role", ["curator", "recipient", "approver", "auditor", "admin", None])
+@pytest.mark.filterwarnings("ignore")
+def test_a_fuzzer_of_the_description_finds_no_answer_outside_it(app, role):
+    """Schemathesis, over all operations as each role, with requests of the schema and beside it: no status 500, no
+    status, media type, header or body that is not described. UTMOST_FUZZ in the environment sets another dose."""
+    import schemathesis
+    from hypothesis import HealthCheck, Phase, given, settings
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi import checks
+
+    list(walk(app))
+    presented = None if role is None else bearer(app, role)
+    headers = {} if role is None else {"Authorization": f"Bearer {presented}"}
+    api = schemathesis.openapi.from_asgi("/v1/openapi.json", app)
+    wanted = [
+        not_a_server_error,
+        checks.status_code_conformance,
+        checks.content_type_conformance,
+        checks.response_schema_conformance,
+        checks.response_headers_conformance,
+    ]
+    doses = int(os.environ.get("UTMOST_FUZZ", "15"))
+    seen = set()
+    for found in api.get_all_operations():
+        operation = found.ok()
+        if operation.path.endswith("/verification") and doses > 100:
+            continue
+
+        for mode in schemathesis.GenerationMode:
+
+            @settings(
+                max_examples=doses, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+            )
+            @given(case=operation.as_strategy(generation_mode=mode))
+            def fuzzed(case):
+                answer = case.call(headers=headers)
+                seen.add(answer.status_code)
+                case.validate_response(answer, checks=wanted)
+
+            fuzzed()
+    assert seen <= {200, 401, 403, 404, 409, 413, 422}

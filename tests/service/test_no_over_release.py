@@ -1,0 +1,307 @@
+"""R11 through HTTP: every role, endpoint and level; forged, expired, revoked and re-scoped tokens; neighbouring data.
+
+Which verb an operation needs is written down here once more; an operation that is not here fails the first test.
+"""
+
+import json
+import random
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from service.conftest import ALL
+from service.test_description import OPEN, bearer, operations
+from service.test_http import Caller
+from utmost.exact import level
+from utmost.sampling.random_bits import entropy
+from utmost.service import Grant, Service, Terms
+from utmost.service.app import application
+from utmost.service.tokens import ALLOWED, ROLES
+from utmost.testing import seeded_ledger
+
+ROWS, STORED = 40, ("1/4", "1/2", "1", "2")
+UP_TO = "1/2"
+RELEASES = ("admissions", "wages", "nothing")
+NEEDS = {
+    ("get", "/v1/me"): None,
+    ("get", "/v1/releases"): "list",
+    ("post", "/v1/releases"): "publish",
+    ("get", "/v1/releases/{name}"): "list",
+    ("get", "/v1/releases/{name}/view"): "view",
+    ("get", "/v1/releases/{name}/radius"): "list",
+    ("post", "/v1/releases/{name}/relax"): "relax",
+    ("get", "/v1/releases/{name}/rehearsal"): "propose",
+    ("get", "/v1/releases/{name}/history"): "history",
+    ("get", "/v1/proposals"): ("propose", "decide proposals"),
+    ("post", "/v1/proposals"): "propose",
+    ("post", "/v1/proposals/{name}/decision"): "decide proposals",
+    ("get", "/v1/offers"): None,
+    ("post", "/v1/offers"): "offer",
+    ("post", "/v1/offers/{name}/closing"): "offer",
+    ("get", "/v1/orders"): None,
+    ("post", "/v1/orders"): "order",
+    ("post", "/v1/orders/{name}/decision"): "decide orders",
+    ("get", "/v1/tokens"): "tokens",
+    ("post", "/v1/tokens"): "tokens",
+    ("post", "/v1/tokens/{name}/revocation"): "tokens",
+    ("get", "/v1/datasets/{dataset}/budget"): ("budgets", "history"),
+    ("put", "/v1/datasets/{dataset}/budget"): "budgets",
+    ("get", "/v1/history"): "history",
+    ("get", "/v1/status"): "verify",
+    ("post", "/v1/verification"): "verify",
+    ("get", "/v1/receipt"): ("history", "verify"),
+    ("post", "/v1/receipt/check"): "verify",
+    ("get", "/v1/trail"): "trail",
+}
+WHOLE = {"tokens", "budgets", "verify", "trail"}
+"""What a token for one release does not allow, whatever its role: it concerns all of them."""
+
+
+def table(shift=0):
+    """A table whose released values, as they stand in an answer, are found in no other place."""
+    return {"n": [10**12 + 7919 * row + shift for row in range(ROWS)]}
+
+
+TERMS = Terms.read({"columns": "n", "sensitivity": 1, "cells": 1})
+
+
+class World:
+    """A service with two releases at four levels each, and what stands in an answer that holds one of them."""
+
+    def __init__(self, service):
+        self.service, self.app = service, application(service, OPEN)
+        curator = service.bearers.make(None, "a", "Ada", "curator", ALL)[0]
+        self.said, self.number = {}, 0
+        for at, name in enumerate(RELEASES[:2]):
+            self.said[name, "truth"] = self.shown(table(at)["n"])
+            first = service.releases.publish(curator, name, name, table(at), level("2"), TERMS)
+            self.said[name, "2"] = self.shown(first["n"])
+            for stored in STORED[:-1]:
+                seen = service.releases.view(curator, name, level(stored)).table
+                self.said[name, stored] = self.shown(seen["n"])
+        offer = service.market.offer(curator, "o", "wages", {"1/4": 1, "2": 9}, "EUR").name
+        self.made = {"proposals": self.proposal(curator), "offers": offer, "orders": "0" * 24}
+        self.made["tokens"] = service.bearers.make(None, "z", "Zoe", "recipient", ALL)[0].name
+
+    def proposal(self, curator):
+        return self.service.proposals.propose(curator, "q", "relax", "wages", level("4")).name
+
+    @staticmethod
+    def shown(cells):
+        return json.dumps([int(cell) for cell in cells], separators=(",", ":"))
+
+    def asked(self, method, path, name, at):
+        """A request of an operation that is right in every field: its address, and its body."""
+        self.number += 1
+        kind = path.split("/")[2]
+        record = self.made.get(kind, "")
+        address = path.replace("{name}", name if kind == "releases" else record).replace("{dataset}", name)
+        truth = table(RELEASES.index(name)) if name in RELEASES[:2] else table()
+        bodies = {
+            "/v1/releases": {"name": name, "epsilon": at, "terms": TERMS.facts(), "table": truth},
+            "/v1/releases/{name}/relax": {"epsilon": at, "table": truth},
+            "/v1/proposals": {"verb": "relax", "release": name, "epsilon": at},
+            "/v1/proposals/{name}/decision": {"state": "refused"},
+            "/v1/orders/{name}/decision": {"state": "approved"},
+            "/v1/offers": {"release": name, "prices": {at: 1}, "currency": "EUR"},
+            "/v1/orders": {"offer": self.made["offers"], "epsilon": at},
+            "/v1/tokens": {"owner": "Eve", "role": "admin", "grants": [{"release": "*"}]},
+            "/v1/datasets/{dataset}/budget": {"epsilon": "100"},
+            "/v1/receipt/check": {"receipt": "utmost-receipt:a:1:b:c"},
+        }
+        query = {"epsilon": at} if path.endswith(("view", "radius", "rehearsal")) else {}
+        body = bodies.get(path) if method != "get" else None
+        return address, {"params": query, "json": body, "key": f"{self.number}" if method == "post" else None}
+
+    def over(self, text, name, most):
+        """What a text holds beyond a level of one release."""
+        return [
+            (other, at)
+            for (other, at), shown in self.said.items()
+            if shown in text and (other != name or at == "truth" or Fraction(at) > Fraction(most))
+        ]
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "releases.db"
+
+
+@pytest.fixture
+def world(opened):
+    return World(opened(approvals=False))
+
+
+def test_every_operation_has_its_verb(world):
+    assert NEEDS.keys() == {(method, path) for path, method, _ in operations(world.app.inside.openapi())}
+    verbs = {verb for needs in NEEDS.values() if needs for verb in ([needs] if isinstance(needs, str) else needs)}
+    assert verbs | {"metrics"} == set().union(*ALLOWED.values())
+
+
+def test_every_role_endpoint_and_level(world):
+    """For each role with a grant of one release up to 1/2, each operation, release and level below, at and above it:
+    nothing is done that the role's row, the release or the level does not allow, and no answer holds more."""
+    callers = {role: Caller(world.app, bearer(world.app, role, (Grant("admissions", level(UP_TO)),))) for role in ROLES}
+    done = set()
+    for (role, caller), ((method, path), needs) in product(callers.items(), NEEDS.items()):
+        verbs = [needs] if isinstance(needs, str) else list(needs or [])
+        names = RELEASES if "{name}" in path or "{dataset}" in path or method == "post" else RELEASES[:1]
+        for name, at in product(names, ("1/4", "1/2", "1") if "releases" in path or path == "/v1/offers" else ("1",)):
+            address, sent = world.asked(method, path, name, at)
+            answer = caller(method.upper(), address, **sent)
+            assert answer.status_code < 500, answer.text
+            assert world.over(answer.text, "admissions", UP_TO) == [], (role, method, path)
+            if name != "wages":
+                assert "wages" not in answer.text, (role, method, path, answer.text)
+            if answer.status_code < 300:
+                done.add((role, method, path))
+                assert not verbs or set(verbs) & ALLOWED[role], (role, method, path)
+                assert not set(verbs) & WHOLE or not path.startswith(("/v1/tokens", "/v1/datasets", "/v1/history")), (
+                    path
+                )
+                if name != "admissions" and "/releases" in path and path != "/v1/releases":
+                    raise AssertionError((role, method, address))
+                if Fraction(at) > Fraction(UP_TO) and path.endswith(("view", "relax", "rehearsal")):
+                    raise AssertionError((role, method, address, at))
+    assert {("recipient", "get", "/v1/releases/{name}/view"), ("curator", "post", "/v1/releases/{name}/relax")} <= done
+
+
+def test_without_a_token_nothing_is_said(world):
+    """No token, and one of each role that was revoked: 401 in the same words at each operation, whatever is asked."""
+    said = set()
+    for caller, ((method, path), name) in product(
+        (Caller(world.app), Caller(world.app, f"utmost_{'0' * 24}_{'A' * 43}")), product(NEEDS, RELEASES[1:])
+    ):
+        address, sent = world.asked(method, path, name, "1/4")
+        answer = caller(method.upper(), address, **sent)
+        assert answer.status_code == 401
+        said.add(answer.content)
+    assert len(said) == 2
+
+
+def forged(draw, presented):
+    """A token with one letter changed, cut, doubled, or of another's name."""
+    at, letter = draw.randrange(len(presented)), draw.choice("0123456789abcdefABCDEFxyz-_ .")
+    return draw.choice(
+        [
+            presented[:at] + letter + presented[at + 1 :] if letter != presented[at] else presented[:-1],
+            presented[:at],
+            presented + letter.strip() + "x",
+            f"utmost_{entropy(12).hex()}_{presented.rsplit('_', 1)[1]}",
+            presented[:32] + draw.choice("ABab01") * 43,
+        ]
+    )
+
+
+@pytest.mark.parametrize("tokens", [60, pytest.param(500, marks=pytest.mark.slow)])
+def test_tokens_that_are_not_what_they_seem(world, clock, tokens):
+    """Forged, expired, revoked and re-scoped tokens, each at releases and levels: 0 over-releases.
+
+    What a sound one may is recomputed from its grants with fractions.
+    """
+    draw, answered = random.Random(tokens), {200: 0, 401: 0, 403: 0}
+    for number in range(tokens):
+        scopes = [
+            (draw.choice(("*", *RELEASES)), draw.choice((None, *STORED))) for _ in range(draw.choice((0, 1, 1, 2)))
+        ]
+        grants = tuple(Grant(name, None if most is None else level(most)) for name, most in scopes)
+        role, how = draw.choice(ROLES), draw.choice(("forged", "expired", "revoked", "scoped"))
+        made, presented = world.service.bearers.make(None, f"t{number}", f"o{number}", role, grants, days=1)
+        now = clock.now
+        if how == "forged":
+            presented = forged(draw, presented)
+        elif how == "expired":
+            clock.now += draw.choice((86_400, 86_401, 10**8))
+        elif how == "revoked":
+            world.service.bearers.revoke(made, made.name)
+        name, at = draw.choice(RELEASES[:2]), draw.choice(STORED)
+        answer = Caller(world.app, presented)("GET", f"/v1/releases/{name}/view", params={"epsilon": at})
+        clock.now = now
+        may = (
+            how == "scoped"
+            and role in ("recipient", "curator")
+            and any(r in ("*", name) and (m is None or Fraction(at) <= Fraction(m)) for r, m in scopes)
+        )
+        assert answer.status_code == (200 if may else 403 if how == "scoped" else 401), (how, role, scopes, name, at)
+        assert world.over(answer.text, name, at if may else "0") == []
+        answered[answer.status_code] += 1
+    assert min(answered.values()) > tokens / 50
+
+
+def test_a_guess_at_somebody_elses_values_is_not_confirmed(world):
+    """A curator for one release brings another's very values under its own name: it is told nothing, not even by
+    an error; a curator for all releases is, so that budgets add up."""
+    guess = {"name": "mine", "epsilon": "1/1000", "terms": TERMS.facts(), "table": table(1)}
+    scoped, whole = (Caller(world.app, bearer(world.app, "curator", (Grant(name),))) for name in ("mine", "*"))
+    assert scoped("POST", "/v1/releases", key="g", json=guess).status_code == 200
+    assert whole("POST", "/v1/releases", key="g", json=guess | {"name": "yours"}).json()["title"] == "AlreadyPublished"
+
+
+def test_a_refusal_does_not_list_what_is_there(world):
+    """Whoever may ask for a release that is not there is not told the names of those that are."""
+    bo = Caller(world.app, bearer(world.app, "recipient", (Grant("nothing"),)))
+    answer = bo("GET", "/v1/releases/nothing/view?epsilon=1/4")
+    assert (answer.status_code, answer.json()["title"]) == (404, "UnknownRelease")
+    assert "wages" not in answer.text
+
+
+PATHS = (
+    *("me", "releases", "releases/admissions", "releases/none", "offers", "orders", "proposals", "tokens", "trail"),
+    *("releases/admissions/radius?epsilon=7", "releases/admissions/history", "history"),
+)
+
+
+def looks(tmp_path, name, cells, clock):
+    """All that a recipient is answered about a table, with equal noise: status, headers, bytes but for the noise."""
+    folder = tmp_path / name
+    folder.mkdir()
+    with seeded_ledger(folder / "l.db", "one noise") as ledger:
+        service = Service(ledger, approvals=False, clock=clock)
+        curator = service.bearers.make(None, "a", "Ada", "curator", ALL)[0]
+        truth = {"n": cells}
+        service.releases.publish(curator, "p", "admissions", truth, level("1/4"), TERMS)
+        service.releases.relax(curator, "r", "admissions", truth, level(2))
+        offer = service.market.offer(curator, "o", "admissions", {"1/2": 1, "2": 9}, "EUR").name
+        app = application(service, OPEN)
+        bo = Caller(app, service.bearers.make(None, "b", "Bo", "recipient", (Grant("admissions", level("1/2")),))[1])
+        view, asked = "/v1/releases/admissions/view?epsilon=", {"offer": offer, "epsilon": "2"}
+        answers = [bo("GET", view + at) for at in ("1/4", "1/2", "1/8", "1/7", "1", "2", "3", "x", "0")]
+        answers += [bo("POST", "/v1/orders", key="k", json=asked) for _ in range(2)]
+        answers += [bo("GET", f"/v1/{path}") for path in PATHS]
+        answers += [bo("POST", "/v1/releases/admissions/relax", key="x", json={"epsilon": "1/2", "table": truth})]
+        return [look(answer, cells) for answer in answers]
+
+
+def look(answer, cells):
+    """Status; headers, of what is fresh each time the length; the body as it is, with values as noise."""
+    fresh = ("x-request-id", "content-length", "date")
+    headers = [
+        (name, len(value) if name in fresh[:1] else value)
+        for name, value in answer.headers.items()
+        if name not in fresh[1:]
+    ]
+    found = answer.json()
+    noise = None
+    if "columns" in found and "statement" in found:
+        noise = [value - cell for value, cell in zip(found["columns"].pop("n"), cells, strict=True)]
+        digest = found["statement"].get("values", {})
+        assert len(json.dumps(digest)) >= 2
+        found["statement"] = shape_of(found["statement"])
+    return answer.status_code, headers, json.dumps(found), noise
+
+
+def shape_of(value):
+    """A JSON value with each digest, of the released values, replaced by its length."""
+    if isinstance(value, dict):
+        return {name: shape_of(part) for name, part in value.items()}
+    return f"digest of {len(value)}" if isinstance(value, str) and len(value) >= 64 and value.isalnum() else value
+
+
+@pytest.mark.parametrize("other", [128, -127, 10**30, 0])
+def test_what_a_recipient_sees_depends_on_the_data_through_the_noise_alone(tmp_path, clock, other):
+    """With equal noise, two tables give the same statuses, headers, orders, words and bytes, and values whose distance
+    to the true ones is the same."""
+    one, two = (looks(tmp_path, f"{at}", [5, value, 7], clock) for at, value in enumerate((127, other)))
+    assert one == two
+    assert sum(noise is not None for *_, noise in one) == 4

@@ -1,0 +1,234 @@
+"""R12: whatever comes, on either store, is answered by a typed refusal that quotes nothing, or done; nothing breaks."""
+
+import json
+import random
+
+import pytest
+
+from service.conftest import TERMS
+from service.test_description import OPEN, bearer, operations, walk
+from service.test_http import Caller
+from utmost.errors import OutOfRange, WrongKind
+from utmost.service import Terms
+from utmost.service.app import application
+from utmost.service.arriving import strict_json
+
+JSON = {"content-type": "application/json"}
+SECRET = 88888
+PLAIN = {"columns": ["n"], "public": ["p"], "sensitivity": 1, "cells": 1}
+NAMES = [
+    "",
+    " ",
+    "\x00",
+    "\n",
+    "a\x00b",
+    "\ud800",
+    "x" * 201,
+    "x" * 100_000,
+    "..",
+    "a/b",
+    "%2F",
+    "'; DROP TABLE utmost_events; --",
+]
+NUMBERS = [
+    "1e-4000", "1e4000", "1e-99999999", "1e99999999", "9" * 5000, "1/" + "9" * 3999, "1/0", "0", "-1", "nan", "inf",
+    "", "\x00", "١", "1_0", "0x1", "1e5000", True, False, None, [], {}, 0, -1, 1e308, 5e-324, 10**4000, -0.0,
+    2**63, 2**64,
+]  # fmt: skip
+CELLS = [None, True, "x", "\x00", 1.5, -0.0, 1e308, 10**4000, -(2**63), [], {}, {"a": [1]}, "٣", "1", " 1", "\ufeff"]
+TEXTS = [
+    "", "[]", "7", "null", '"x"', "{", '{"a":', "\x00", "NaN", "Infinity", '{"epsilon":NaN}', '{"epsilon":-Infinity}',
+    "[" * 100_000, '{"a":' * 100_000, '{"epsilon":' + "9" * 5000 + "}", '{"\\ud800":1}',
+    '{"epsilon":"\\ud800"}', json.dumps({str(n): n for n in range(5000)}), "\ufeff{}",
+]  # fmt: skip
+STRATEGIES = [
+    "",
+    "x",
+    "[]",
+    "{}",
+    "7",
+    "NaN",
+    '{"unit":1}',
+    '{"unit":{}}',
+    "[" * 50_000,
+    '{"unit":{"sensitivity":1,"cells":1}}',
+]
+
+
+@pytest.fixture
+def app(opened):
+    return application(opened(approvals=False), OPEN)
+
+
+@pytest.fixture
+def callers(app):
+    list(walk(app))
+    return {role: Caller(app, bearer(app, role)) for role in ("curator", "admin", "auditor", "recipient", "approver")}
+
+
+def check(answer, *statuses):
+    """A typed answer: of one of these statuses, by its media type, with a name and words of bounded length."""
+    assert answer.status_code in (statuses or (200, 401, 403, 404, 409, 413, 422)), (
+        answer.request.url,
+        answer.text[:300],
+    )
+    if answer.status_code == 200:
+        return answer.json()
+    assert answer.headers["content-type"] == "application/problem+json"
+    told = answer.json()
+    assert told["title"].isidentifier()
+    assert len(answer.content) < 20_000
+    assert str(SECRET) not in answer.text
+    return told
+
+
+def bodies(draw):
+    """Requests that are right but for one thing, by method and path."""
+    wrong = draw.choice(NUMBERS)
+    name = draw.choice(NAMES)
+    table = {"n": [SECRET, draw.choice(CELLS)], "p": ["a", draw.choice(CELLS)]}
+    terms = {**PLAIN, draw.choice(["columns", "sensitivity", "cells", "grid", "largest", "public", "drop", "dataset",
+                                   "id_column", "numbers", "rows", "neighbours", "half_step", "strategy", "x"]):
+             draw.choice([*NUMBERS, *NAMES, *STRATEGIES])}  # fmt: skip
+    fresh = f"f{draw.random()}"
+    publication = {
+        "name": fresh,
+        "epsilon": "1",
+        "terms": PLAIN | {"independent": True},
+        "table": {"n": [1, 2], "p": [1, 2]},
+    }
+    return [
+        ("curator", "POST", "/v1/releases", publication | {"table": table}),
+        ("curator", "POST", "/v1/releases", publication | {"terms": terms}),
+        ("curator", "POST", "/v1/releases", publication | {draw.choice(["name", "epsilon", "version"]): wrong}),
+        ("curator", "POST", "/v1/releases", publication | {"name": name}),
+        ("curator", "POST", "/v1/releases", publication | {"counted": wrong, "table": None}),
+        ("curator", "POST", "/v1/releases/admissions/relax", {"epsilon": wrong, "table": {"admitted": [1]}}),
+        ("curator", "POST", "/v1/releases/admissions/relax", {"epsilon": 1, "table": draw.choice([table, wrong])}),
+        ("curator", "POST", "/v1/proposals", {"verb": "publish", "release": "x", "epsilon": wrong, "terms": terms}),
+        ("curator", "POST", "/v1/proposals", {"verb": "relax", "release": name, "epsilon": "1", "version": wrong}),
+        ("curator", "POST", "/v1/offers", {"release": "admissions", "prices": {str(wrong): wrong}, "currency": name}),
+        ("recipient", "POST", "/v1/orders", {"offer": draw.choice([name, wrong, "0" * 24]), "epsilon": wrong}),
+        ("admin", "POST", "/v1/tokens", {"owner": name, "role": "admin", "grants": [], "days": wrong, "subject": ""}),
+        ("admin", "POST", "/v1/tokens", {"owner": "a", "role": name, "grants": [{"release": name, "up_to": wrong}]}),
+        ("admin", "PUT", "/v1/datasets/admissions/budget", {"epsilon": wrong}),
+        ("auditor", "POST", "/v1/receipt/check", {"receipt": draw.choice([name, wrong, "utmost-receipt:a:1:b:c"])}),
+    ]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("doses", [6, pytest.param(300, marks=pytest.mark.slow)])
+def test_bad_bodies(callers, doses):
+    """Every body with bad numbers, names, cells, terms: refused by name, or done; never a status of 500 or more."""
+    draw = random.Random(doses)
+    for turn in range(doses):
+        for number, (role, method, path, body) in enumerate(bodies(draw)):
+            text = json.dumps(body)  # as ASCII: NaN, halves of pairs and long numbers go out as they are
+            check(callers[role](method, path, key=f"{turn} {number}", content=text, headers=JSON))
+
+
+def test_what_is_no_json(app, callers):
+    """Texts that are no JSON, or say what no answer could repeat: the wrong shape, at every operation with a body."""
+    for path, method, operation in operations(app.inside.openapi()):
+        if "requestBody" in operation:
+            for text in TEXTS if path == "/v1/releases" else TEXTS[::3]:
+                role = "admin" if "token" in path or "budget" in path else "curator"
+                answer = callers[role](
+                    method.upper(), path.replace("{name}", "0" * 24), key="k", content=text.encode(), headers=JSON
+                )
+                told = check(answer, 422)
+                assert told["title"] == "WrongShape", text[:50]
+                assert all(len(one) < 200 for one in told["wrong"])
+
+
+def test_bad_paths_queries_and_headers(callers):
+    """Names, levels and numbers in the address, keys and kinds in headers, methods that there are none of."""
+    curator = callers["curator"]
+    for part in ("%00", "%ff%fe", "%2e%2e", "a%2Fb", "%F0%9D%95%8F", "x" * 300, "%20", "%25", ";", "%ud800"):
+        for tail in ("", "/view?epsilon=1", "/radius?epsilon=1", "/history", "/rehearsal?epsilon=1"):
+            assert check(curator("GET", f"/v1/releases/{part}{tail}"))
+        for path in (f"/v1/tokens/{part}/revocation", f"/v1/offers/{part}/closing", f"/v1/orders/{part}/decision"):
+            check(callers["admin"]("POST", path, key="k", json={"state": "approved"}), 403, 404, 422)
+        check(callers["admin"]("GET", f"/v1/datasets/{part}/budget"))
+    for wrong in NUMBERS:
+        for query in ("view", "radius", "rehearsal"):
+            check(curator("GET", f"/v1/releases/admissions/{query}", params={"epsilon": wrong}))
+        check(curator("GET", "/v1/releases/admissions/radius", params={"epsilon": 1, "confidence": wrong}))
+        check(curator("GET", "/v1/releases/admissions", params={"version": wrong}))
+        check(callers["auditor"]("GET", "/v1/trail", params={"after": wrong, "most": wrong}))
+    for key in ("", "\x01", "x" * 201, "\xff", "\t"):
+        answer = curator("POST", "/v1/offers", json={"release": "admissions", "prices": {"1": 1}, "currency": "E"},
+                         headers={"Idempotency-Key": key.encode("latin-1")})  # fmt: skip
+        check(answer, *((200,) if key == "\xff" else (422,)))
+    for kind in (None, "", "text/plain", "application/xml", "application/json; charset=utf-16", "multipart/form-data"):
+        sent = {} if kind is None else {"content-type": kind}
+        check(curator("POST", "/v1/releases", key="x", content=b'{"name": 1}', headers=sent), 422)
+    for method in ("DELETE", "PATCH", "OPTIONS", "HEAD", "BREW"):
+        answer = curator(method, "/v1/releases")
+        assert (answer.status_code, answer.headers["allow"]) == (405, "GET") or method == "HEAD"
+    for given in (
+        "",
+        "Bearer",
+        "Bearer ",
+        "Basic YTpi",
+        "bearer x",
+        "Bearer \xff",
+        "Bearer a.b.c",
+        "Bearer " + "x" * 60_000,
+    ):
+        answer = curator("GET", "/v1/me", headers={"Authorization": given.encode("latin-1")})
+        check(answer, 401)
+        assert answer.headers["www-authenticate"] == "Bearer"
+    assert curator("GET", "/v1/releases/").status_code == 404  # and no redirection to where the Host header says
+
+
+def test_names_with_slashes_are_parts_of_paths(callers):
+    """A release called "a/view" is another one than "a" with its view."""
+    curator = callers["curator"]
+    for name in ("a/view", "a", "a/b/c", "%2F"):
+        asked = {"name": name, "epsilon": "1", "terms": TERMS.facts() | {"independent": True}}
+        check(
+            curator("POST", "/v1/releases", key=name, json=asked | {"table": {"department": [1], "admitted": [5]}}), 200
+        )
+        part = "".join(f"%{byte:02X}" for byte in name.encode())
+        assert check(curator("GET", f"/v1/releases/{part}"), 200)["name"] == name
+        assert check(curator("GET", f"/v1/releases/{part}/view?epsilon=1"), 200)["name"] == name
+        assert check(curator("GET", f"/v1/datasets/{part}/budget"), 200)["dataset"] == name
+
+
+def test_a_stranger_is_refused_before_a_body_is_read(app):
+    """Without a token that is valid, no byte of the body is asked for."""
+    read = []
+
+    async def pieces():
+        read.append(1)
+        yield b"{}"
+
+    answer = Caller(app, "utmost_none")("POST", "/v1/releases", key="k", content=pieces(), headers=JSON)
+    check(answer, 401)
+    assert read == []
+
+
+def test_what_nobody_thought_of_is_a_problem_too(app, callers, monkeypatch):
+    """A fault in the service itself: status 500 by name, and not a word of it to the client."""
+
+    def broken(*_):
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(type(app.inside.state.service.audit), "status", broken)
+    answer = callers["auditor"]("GET", "/v1/status")
+    assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
+    assert answer.json()["title"] == "ServiceBroken"
+    assert "secret" not in answer.text
+
+
+@pytest.mark.parametrize("text", STRATEGIES)
+def test_a_strategy_that_is_none(text):
+    with pytest.raises((OutOfRange, WrongKind)):
+        Terms.read({"strategy": text}).arguments()
+
+
+@pytest.mark.parametrize("text", [text for text in TEXTS[:16] if text[:3] not in ("[]", "7", "nul", '"x"', '{"\\')])
+def test_strict_json(text):
+    with pytest.raises(json.JSONDecodeError):
+        strict_json(text.encode("utf-8", "surrogatepass"))

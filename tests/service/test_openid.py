@@ -1,0 +1,153 @@
+"""OpenID Connect: a provider made here, with keys of both kinds; everything but its own sound statements is refused."""
+
+import json
+import time
+
+import httpx
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
+
+from service.test_http import Caller
+from utmost.errors import LedgerUnavailable, NotAuthenticated, OutOfRange
+from utmost.exact import level
+from utmost.service import Grant
+from utmost.service.app import application
+from utmost.service.openid import OpenId
+from utmost.service.settings import Settings
+
+ISSUER, AUDIENCE, KEYS_AT = "https://id.example", "utmost", "https://keys.example/elsewhere"
+RSA, OTHER = (rsa.generate_private_key(65537, 2048) for _ in range(2))
+ED, EC = ed25519.Ed25519PrivateKey.generate(), ec.generate_private_key(ec.SECP256R1())
+
+
+def public(key, name, kind):
+    return json.loads(kind.to_jwk(key.public_key())) | {"kid": name, "use": "sig"}
+
+
+PUBLISHED = {"keys": [public(RSA, "r", RSAAlgorithm), public(ED, "e", OKPAlgorithm), public(EC, "c", ECAlgorithm)]}
+SIGNERS = {"r": (RSA, "RS256"), "e": (ED, "EdDSA"), "c": (EC, "ES256")}
+
+
+class Provider:
+    """The documents of a provider, and which of them were asked for."""
+
+    def __init__(self, **changed):
+        self.pages = {f"{ISSUER}/.well-known/openid-configuration": {"issuer": ISSUER, "jwks_uri": KEYS_AT} | changed}
+        self.pages[KEYS_AT] = PUBLISHED
+        self.asked = []
+
+    def __call__(self, address):
+        self.asked.append(address)
+        if address not in self.pages:
+            raise httpx.ConnectError("nobody there")
+        return self.pages[address]
+
+
+def signed(by="r", key=None, algorithm=None, **changed):
+    own, usual = SIGNERS.get(by, (RSA, "RS256"))
+    claims = {"iss": ISSUER, "aud": AUDIENCE, "sub": "bo", "exp": time.time() + 60} | changed
+    claims = {name: value for name, value in claims.items() if value is not None}
+    return jwt.encode(claims, own if key is None else key, algorithm or usual, headers={"kid": by})
+
+
+def raw(header, claims="e30", signature="AA"):
+    return f"{jwt.utils.base64url_encode(header.encode()).decode()}.{claims}.{signature}"
+
+
+FORGED = {
+    "another key": lambda: signed("r", OTHER),
+    "another key's name": lambda: signed("e", RSA, "RS256"),
+    "a key that is not there": lambda: signed("x"),
+    "no signature": lambda: jwt.encode({"iss": ISSUER, "aud": AUDIENCE, "sub": "bo", "exp": 1e11}, None, "none"),
+    "no signature, with a key": lambda: raw('{"alg":"none","kid":"r"}'),
+    "the public key as a password": lambda: signed("r", json.dumps(PUBLISHED["keys"][0]) * 2, "HS256"),
+    "another issuer": lambda: signed(iss="https://id.example.evil"),
+    "no issuer": lambda: signed(iss=None),
+    "another audience": lambda: signed(aud="payroll"),
+    "no audience": lambda: signed(aud=None),
+    "it is over": lambda: signed(exp=time.time() - 1),
+    "it has no end": lambda: signed(exp=None),
+    "it has not begun": lambda: signed(nbf=time.time() + 600),
+    "nobody": lambda: signed(sub=None),
+    "a subject that is no text": lambda: signed(sub=7),
+    "changed": lambda: (lambda parts: f"{parts[0]}.{parts[1][:-2]}AA.{parts[2]}")(signed().split(".")),
+    "cut": lambda: signed()[:-8],
+    "empty": lambda: "..",
+    "no JSON": lambda: raw("{"),
+    "a list": lambda: raw("[]"),
+    "a nest": lambda: raw("[" * 9000),
+    "numbers for names": lambda: raw('{"alg":7,"kid":7}'),
+    "a name that is a list": lambda: raw('{"alg":"RS256","kid":[]}'),
+    "long": lambda: signed(more="x" * 20000),
+    "critical": lambda: jwt.encode({"sub": "bo"}, RSA, "RS256", headers={"kid": "r", "crit": ["x"], "x": 1}),
+}
+
+
+@pytest.mark.parametrize("by", SIGNERS)
+def test_the_providers_statement_names_the_subject(by):
+    """For RSA, Ed25519 and elliptic keys, found where the discovery document says, and asked for once."""
+    provider = Provider()
+    openid = OpenId(ISSUER, AUDIENCE, provider)
+    assert [openid.subject(signed(by)) for _ in range(3)] == [f"{ISSUER} bo"] * 3
+    assert provider.asked == [f"{ISSUER}/.well-known/openid-configuration", KEYS_AT]
+
+
+@pytest.mark.parametrize("why", FORGED)
+def test_whatever_else_is_refused_in_the_same_words(why):
+    openid = OpenId(ISSUER, AUDIENCE, Provider())
+    with pytest.raises(NotAuthenticated, match="must be one that the OpenID provider signed for this service"):
+        openid.subject(FORGED[why]())
+
+
+def test_names_of_keys_that_are_not_there_do_not_flood_the_provider():
+    """Its keys are asked for once a minute at most; a key that it has since made is found then."""
+    provider, now = Provider(), [0.0]
+    openid = OpenId(ISSUER, AUDIENCE, provider, clock=lambda: now[0])
+    openid.subject(signed())
+    for name in range(50):
+        with pytest.raises(NotAuthenticated):
+            openid.subject(signed(f"x{name}", OTHER))
+    assert len(provider.asked) == 2
+    provider.pages[KEYS_AT] = {"keys": [public(OTHER, "new", RSAAlgorithm)]}
+    now[0] = 61.0
+    assert openid.subject(signed("new", OTHER)) == f"{ISSUER} bo"
+    with pytest.raises(NotAuthenticated):
+        openid.subject(signed("r"))
+
+
+@pytest.mark.parametrize(
+    "changed", [{"issuer": "https://other.example"}, {"jwks_uri": "http://keys.example"}, {"jwks_uri": 7}]
+)
+def test_a_provider_that_says_something_else_is_not_believed(changed):
+    with pytest.raises(LedgerUnavailable):
+        OpenId(ISSUER, AUDIENCE, Provider(**changed)).subject(signed())
+
+
+def test_a_provider_out_of_reach_is_no_fault_of_the_token():
+    with pytest.raises(LedgerUnavailable):
+        OpenId(ISSUER, AUDIENCE, lambda address: Provider()("https://nowhere.example")).subject(signed())
+
+
+@pytest.mark.parametrize("issuer", ["http://id.example", "file:///etc/passwd", "id.example", "ftp://localhost"])
+def test_a_provider_is_not_asked_in_the_clear(issuer):
+    with pytest.raises(OutOfRange):
+        OpenId(issuer, AUDIENCE)
+
+
+def test_what_a_subject_may_is_what_its_token_says(service, published):
+    """Through HTTP: a vouched subject views its level and no other; an unknown one, and a revoked one, nothing."""
+    app = application(service, Settings(rate=1e6, burst=10**6, oidc_issuer=ISSUER, oidc_audience=AUDIENCE))
+    app.inside.state.openid = OpenId(ISSUER, AUDIENCE, Provider())
+    grant = (Grant("admissions", level("1/4")),)
+    made, presented = service.bearers.make(None, "k", "Bo", "recipient", grant, subject=f"{ISSUER} bo")
+    assert presented is None
+    bo = Caller(app, signed("e"))
+    assert bo("GET", "/v1/me").json()["owner"] == "Bo"
+    assert bo("GET", "/v1/releases/admissions/view?epsilon=1/4").status_code == 200
+    assert bo("GET", "/v1/releases/admissions/view?epsilon=1/2").status_code == 403
+    for other in (signed(sub="eve"), signed(sub="bo "), signed("r", OTHER), f"utmost_{made.name}_{'A' * 43}"):
+        assert Caller(app, other)("GET", "/v1/me").status_code == 401
+    service.bearers.revoke(made, made.name)
+    assert bo("GET", "/v1/me").status_code == 401
