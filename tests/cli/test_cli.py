@@ -211,10 +211,10 @@ def test_a_release_is_never_written_over_anything(run, file, tmp_path):
     assert path.read_text() == "admitted\n1\n"
 
 
-def test_a_text_table_is_not_written_as_parquet(run, tmp_path):
-    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "out.parquet")
+def test_a_table_is_written_in_no_unknown_format(run, tmp_path):
+    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "out.xlsx")
     assert code == 2
-    assert "written as it was read" in err
+    assert "written in a format that is known" in err
 
 
 def test_a_disk_that_refuses_is_one_message(run, tmp_path):

@@ -87,16 +87,17 @@ def test_a_half_step_of_a_divisor_is_lossless_too():
     assert np.convolve(W, loose.pmf(i))[400:-400][300:-300] == pytest.approx(strict.pmf(i)[300:-300], abs=1e-12)
 
 
-EPS0 = Fraction("0.09624378799950783")
+EPS0 = Fraction("0.0962437879995078627")  # rounded up: 0.09624378799950786264725...
 
 
 def test_period_two_is_lossless_from_eps0_on():
     """The number eps0 of THEORY 4.3: rho (rho^2 - rho + 1)^2 = 1 - rho^2, eps0 = -ln(rho/(rho^2 - rho + 1))."""
-    low, high = 0.5, 1.0
-    for _ in range(80):
+    low, high = Fraction(1, 2), Fraction(1)
+    for _ in range(90):
         rho = (low + high) / 2
         low, high = (rho, high) if rho * (rho**2 - rho + 1) ** 2 < 1 - rho**2 else (low, rho)
-    assert -math.log(rho / (rho**2 - rho + 1)) == pytest.approx(float(EPS0), rel=1e-13)
+    found = level(alpha=low / (low**2 - low + 1)).epsilon_interval(100)
+    assert Fraction("0.0962437879995078626") < Fraction(found.low, 1 << 100) < Fraction(found.high, 1 << 100) < EPS0
     step = Fraction(1, 1000)
     assert losslessness(staircase(EPS0, 2, 1), staircase(EPS0 + step, 2, 1))
     assert losslessness(staircase(4, 2, 1), staircase(4 + step, 2, 1))

@@ -158,6 +158,8 @@ BOUND = {
     "an identifier": lambda facts: facts.__setitem__("id_column", "who"),
     "another kind": lambda facts: facts.__setitem__("kind", "csv"),
     "a commitment": lambda facts: facts.__setitem__("commitment", "0" * 64),
+    "the order of the columns": lambda facts: facts["labels"]["order"].reverse(),
+    "the digest of the labels": lambda facts: facts["labels"].__setitem__("digest", "0" * 64),
 }
 
 
@@ -187,21 +189,22 @@ def test_an_answers_level_and_the_ledgers_identity_are_bound(sealed, tmp_path):
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE utmost_parts SET part = CASE part WHEN 1 THEN 2 ELSE 1 END WHERE event = 2 AND part > 0",
-        "UPDATE utmost_parts SET content = (SELECT content FROM utmost_parts WHERE event = 3 AND part = 1) "
-        "WHERE event = 2 AND part = 1",
-        "DELETE FROM utmost_parts WHERE event = 2 AND part = 2",
+        "UPDATE utmost_parts SET part = CASE part WHEN 2 THEN 3 ELSE 2 END WHERE event = 2 AND part > 1",
+        "UPDATE utmost_parts SET content = (SELECT content FROM utmost_parts WHERE event = 3 AND part = 2) "
+        "WHERE event = 2 AND part = 2",
+        "DELETE FROM utmost_parts WHERE event = 2 AND part = 3",
+        "UPDATE utmost_parts SET content = x'00' WHERE event = 2 AND part = 2",
         "UPDATE utmost_parts SET content = x'00' WHERE event = 2 AND part = 1",
     ],
-    ids=["swapped", "of another version", "dropped", "emptied"],
+    ids=["swapped", "of another version", "dropped", "emptied", "labels"],
 )
 def test_blocks_are_bound_to_their_place(sealed, statement):
     place, found = sealed
     with sqlite3.connect(place) as connection:
         if "CASE" in statement:
-            connection.execute("UPDATE utmost_parts SET part = part + 100 WHERE event = 2 AND part > 0")
+            connection.execute("UPDATE utmost_parts SET part = part + 100 WHERE event = 2 AND part > 1")
             statement = (
-                "UPDATE utmost_parts SET part = CASE part WHEN 101 THEN 2 ELSE 1 END WHERE event = 2 AND part > 9"
+                "UPDATE utmost_parts SET part = CASE part WHEN 102 THEN 3 ELSE 2 END WHERE event = 2 AND part > 9"
             )
         connection.execute(statement)
     connection.close()

@@ -16,7 +16,7 @@ from utmost.ledger.store import STEPS, missing_steps
 KEY = bytes(range(32))
 PUBLISHED = (
     "name version dataset columns rows id_column promise commitment kind request level how parts root seal values "
-    "public rows_from part items"
+    "public rows_from part items labels"
 )
 
 
@@ -40,7 +40,7 @@ def test_older_events_are_read_through_every_upgrade():
         read_event(1, body(format=4), upgrades)
 
 
-@pytest.mark.parametrize("changes", [{"format": 5}, {"format": 0}, {"format": True}, {"format": "1"}, {"kind": "sold"}])
+@pytest.mark.parametrize("changes", [{"format": 6}, {"format": 0}, {"format": True}, {"format": "1"}, {"kind": "sold"}])
 def test_an_event_of_another_kind_or_format_is_refused(changes):
     with pytest.raises(Unsupported, match="later version"):
         read_event(1, body(**changes))

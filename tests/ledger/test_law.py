@@ -144,7 +144,7 @@ def test_derived_noise_refuses_what_it_cannot_answer(tmp_path):
             ledger.relax("r", {"n": [1]}, epsilon=Fraction(1, 3) + Fraction(1, 10**6))
         with pytest.raises(Unsupported, match="up to epsilon=1024"):
             ledger.relax("r", {"n": [1]}, epsilon=1025)
-        assert ledger.relax("r", {"n": [1]}, epsilon=1024) == {"n": [1]}
+        assert ledger.relax("r", {"n": [1]}, epsilon=1024)["n"] == [1]
 
 
 def test_derived_noise_is_the_same_in_every_version_of_the_library(tmp_path):

@@ -25,7 +25,12 @@ def kept(request, tmp_path):
 def viewed(ledger, said):
     """The stored responses, asked for again."""
     asked = [key.split("@") for key in said if "@" in key and " " not in key]
-    return {f"{name}@{at}": {c: list(v) for c, v in ledger.view(name, epsilon=at).items()} for name, at in asked}
+    return {f"{name}@{at}": released(ledger.view(name, epsilon=at)) for name, at in asked}
+
+
+def released(table):
+    """The columns without the error bars, which views have had since format 5."""
+    return {name: list(cells) for name, cells in table.items() if not name.endswith("_radius")}
 
 
 def test_an_old_ledger_says_what_it_said_and_goes_on(kept):
@@ -59,7 +64,7 @@ def test_a_sealed_copy_of_an_old_ledger_is_read_with_a_level_key_that_carries_th
                 with pytest.raises(KeyRefused, match="of another level, version or ledger"):
                     read_sealed(place, release, given[:32])
             read = read_sealed(place, release, given)
-            assert {column: list(values) for column, values in read.items()} == said[asked]
+            assert released(read) == said[asked]
 
 
 def test_an_old_ledger_that_was_put_back_is_found_out(kept):

@@ -222,10 +222,15 @@ def test_parts_that_share_nobody_cost_the_part_that_costs_most(ledger):
 def test_a_counted_table_is_kept_without_a_strategy_too(ledger):
     """Its labels are public, its unit is proved, and its part is known."""
     first = ledger.publish("a", part("A"), epsilon=1, dataset="editors")
-    assert list(first) == ["district", "sex", "count"]
+    assert list(first) == ["district", "sex", "count", "count_radius"]
     ledger.publish("b", counted(ATOMS + 1, part=("by country", "B")), epsilon="1/2", dataset="editors")
     assert ledger.budget("editors").spent == 1
-    assert list(ledger.relax("a", part("A").table(DOMAIN.finest), epsilon=2)) == ["district", "sex", "count"]
+    assert list(ledger.relax("a", part("A").table(DOMAIN.finest), epsilon=2)) == [
+        "district",
+        "sex",
+        "count",
+        "count_radius",
+    ]
     with pytest.raises(OutOfRange, match="must not be smaller"):
         ledger.publish("c", counted(unit=Unit(1, 3)), unit=ONE, epsilon=1, dataset="editors")
 

@@ -41,17 +41,17 @@ def plain(table):
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_each_kind_comes_back(ledger, make):
-    """From publish and relax with all its columns; from a view with the released ones."""
+    """From publish, relax and view with all its columns and error bars."""
     table = MAKERS[make]()
     released = ledger.publish("r", table, **PROMISE)
     relaxed = ledger.relax("r", table, epsilon=2)
     view = ledger.view("r", epsilon=1)
     assert type(released) is type(relaxed) is type(view) is type(table)
-    assert plain(released) | {"who": PLAIN["who"]} == plain(released)
-    assert list(plain(relaxed)) == list(PLAIN)
-    assert list(plain(view)) == ["n", "m"]
-    assert plain(view) == {name: plain(released)[name] for name in ("n", "m")}
-    assert plain(ledger.view("r", epsilon=2)) == {name: plain(relaxed)[name] for name in ("n", "m")}
+    assert list(plain(relaxed)) == ["who", "n", "n_radius", "m", "m_radius"]
+    assert plain(released)["who"] == plain(relaxed)["who"] == PLAIN["who"]
+    assert plain(released)["n_radius"] == [ledger.radius("r", epsilon=1)] * 3
+    assert plain(view) == plain(released)
+    assert plain(ledger.view("r", epsilon=2)) == plain(relaxed)
 
 
 def test_csv_and_parquet_files_come_through(ledger, tmp_path):
@@ -159,7 +159,7 @@ def test_relaxing_publishes_no_column_that_was_not_public(ledger):
     with pytest.warns(RowsObserved):
         released = ledger.publish("r", PLAIN, public="who", drop="m", rows="observed", epsilon=1, **unit)
     relaxed = ledger.relax("r", PLAIN | {"diagnosis": ["x", "y", "z"]}, epsilon=2)
-    assert list(released) == list(relaxed) == ["who", "n"]
+    assert list(released) == list(relaxed) == ["who", "n", "n_radius"]
     (kept,) = ledger.releases
     assert (kept.public, kept.rows_from) == (("who",), "observed")
 

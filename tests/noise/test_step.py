@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 
 from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.noise import DiscreteStaircase
+from utmost.noise import DiscreteStaircase, Staircase
 from utmost.noise.costs import absolute, moment, squared
 from utmost.noise.discrete_staircase import optimal_step, step_bracket
 
@@ -194,3 +194,19 @@ def test_levels_and_sensitivities_are_checked():
     with pytest.raises(OutOfRange):
         step_bracket(1, -1)
     assert step_bracket(1, 5) == (2, 2)
+
+
+@pytest.mark.parametrize("epsilon", [699, 700, 704, 707])
+def test_bounded_costs_are_served_as_long_as_powers_are_floats(epsilon):
+    """min(|x|, 3) wants step 1, an error bar of 2 all steps up to 3, at levels where only one period counts."""
+    assert DiscreteStaircase(epsilon, 5, lambda x: np.minimum(abs(x), 3)).step == 1
+    assert DiscreteStaircase(epsilon, 5, lambda x: 1.0 * (abs(x) > 2)).step == 3
+    assert Staircase(epsilon, 1, lambda x: 1.0 * (abs(x) > 0.1)).gamma == pytest.approx(0.1)
+
+
+def test_beyond_them_only_what_is_sure_is_served():
+    """At 800 an error of 1 that costs outweighs all beyond; else floats cannot tell, and say so."""
+    assert DiscreteStaircase(800, 5, lambda x: np.minimum(abs(x), 3)).step == 1
+    for law in (DiscreteStaircase, Staircase):
+        with pytest.raises(Unsupported, match="at most 708"):
+            law(800, 5, lambda x: 1.0 * (abs(x) > 2))

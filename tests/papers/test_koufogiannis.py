@@ -12,6 +12,8 @@ from utmost.cli.main import main
 from utmost.figures.koufogiannis_pictures import layout
 from utmost.figures.paper_pictures import pictures
 from utmost.papers import koufogiannis_applications
+from utmost.papers.comparison import Comparison
+from utmost.papers.contents import PAPERS
 from utmost.papers.koufogiannis_applications import karate_club, les_miserables
 from utmost.rappor import Coupling
 from utmost.spaces import graph
@@ -23,17 +25,24 @@ def test_koufogiannis_is_reproduced_and_drawn(capsys, tmp_path):
         main(["reproduce", "koufogiannis", "--plot", str(folder), "--json"])
     found = json.loads(capsys.readouterr().out)
     assert not ended.value.code
-    assert Counter(each["verdict"] for each in found) == {"equal": 19, "corrected": 12, "extended": 12}
+    assert Counter(each["verdict"] for each in found) == {"equal": 33, "corrected": 12, "extended": 15}
+    assert not PAPERS["koufogiannis"].missing([Comparison(**each) for each in found])
     values = {each["found"] for each in found}
     assert {"0.18394", "alpha=3/23", "0.471404520791", "7/9 1/9 1/9 / 7/27 13/27 7/27 / 1/9 1/9 7/9"} <= values
     drawn = sorted(path.name for path in folder.iterdir())
-    assert drawn == [f"figure_{k}.svg" for k in ("1", "3", "6", "6_les_miserables", "7")]
+    assert drawn == [f"figure_{k}.svg" for k in ("1", "2", "3", "4", "5", "6", "6_les_miserables", "7")]
     with pytest.raises(SystemExit) as again:
         main(["reproduce", "koufogiannis", "--plot", str(folder)])
     assert again.value.code, "nothing is written over"
 
 
-@pytest.mark.parametrize(("paper", "name"), [("ghosh", "figure_2"), ("geng", "figure_2"), ("koufogiannis", "figure_1")])
+DRAWN = [
+    *((paper, f"figure_{k}") for paper in ("ghosh", "geng") for k in range(1, 6)),
+    *(("koufogiannis", f"figure_{k}") for k in (1, 2, 4)),
+]
+
+
+@pytest.mark.parametrize(("paper", "name"), DRAWN)
 def test_pictures_are_the_same_each_time(paper, name):
     one, other = BytesIO(), BytesIO()
     pictures(paper)[name](one, "svg")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import Infeasible, NotANumber, OutOfRange
-from utmost.noise import DiscreteStaircase, Geometric
+from utmost.noise import DiscreteStaircase, Geometric, costs
 from utmost.release import epsilon_for, plan_release
 from utmost.release.accuracy import _decimal, _lower_bound, _place
 
@@ -102,3 +102,23 @@ def test_a_confidence_whose_odds_are_a_fraction():
     """Odds of 5/2: the least epsilon that meets the radius is found, and not one above it."""
     found = epsilon_for(radius=5, sensitivity=1, cells=1, confidence="3/7")
     assert Geometric(found).radius("3/7") <= 5 < Geometric(found * Fraction(99, 100)).radius("3/7")
+
+
+BY_STEPS = [(10, 7, 2, "absolute"), (3, 13, 2, "absolute"), (25, 6, 2, "squared"), (2, 5, 2, "absolute")]
+
+
+@pytest.mark.parametrize(("radius", "sensitivity", "digits", "cost"), BY_STEPS)
+def test_bisection_within_steps_finds_what_trying_every_decimal_does(radius, sensitivity, digits, cost):
+    """The error bar jumps up where the step changes; the least decimal is found all the same."""
+    chosen = {"cost": getattr(costs, cost), "sensitivity": sensitivity}
+    first = _place(_lower_bound(plan_release(1, cells=1, **chosen), Fraction(radius)), digits)
+    tried = (_decimal(place, digits) for place in range(first, first + 900))
+    least = next(e for e in tried if plan_release(e, cells=1, **chosen).radius <= radius)
+    assert epsilon_for(radius, digits=digits, **chosen) == least
+
+
+def test_five_digits_take_no_longer_than_a_moment():
+    """The next smaller decimal of five digits is too short of it."""
+    found = epsilon_for(10, sensitivity=7, digits=5)
+    assert plan_release(found, sensitivity=7, cells=1).radius <= 10
+    assert plan_release(found - Fraction(1, 10_000), sensitivity=7, cells=1).radius > 10

@@ -129,7 +129,7 @@ def test_a_column_that_nobody_declared_is_refused_by_name(do):
     with pytest.raises(BadTable, match="no column 'sex'"):
         do(TABLE, public=["sex"], **promise)
     with pytest.raises(OutOfRange, match="public must name columns"):
-        do(TABLE, public=[3], **promise)
+        do(TABLE, public=[3.5], **promise)
 
 
 def test_a_dropped_column_is_nowhere_in_the_release():
@@ -293,7 +293,8 @@ def test_doubled_identifiers_refuse_the_table():
         ([], OutOfRange, "at least one column"),
         ("", OutOfRange, "at least one column"),
         (None, OutOfRange, "at least one column"),
-        ([1], OutOfRange, "at least one column"),
+        ([1.5], OutOfRange, "at least one column"),
+        ([1], BadTable, "no column '1'"),
         (["admitted", "admitted"], OutOfRange, "only once"),
         ("admited", BadTable, "Did you mean 'admitted'"),
         (["department"], BadTable, "must be an integer; got text"),

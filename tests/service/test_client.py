@@ -62,7 +62,7 @@ def test_published_relaxed_and_viewed_as_in_a_local_ledger(connected):
     frame = pd.DataFrame(TABLE)
     curator, reader = connected("curator"), connected("recipient", ("admissions", level("1/4")))
     first = curator.publish("admissions", frame, **PROMISE, epsilon="1/4")
-    assert list(first.columns) == ["department", "admitted"]
+    assert list(first.columns) == ["department", "admitted", "admitted_radius"]
     assert reader.view("admissions", epsilon="1/4")["admitted"] == first["admitted"].tolist()
     again = curator.relax("admissions", frame, epsilon=1)
     assert again.shape == first.shape

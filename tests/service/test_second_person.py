@@ -46,7 +46,7 @@ def test_an_approval_is_for_just_what_was_proposed(service, who):
         with pytest.raises(NeedsApproval):
             service.releases.publish(curator, key, name, TABLE, at, terms, **asked, **more)
     made = service.releases.publish(curator, "5", "admissions", TABLE, QUARTER, TERMS, **asked)
-    assert list(made) == ["department", "admitted"]
+    assert list(made) == ["department", "admitted", "admitted_radius"]
 
 
 def test_a_decision_stands(service, who):
@@ -81,7 +81,11 @@ def test_a_relax_needs_approval_and_the_same_values(service, who, published):
 def test_without_approvals_one_person_suffices(opened, who, service):
     alone = opened(approvals=False)
     curator = who("Ada", "curator")
-    assert list(alone.releases.publish(curator, "k", "admissions", TABLE, ONE, TERMS)) == ["department", "admitted"]
+    assert list(alone.releases.publish(curator, "k", "admissions", TABLE, ONE, TERMS)) == [
+        "department",
+        "admitted",
+        "admitted_radius",
+    ]
 
 
 def test_a_curator_for_a_level_publishes_up_to_it(opened, who, service):

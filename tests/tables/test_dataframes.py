@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from running import python
-from utmost.errors import BadTable, Unsupported
+from utmost.errors import BadTable, NotDeclared, Unsupported
 from utmost.release import adapters, release_table
 from utmost.tables import dataframes
 
@@ -92,7 +92,7 @@ def test_integers_beyond_int64_are_held_or_refused_by_name():
 def test_two_columns_of_one_name_are_refused():
     dataframes.register()
     with pytest.raises(BadTable, match="column names must be distinct"):
-        adapters.adapter_of(pd.DataFrame([[1, 2]], columns=["n", "n"]))
+        release_table(pd.DataFrame([[1, 2]], columns=["n", "n"]), columns="n", epsilon=1, sensitivity=1, cells=1)
 
 
 def test_a_lazy_dataframe_is_refused():
@@ -129,16 +129,31 @@ def test_without_narwhals_the_extra_is_named():
     python("-c", code)
 
 
-def test_an_index_is_a_column_without_a_name():
+def test_an_index_is_a_column_that_must_be_declared():
     """Rows that keep the names of people, or tell which rows were left out, are not published by the way."""
     dataframes.register()
-    for index in (["Ann", "Bob"], [3, 7], pd.RangeIndex(1, 3), pd.MultiIndex.from_tuples([(0, 1), (1, 2)])):
+    promise = {"columns": "n", "epsilon": 1, "sensitivity": 1, "cells": 1}
+    pairs = pd.MultiIndex.from_tuples([(0, 1), (1, 2)], names=["ward", None])
+    for index, names in (
+        (["Ann", "Bob"], ["index"]),
+        ([3, 7], ["index"]),
+        (pd.RangeIndex(1, 3), ["index"]),
+        (pd.Index(["Ann", "Bob"], name="who"), ["who"]),
+        (pairs, ["ward", "level_1"]),
+    ):
         frame = pd.DataFrame({"n": [5, 6]}, index=index)
-        with pytest.raises(
-            BadTable, match=r"numbered 0, 1, 2, \.\.\.; got an index of their own\. Call reset_index\(\)"
-        ):
-            release_table(frame, columns="n", epsilon=1, sensitivity=1, cells=1)
-    release_table(frame.reset_index(drop=True), columns="n", epsilon=1, sensitivity=1, cells=1)
+        with pytest.raises(NotDeclared, match=f"dropped; got '{names[0]}'"):
+            release_table(frame, **promise)
+        kept = release_table(frame, public=names, **promise).table
+        assert kept.index.equals(frame.index)
+        assert kept.index.names == frame.index.names
+        left = release_table(frame, drop=names, **promise).table
+        assert list(left.index) == [0, 1]
+        assert left.index.names == [None]
+    part = release_table(pd.DataFrame({"n": [5, 6]}, index=pairs), public="ward", drop="level_1", **promise).table
+    assert part.index.tolist() == [0, 1]
+    assert part.index.names == ["ward"]
+    release_table(frame.reset_index(drop=True), **promise)
 
 
 def test_nothing_is_published_beside_the_columns(frame):

@@ -120,7 +120,7 @@ def test_a_schema_that_changed_is_refused_where_it_matters(lazily, tmp_path):
         with pytest.raises(BadTable, match="no column"):
             ledger.relax("visits", lazily({"ward": wards()["ward"], "visits": wards()["visits"]}), epsilon=2)
         more = ledger.relax("visits", lazily(wards() | {"more": [1] * ROWS}), epsilon=2)
-        assert list(columns_of(more)) == ["ward", "visits", "calls"]
+        assert list(columns_of(more)) == ["ward", "visits", "visits_radius", "calls", "calls_radius"]
 
 
 def test_fewer_rows_are_refused(lazily, tmp_path):

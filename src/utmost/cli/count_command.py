@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import options, table_options
 from utmost.cli.screen import facts, screen
 from utmost.cli.unknown_keys import UnknownKeys
 from utmost.documents.codec import write
@@ -56,6 +56,7 @@ def count(
     unknown: UnknownKeys,
     level: options.AskedLevel,
     neighbours: options.Neighbours = "add-remove",
+    spelling: table_options.Spelling,
     out: CountedOut = None,
     as_json: options.AsJson = False,
     dry_run: options.DryRun = False,
@@ -69,7 +70,7 @@ def count(
     --count-column or --nested reads a table that was counted elsewhere. --unknown-keys COLUMN finds, at (epsilon,
     delta), which values of a column may be named, for a column whose values nobody can list beforehand.
     """
-    out = options.file_of(out)
+    out, events = options.file_of(out), spelling.of(events)
     if out is not None:
         if out.suffix.lower() not in (".json", ".csv", ".tsv"):
             raise OutOfRange("a counted table is written as .json or .csv", came=out.name, where="--out")

@@ -1,6 +1,5 @@
 """What the commands that answer from a ledger share: the question, the answer, the report."""
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import options, table_options
 from utmost.cli.ledger_place import Place
 from utmost.cli.screen import busy, counted, facts, number, percent, promised, screen, watched
 from utmost.cli.workload_screens import check_document, give_workload, with_confidence
@@ -19,9 +18,11 @@ from utmost.documents.statement_files import Signer, sidecar_path, signer_of
 from utmost.errors import OutOfRange
 from utmost.exact import Level
 from utmost.ledger import Budget, Event, KeptMechanism, Ledger, Published, Status, Verification
+from utmost.ledger.requests import error_bars
 from utmost.ledger.verification import response_plan
 from utmost.noise.law import read_confidence
 from utmost.release import WorkloadRelease, rehearse_places, rehearse_table
+from utmost.release.adapters import adapter_of
 from utmost.release.places import places_statement
 from utmost.release.statements import cells_digest, level_facts, level_text, promise_line, stated_level, statement
 from utmost.release.workload_release import checked_workload
@@ -159,6 +160,7 @@ class Question:
     out: options.TableOut = None
     sign: options.Sign = None
     as_json: options.AsJson = False
+    form: table_options.Format = None
 
     def __post_init__(self) -> None:
         options.AskedLevel(self.epsilon, self.alpha).read()
@@ -179,7 +181,7 @@ class Question:
         Raises:
             Unsupported: where one of the files exists, and for an ending of another kind than the table's.
         """
-        out = options.file_of(self.out)
+        out = table_options.output(self.out, self.form)
         if again and out is not None and out.is_file():
             pass
         elif out is not None and out.suffix.lower() == ".json":
@@ -196,7 +198,7 @@ class Question:
         Raises:
             OutOfRange: where it has not.
         """
-        out = options.file_of(self.out)
+        out = table_options.output(self.out, self.form)
         if out is not None and planned != (out.suffix.lower() == ".json"):
             wanted = "one by a plan is written as .json" if planned else "one of columns is written as a table"
             raise OutOfRange(f"a release is written as its kind: {wanted}", came=out.name, where="--out")
@@ -210,14 +212,15 @@ class Question:
 
         Where a request is made ``again``, and the table is there as it was written, nothing is written.
         """
-        out, at = options.file_of(self.out), self.at
+        out, at = table_options.output(self.out, self.form), self.at
         if isinstance(table, WorkloadRelease):
             made = with_confidence(table, read_confidence(self.confidence))
             more = self._together(ledger)
             return give_workload(made, out, signer, as_json=self.as_json, more=more, headline="Answered.")
         versions = [one for one in ledger.releases if one.name == self.name]
         release = next(one for one in reversed(versions) if self.version in (None, one.version))
-        public = [name for name in files.head(table, 0)[0] if name not in release.columns]
+        table = self._with_bars(table, release)
+        public = [name for name in files.head(table, 0)[0] if name in release.public]
 
         def report(digest: dict[str, str]) -> dict[str, Any]:
             return response_report(ledger, release, at, self.confidence, public, digest)
@@ -231,9 +234,17 @@ class Question:
         if self.as_json:
             return print_json(said if out is not None else {"statement": said, "table": files.columns(table)})
         if out is None:
-            files.write_text(table, sys.stdout.buffer)
-            sys.stdout.flush()
+            table_options.give_table(table, self.form)
         _show_answer(said, out)
+
+    def _with_bars(self, table: Any, release: Published) -> Any:
+        """The table with its error bars at the confidence that was asked for; a frame of an engine as it is."""
+        if is_engine_frame(table):
+            return table
+        adapter, sure = adapter_of(table), read_confidence(self.confidence)
+        known = {name for name in adapter.names(table) if name not in (*release.columns, *release.public)}
+        bars, _ = error_bars(release.promise, self.at, release.columns, release.rows, release.public, sure)
+        return adapter.with_columns(table, {name: bar for name, bar in bars.items() if name in known}, {})
 
     def _together(self, ledger: Ledger) -> dict[str, str]:
         """At which levels the release was answered, and what all answers cost together."""

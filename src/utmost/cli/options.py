@@ -47,15 +47,19 @@ class StandardInput(type(Path())):  # type: ignore[misc]
 
     @property
     def suffix(self) -> str:
-        """The ending that a file of this content would have: JSON begins with a bracket, all else is CSV."""
-        return ".json" if _read(sys.stdin).lstrip()[:1] in (b"{", b"[") else ".csv"
+        """The ending that a file of this content would have."""
+        from utmost.tables.text_files import ending_of_content
+
+        return ending_of_content(_read(sys.stdin))
 
 
 @cache
 def _read(stream: TextIO | None) -> bytes:
     if stream is None:
         raise OutOfRange("standard input must be open to be read", came="none", where=PIPE)
-    return stream.buffer.read()
+    from utmost.tables.text_files import unzipped
+
+    return unzipped(stream.buffer.read(), PIPE)
 
 
 def readable(text: str) -> Path:
@@ -89,14 +93,17 @@ def file_of(out: Path | None) -> Path | None:
 
 
 TableFile = Annotated[
-    File, typer.Argument(metavar="TABLE", parser=readable, help="A .csv, .tsv or .parquet file; - for the pipe.")
+    File,
+    typer.Argument(
+        metavar="TABLE", parser=readable, help="A file: .csv, .tsv, .jsonl, .feather or .parquet; - for the pipe."
+    ),
 ]
 TableOrLake = Annotated[
     File,
     typer.Argument(
         metavar="TABLE",
         parser=lake,
-        help="A .csv, .tsv or .parquet file, or a folder of .parquet files; - for the pipe.",
+        help="A .csv, .tsv, .jsonl, .feather or .parquet file, or a folder of .parquet files; - for the pipe.",
     ),
 ]
 Epsilon = Annotated[

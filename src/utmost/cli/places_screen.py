@@ -1,6 +1,5 @@
 """`utmost release --planar`: points noised as a whole, with their radius, promise and statement."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from rich.text import Text
 from utmost.cli import options
 from utmost.cli.screen import busy, number, percent, promised, screen, watched
 from utmost.cli.screen import grid as grid_of_texts
+from utmost.cli.table_options import give_table
 from utmost.documents.reports import print_json
 from utmost.documents.statement_files import check_free, publish, sidecar_path, signer_of
 from utmost.errors import OutOfRange
@@ -30,6 +30,7 @@ def publish_places(
     *,
     as_json: bool,
     dry_run: bool,
+    form: str | None = None,
 ) -> None:
     """Release the points of a table once and for all, and show them."""
     named = columns_of_points(columns, plane)
@@ -40,7 +41,7 @@ def publish_places(
         made = make(files.read(table), columns=named, per=plane.per or "1", **promise)
     said = None if made.table is None or out is None else publish(made.table, made.said, out, watched, signer)
     if not as_json:
-        _show(made, out)
+        _show(made, out, form)
     elif made.table is None or out is not None:
         print_json(said or made.sidecar)
     else:
@@ -62,14 +63,13 @@ def columns_of_points(columns: list[str] | None, plane: options.Plane) -> list[s
     return options.names_in(columns)
 
 
-def _show(made: PlacesRelease, out: Path | None) -> None:
+def _show(made: PlacesRelease, out: Path | None, form: str | None) -> None:
     """The statement, and the table: its first rows where it went to a file, CSV on standard output otherwise."""
     if made.table is None:
         whole = made.said(None)["guarantee"]
         screen().print(_statement(made, "Nothing was drawn. This is what a release would promise.", None, whole))
     elif out is None:
-        files.write_text(made.table, sys.stdout.buffer)
-        sys.stdout.flush()
+        give_table(made.table, form)
         screen(stderr=True).print(Text(), _statement(made, "Released.", None), sep="\n")
     else:
         names, rows = files.head(made.table, _SHOWN)

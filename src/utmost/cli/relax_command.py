@@ -1,6 +1,6 @@
 """`utmost relax`: another response of a release in a ledger, at a larger level, from the table that was published."""
 
-from utmost.cli import options
+from utmost.cli import options, table_options
 from utmost.cli.ledger_answers import Question, show_spending
 from utmost.cli.ledger_place import Place
 from utmost.cli.screen import busy, counted
@@ -12,6 +12,7 @@ def relax(
     *,
     ledger: Place,
     asked: Question,
+    spelling: table_options.Spelling,
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
 ) -> None:
@@ -20,6 +21,7 @@ def relax(
     Bring the table that was published: the ledger recognises it by keyed digests, and refuses any other. If you ask for
     a level that was answered before, you get the same answer again, at no cost.
     """
+    table = spelling.of(table)
     signer = asked.checked(table)
     with ledger.opened() as opened:
         with busy(f"Checking {table.name}"):

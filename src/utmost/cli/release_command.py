@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from utmost.cli import options, release_ways
+from utmost.cli import options, release_ways, table_options
 
 Columns = Annotated[
     list[str] | None,
@@ -140,7 +140,9 @@ def release(
     half_step: HalfStep = False,
     key_file: options.KeyFile = None,
     witness: options.WitnessFile = None,
+    spelling: table_options.Spelling,
     out: options.TableOut = None,
+    form: table_options.Format = None,
     as_json: options.AsJson = False,
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
@@ -162,7 +164,8 @@ def release(
     --planar: the columns are the coordinates of one point, with epsilon for each unit of Euclidean distance.
     """
     asked = SimpleNamespace(**locals(), given=level)
-    asked.out, asked.level = options.file_of(out), level.read()
+    asked.out, asked.level = table_options.output(out, form), level.read()
+    asked.table = spelling.of(table)
     asked.columns, asked.public, asked.drop = (
         None if columns is None else options.names_in(columns),
         options.names_in(public or []),

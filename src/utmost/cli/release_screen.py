@@ -1,6 +1,5 @@
 """What `utmost release` shows and writes of a table: the promise in words, and cells with their error bars."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from utmost.cli.screen import number, percent, promised, screen, watched
+from utmost.cli.table_options import give_table
 from utmost.documents.reports import print_json
 from utmost.documents.statement_files import Signer, publish, sidecar_path
 from utmost.release import TableRelease
@@ -22,14 +22,13 @@ _SHOWN = 12
 _BAR = 24
 
 
-def show_release(release: TableRelease, out: Path | None) -> None:
+def show_release(release: TableRelease, out: Path | None, form: str | None = None) -> None:
     """Print the statement, and the table: as a picture where it went to a file, as CSV on standard output otherwise."""
     if release.table is None:
         whole = release.said(None)["guarantee"]
         screen().print(_statement(release, "Nothing was drawn. This is what a release would promise.", None, whole))
     elif out is None:
-        files.write_text(release.table, sys.stdout.buffer)
-        sys.stdout.flush()
+        give_table(release.table, form)
         screen(stderr=True).print(Text(), _statement(release, "Released.", None), sep="\n")
     else:
         screen().print(_picture(release), _statement(release, "Released.", out))
@@ -106,13 +105,15 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def give(made: TableRelease, out: Path | None, signer: Signer | None, *, as_json: bool) -> None:
+def give(
+    made: TableRelease, out: Path | None, signer: Signer | None, *, as_json: bool, form: str | None = None
+) -> None:
     """Write the files, then print: JSON for programs, a screen for people."""
     said = None
     if made.table is not None and out is not None:
         said = publish(made.table, made.said, out, watched, signer)
     if not as_json:
-        show_release(made, out)
+        show_release(made, out, form)
     elif made.table is None or out is not None:
         print_json(said or made.sidecar)
     else:

@@ -55,7 +55,7 @@ def check_unused(asked: Asked, why: str, *names: str) -> None:
     for name in names:
         unsaid = options.People() if name == "people" else _DEFAULTS.get(name)
         if getattr(asked, name) not in (None, False, unsaid):
-            spelled = {"id_column": "id", "people": "person"}.get(name, name)
+            spelled = {"id_column": "id", "people": "person", "form": "format"}.get(name, name)
             raise OutOfRange(f"--{spelled.replace('_', '-')} {why}")
 
 
@@ -82,7 +82,8 @@ def planar(asked: Asked) -> None:
         return keep(asked, points | {"columns": columns, "per": asked.plane.per or "1"}, None)
     check_unused(asked, "needs --ledger", *_IN_LEDGER)
     points["confidence"] = asked.confidence
-    publish_places(asked.table, asked.columns, asked.plane, points, asked.out, asked.sign, **_shown(asked))
+    how = _shown(asked) | {"form": asked.form}
+    publish_places(asked.table, asked.columns, asked.plane, points, asked.out, asked.sign, **how)
 
 
 def together(asked: Asked) -> None:
@@ -94,7 +95,7 @@ def together(asked: Asked) -> None:
     _check_given({"--columns": asked.columns, "--sensitivity": asked.sensitivity})
     what = _some(asked, "columns", "public", "drop", "rows", "id_column")
     how = _some(asked, "sensitivity", "neighbours", "relaxable", "confidence") | {"epsilon": asked.level}
-    publish_together(asked.table, what, how, asked.out, asked.sign, **_shown(asked))
+    publish_together(asked.table, what, how, asked.out, asked.sign, **_shown(asked), form=asked.form)
 
 
 def by_plan(asked: Asked) -> None:
@@ -104,7 +105,7 @@ def by_plan(asked: Asked) -> None:
 
     check_document(asked.out, asked.sign)
     _check_key(asked)
-    fixed = ("columns", "public", "drop", "id_column", "grid", "sensitivity", "cells", "rows", "cost")
+    fixed = ("form", "columns", "public", "drop", "id_column", "grid", "sensitivity", "cells", "rows", "cost")
     check_unused(asked, "cannot be chosen with --plan", *fixed, "relaxable", "half_step")
     strategy = read_plan(asked.plan)
     counted = planned_table(asked.table, asked.people, asked.domain, asked.neighbours, strategy)
@@ -141,11 +142,11 @@ def table_of_columns(asked: Asked) -> None:
     if large is not None:
         with busy(f"Checking {asked.table.name}"):
             found = streamed_release(large, **promise, rehearsed=asked.dry_run)
-        return give(found, asked.out, signer, as_json=asked.as_json)
+        return give(found, asked.out, signer, as_json=asked.as_json, form=asked.form)
     with busy(f"Checking and noising {asked.table.name}"):
         source = files.read(asked.table) if counted is None else counted
         made = (rehearse_table if asked.dry_run else release_table)(source, **promise)
-    return give(made, asked.out, signer, as_json=asked.as_json)
+    return give(made, asked.out, signer, as_json=asked.as_json, form=asked.form)
 
 
 def keep(asked: Asked, promise: dict[str, Any], counted: Any) -> None:
@@ -160,7 +161,7 @@ def keep(asked: Asked, promise: dict[str, Any], counted: Any) -> None:
     place = Place(asked.ledger, asked.key_file, asked.witness)
     promise |= _some(asked, "name", "dataset", "version", "half_step", "independent", "largest")
     promise |= _some(asked, "request", "noise")
-    question, how = Question(*asks, asked.as_json), {"create": asked.create, "dry_run": asked.dry_run}
+    question, how = Question(*asks, asked.as_json, asked.form), {"create": asked.create, "dry_run": asked.dry_run}
     publish_in_ledger(place, asked.table, promise, question, **how, brought=counted)
 
 

@@ -1,12 +1,12 @@
 """`utmost release --together`: columns of which one individual changes the cells of one row, and no other cell."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
 from rich.console import Group
 
 from utmost.cli.screen import busy, number, percent, promised, screen, watched
+from utmost.cli.table_options import give_table
 from utmost.documents.reports import print_json
 from utmost.documents.statement_files import check_free, publish, sidecar_path, signer_of
 from utmost.release.statements import promise_line
@@ -23,6 +23,7 @@ def publish_together(
     *,
     as_json: bool,
     dry_run: bool,
+    form: str | None = None,
 ) -> None:
     """Release a table of such columns, or say what a release would promise.
 
@@ -45,14 +46,13 @@ def publish_together(
     if as_json:
         print_json(said or {"statement": made.sidecar, "table": files.columns(made.table)})
     else:
-        _show(made, out)
+        _show(made, out, form)
     return None
 
 
-def _show(made: TogetherRelease, out: Path | None) -> None:
+def _show(made: TogetherRelease, out: Path | None, form: str | None) -> None:
     if out is None:
-        files.write_text(made.table, sys.stdout.buffer)
-        sys.stdout.flush()
+        give_table(made.table, form)
     promise = promise_line(made.plan.level, made.plan.unit.neighbours)
     screen(stderr=out is None).print(_facts(made.plan, "Released.", promise, out))
 

@@ -75,8 +75,13 @@ class PairForms:
 
     @property
     def size(self) -> int:
-        """How many masses are free."""
-        return len(self._numbers)
+        """How many variables there are: the free masses, and P(V_1 = v) for v = 0, ..., last."""
+        return len(self._numbers) + self.last + 1
+
+    @property
+    def last(self) -> int:
+        """The largest noise whose probability is a variable of its own."""
+        return self.settled + 3 * self.period
 
     def mass(self, w: int, v: int) -> tuple[int, float]:
         """m_w(v) as a multiple of a free mass: (number, factor)."""
@@ -85,7 +90,12 @@ class PairForms:
         return self._number(w, v), self.strict**outside * self.loose**beyond
 
     def first(self, v: int) -> Form:
-        """P(V_1 = v)."""
+        """P(V_1 = v), as a multiple of its variable, which keeps the rows short."""
+        periods = abs(v) // self.period
+        return {len(self._numbers) + abs(v): self.strict**periods}
+
+    def sum_of_first(self, v: int) -> Form:
+        """P(V_1 = v) as the sum over the slices."""
         far = max(self.reach, abs(v) + self.reach) + self.period
         return self._over_slices(lambda w: v - w, far, self.strict * self.loose)
 
@@ -228,11 +238,15 @@ def _tail(x: int, D: int, b: float, order: int) -> float:
 
 
 def _solved(forms: PairForms, rows: list[Form], lower: list[float]) -> float:
-    total = _costs(forms, 0)[1]
-    triplets = [(i, n, c) for i, row in enumerate([*rows, total]) for n, c in row.items()]
+    fixed = [_costs(forms, 0)[1]]
+    for v in range(forms.last + 1):
+        scale = forms.strict ** (v // forms.period)
+        fixed.append(combined((forms.first(v), -1 / scale), (forms.sum_of_first(v), 1 / scale)))
+    values_of_fixed = [1.0] + [0.0] * (forms.last + 1)
+    triplets = [(i, n, c) for i, row in enumerate([*rows, *fixed]) for n, c in row.items()]
     where, numbers, values = map(np.array, zip(*triplets, strict=True))
     objective = np.zeros(forms.size + 1)
     objective[-1] = 1
-    upper = [math.inf] * len(rows) + [1.0]
-    program = LinearProgram.of_triplets(objective, where, numbers, values, lower=[*lower, 1.0], upper=upper)
+    low, high = [*lower, *values_of_fixed], [math.inf] * len(rows) + values_of_fixed
+    program = LinearProgram.of_triplets(objective, where, numbers, values, lower=low, upper=high)
     return float(solve(program).value)

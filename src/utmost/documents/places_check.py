@@ -98,7 +98,8 @@ def check_places(said: Mapping[str, Any], table: Any, *, digested: bool = True) 
     adapter = adapter_of(table)
     radius = radius_name(said["released"])
     names = adapter.names(table)
-    shown = [] if "name" in said else [radius]  # what a ledger writes has no column for it
+    # What a ledger wrote before its answers had error bars has no column for it.
+    shown = [] if "name" in said and radius not in names else [radius]
     wanted = [*said["released"], *shown, *said["public"]]
     if sorted(names) != sorted(wanted):
         raise BadTable("the table must have the columns that were stated", came=", ".join(names), where="released")

@@ -1,13 +1,27 @@
 """Which pictures each paper has, by the name of their file."""
 
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from functools import partial
 from typing import BinaryIO
 
-from utmost.figures import canvas, fernandes_pictures
-from utmost.figures.canvas import mechanism
+from utmost.figures import fernandes_pictures
 from utmost.figures.koufogiannis_pictures import noise_paths, relaxing_law, social_graph, trust_views
+from utmost.figures.mechanism_pictures import (
+    chain,
+    conflicting,
+    derived,
+    impossible_mechanism,
+    worked_optimum,
+    worked_pattern,
+)
+from utmost.figures.noise_pictures import (
+    both_densities,
+    gains,
+    gammas,
+    staircase_density,
+    staircase_masses,
+    two_notions,
+)
 from utmost.papers.koufogiannis_applications import karate_club, les_miserables
 
 Picture = Callable[[BinaryIO, str], None]
@@ -35,29 +49,13 @@ def pictures(paper: str) -> Mapping[str, Picture]:
 
 
 def _ghosh() -> Mapping[str, Picture]:
-    from utmost.design import optimal_mechanism
-    from utmost.privacy import PrivacyType
-    from utmost.spaces import Consumer, counts, losses
-
-    def figure_2(file: BinaryIO, kind: str) -> None:
-        consumer = Consumer([0.25, 0, 0.25, 0, 0.25, 0.25], losses.power("3/2"))
-        found = optimal_mechanism(PrivacyType(counts(5), alpha="1/2"), consumer)
-        mechanism(file, kind, found.channel.matrix, "The optimal mechanism of the consumer of Example 5.2")
-
-    return {"figure_2": figure_2}
+    drawn = (derived, worked_optimum, worked_pattern, conflicting, impossible_mechanism)
+    return {f"figure_{k}": draw for k, draw in enumerate(drawn, start=1)}
 
 
 def _geng() -> Mapping[str, Picture]:
-    from utmost.noise import costs
-    from utmost.noise.optimal import gain_curve
-
-    def figure_2(file: BinaryIO, kind: str) -> None:
-        epsilons = [Fraction(k, 10) for k in range(101)]
-        curves = {"absolute": gain_curve(epsilons, costs.absolute), "squared": gain_curve(epsilons, costs.squared)}
-        xs = [float(epsilon) for epsilon in epsilons]
-        canvas.figure(xs, curves, file, kind=kind, x="epsilon", y="Laplace cost / optimal cost")
-
-    return {"figure_2": figure_2}
+    drawn = (both_densities, gains, staircase_density, gammas, staircase_masses)
+    return {f"figure_{k}": draw for k, draw in enumerate(drawn, start=1)}
 
 
 def _koufogiannis() -> Mapping[str, Picture]:
@@ -65,7 +63,12 @@ def _koufogiannis() -> Mapping[str, Picture]:
     title = "Les Misérables: the Bishop of Digne shares a value"
     return {
         "figure_1": noise_paths,
+        "figure_2": two_notions,
         "figure_3": relaxing_law,
+        "figure_4": chain,
+        "figure_5": partial(
+            social_graph, edges=club, owner="17", title="Who asks: the friends of member 17, by distance"
+        ),
         "figure_6": partial(
             social_graph, edges=club, owner="17", title="Zachary's karate club: member 17 shares a value"
         ),

@@ -21,6 +21,7 @@ from utmost.gradual.lossless import (
     UnmatchedZero,
 )
 from utmost.gradual.lossless_reals import losslessness
+from utmost.gradual.prices import read_prices, step_price
 from utmost.gradual.process import (
     Jump,
     Path,
@@ -77,4 +78,6 @@ __all__ = [
     "largest_ratio",
     "losslessness",
     "no_jump_probability",
+    "read_prices",
+    "step_price",
 ]

@@ -48,7 +48,7 @@ def check_name(name: object, what: str) -> str:
     )
 
 
-FORMAT = 4
+FORMAT = 5
 
 KINDS = ("opened", "published", "answered", "offered", "drawn", "budgeted", "quarantined", "resumed")
 """A ledger is made; a release is published; it is answered at one level more; a mechanism is bound to a name; persons
@@ -85,7 +85,12 @@ def _fourth(facts: Facts) -> Facts:
     return {"items": None, **facts, "promise": {"points": None, **facts["promise"]}}
 
 
-UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second, 2: _third, 3: _fourth}
+def _fifth(facts: Facts) -> Facts:
+    """Format 5 is about labels: the public columns, kept with a release."""
+    return facts if "promise" not in facts else {"labels": None, **facts}
+
+
+UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second, 2: _third, 3: _fourth, 4: _fifth}
 """From a format to the next: the facts of an event as the next format would have written them."""
 
 
@@ -110,7 +115,7 @@ def event_bytes(event: Event) -> bytes:
     """The event as it is stored: JSON with its names in order and no spaces.
 
     >>> event_bytes(Event(1, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "d", "limit": "1"}))
-    b'{"facts":{"dataset":"d","limit":"1"},"format":4,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
+    b'{"facts":{"dataset":"d","limit":"1"},"format":5,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
     """
     body = {"format": FORMAT, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")

@@ -400,6 +400,7 @@ def _publish(page: Page, asked: AskedByItem) -> ItemRelease:
         "rows_from": asked.rows_from,
         "part": None if asked.part is None else list(asked.part),
         "items": ByItem(asked.identifiers, None).facts(),
+        "labels": None,
     }
     step = Step.from_known((), asked.level)
     page.append("published", about | _without_responses(page, step, asked.promise, (committed,)))

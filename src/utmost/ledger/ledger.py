@@ -78,7 +78,7 @@ class Ledger(Responding, AnsweringItems, Shown):
     ...     ledger.spent("admissions"), ledger.levels("admissions")
     (Level(epsilon=1), (Level(epsilon=1/4), Level(epsilon=1/2), Level(epsilon=1)))
     >>> list(loose), list(between)
-    (['department', 'admitted'], ['admitted'])
+    (['department', 'admitted', 'admitted_radius'], ['department', 'admitted', 'admitted_radius'])
     """
 
     __slots__ = ()
@@ -286,12 +286,12 @@ class Ledger(Responding, AnsweringItems, Shown):
         if (door := engine_door(table, "engine_ledger")) is not None:
             return door.view_frame(self.items, name, table, level(table_at), at, version)
         known = known_release(self._book, name, version)
-        release, response = self._book.answer(
+        release, response, labels = self._book.answer(
             lambda page: viewed(page, name, version, at, progress),
             lambda page: tightened(page, name, version, at, self._randomness, progress),
             look=known is None or at in known.responses,
         )
-        return answer_alone(release.promise, at, release.kind, response, release.part)
+        return answer_alone(release.promise, at, release.kind, response, release.part, labels)
 
     def rehearse(
         self,

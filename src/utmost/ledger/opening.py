@@ -12,7 +12,7 @@ from utmost.ledger.book import Book, Page, open_book
 from utmost.ledger.events import START, read_event
 from utmost.ledger.key import Given, Key, found_key, key_path, sync_directory
 from utmost.ledger.requests import answer_alone
-from utmost.ledger.responses import stored_blocks
+from utmost.ledger.responses import labels_of, stored_blocks
 from utmost.ledger.sqlite_store import SqliteStore
 from utmost.ledger.state import Published, State, folded
 from utmost.ledger.store import Part, Rows, Store
@@ -274,4 +274,5 @@ def _opened(rows: Rows, identity: str, release: Published, level: Level, key: by
     columns = {
         column: joined(blocks[at * each : (at + 1) * each], release.rows) for at, column in enumerate(release.columns)
     }
-    return answer_alone(release.promise, level, release.kind, columns, release.part)
+    labels = labels_of(rows, release)
+    return answer_alone(release.promise, level, release.kind, columns, release.part, labels)

@@ -12,9 +12,10 @@ from utmost.exact import Level
 from utmost.ledger.book import Page
 from utmost.ledger.budgets import check_budget, check_named, check_relation, spending_after
 from utmost.ledger.item_rows import Order, check_kept, digest_of_tags, tag_parts
+from utmost.ledger.labels import Labels, label_parts
 from utmost.ledger.promise import Promise
 from utmost.ledger.relaxing import check_values
-from utmost.ledger.requests import Asked, Response
+from utmost.ledger.requests import Asked, Response, check_bars_free
 from utmost.ledger.responses import Item, Progress, new_response, stored_response
 from utmost.ledger.source import Likeness, Source, commitment, noise_secret
 from utmost.ledger.state import ByItem, Published, State, bound_facts
@@ -106,6 +107,7 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
     state = page.state
     version = len(state.versions(asked.name)) + 1
     asked.source.check_sizes(asked.promise)
+    check_bars_free(asked.promise, asked.columns, asked.source.public)
     check_dataset(state, asked, version)
     likeness = Likeness.of(page.key, asked.source, asked.promise.lattice.exponent)
     if not asked.independent:
@@ -133,9 +135,11 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
         "part": None if asked.part is None else list(asked.part),
         "items": None if items is None else items.facts(),
     }
+    labels = label_parts(source.labels(), source.rows)
+    about["labels"] = Labels.of(source.order, labels).facts() if labels else None
     bound = bound_facts(about)
     item = Item(asked.name, version, asked.columns, source.rows, asked.promise, committed, bound, None, items, tags)
-    before = committed, *kept
+    before = committed, *kept, *labels
     drawn, facts = new_response(page, item, asked.level, source.columns, randomness, progress, before=before)
     page.append("published", about | facts)
     return drawn

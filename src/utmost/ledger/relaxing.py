@@ -18,8 +18,9 @@ from utmost.ledger.book import Book, Page
 from utmost.ledger.budgets import check_budget, spending_after
 from utmost.ledger.item_rows import Order, check_kept
 from utmost.ledger.key import Key
+from utmost.ledger.labels import Named
 from utmost.ledger.requests import Response
-from utmost.ledger.responses import Item, Progress, new_response, stored_response
+from utmost.ledger.responses import Item, Progress, labels_of, new_response, stored_response
 from utmost.ledger.source import Likeness, Source, check_unchanged, row_names, value_digests
 from utmost.ledger.state import Published
 from utmost.sampling.integers import Integers
@@ -88,17 +89,19 @@ class Relaxed:
 
 def viewed(
     page: Page, name: str, version: int | None, level: Level, progress: Progress | None
-) -> tuple[Published, Response] | None:
-    """A release and its response at a level, where that is stored."""
+) -> tuple[Published, Response, Named] | None:
+    """A release, its response at a level, and its labels, where that is stored."""
     found = page.state.release(name, version)
     check_kept(found)
-    return (found, stored_response(page, found, level, progress)) if level in found.responses else None
+    if level not in found.responses:
+        return None
+    return found, stored_response(page, found, level, progress), labels_of(page.rows, found)
 
 
 def tightened(
     page: Page, name: str, version: int | None, level: Level, randomness: Randomness, progress: Progress | None
-) -> tuple[Published, Response]:
-    """A release and a new response at a level that its stored responses lead to.
+) -> tuple[Published, Response, Named]:
+    """A release, a new response at a level that its stored responses lead to, and its labels.
 
     Raises:
         NeedsTable: for a level beyond the loosest; for points, for any that is not stored.
@@ -111,7 +114,7 @@ def tightened(
     if found.spent < level:
         remedy = f"It is stored up to {found.spent}: call relax with the table."
         raise NeedsTable("a level beyond the loosest needs the values", came=level, where=repr(name), remedy=remedy)
-    return found, answer_more(page, found, level, None, randomness, progress)
+    return found, answer_more(page, found, level, None, randomness, progress), labels_of(page.rows, found)
 
 
 def known_release(book: Book, name: str, version: int | None) -> Published | None:

@@ -9,15 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+<<<<<<< HEAD
 from utmost.errors import OutOfRange, Unsupported, WrongKind
+=======
+from utmost.errors import BadTable, OutOfRange, WrongKind
+>>>>>>> main
 from utmost.exact import Level, Number, exact_integer, level
 from utmost.ledger.events import check_name
+from utmost.ledger.labels import Named
 from utmost.ledger.promise import Promise, promised, promised_points
 from utmost.ledger.source import Source, check_source, read_source
 from utmost.ledger.state import Published, State
 from utmost.privacy.unit import Unit
-from utmost.release.adapters import table_of
+from utmost.release.adapters import adapter_of, brought, table_of
 from utmost.release.counted import CountedTable, Laid
+from utmost.release.places import radius_name
 from utmost.release.planar import written as written_cells
 from utmost.release.table import declared, rows_origin
 from utmost.release.workload_release import WorkloadRelease
@@ -224,7 +230,9 @@ def release_source(release: Published, table: Any) -> Source:
     if release.promise.strategy is not None:
         return measured_source(_counted(table), release.promise)
     by_item = release.items is not None
-    return read_source(table, release.columns, release.promise, release.id_column, release.public, by_item=by_item)
+    return read_source(
+        brought(table), release.columns, release.promise, release.id_column, release.public, by_item=by_item
+    )
 
 
 def measured_source(counted: CountedTable, promise: Promise) -> Source:
@@ -250,19 +258,62 @@ def _counted(table: Any) -> CountedTable:
 def answer_beside(source: Source, promise: Promise, level: Level, kind: str, response: Response, part: Any) -> Any:
     """A response as it is handed to whoever brought the table: that table, with released values in it."""
     if promise.strategy is not None:
-        return answer_alone(promise, level, kind, response, part)
-    return source.with_released(written(promise, level, response))
+        return measured_release(promise.strategy, level, response[MEASURED], kind, part)
+    radii, after = error_bars(promise, level, tuple(response), source.rows, source.public)
+    return source.with_released(written(promise, level, response) | radii, after)
 
 
-def answer_alone(promise: Promise, level: Level, kind: str, response: Response, part: Any) -> Any:
-    """A response as it is handed to whoever brings no table.
+def answer_alone(promise: Promise, level: Level, kind: str, response: Response, part: Any, labels: Named) -> Any:
+    """A response as it is handed to whoever brings no table: with the labels of its rows, and error bars.
 
     Args:
         part: where the dataset was counted in parts that share nobody, the partition and which part of it this is.
+        labels: the columns of the table in order, and the public ones among them.
     """
-    if promise.strategy is None:
-        return table_of(kind, written(promise, level, response))
-    return measured_release(promise.strategy, level, response[MEASURED], kind, part)
+    if promise.strategy is not None:
+        return measured_release(promise.strategy, level, response[MEASURED], kind, part)
+    order, public = labels
+    columns: dict[str, Any] = {**public, **written(promise, level, response)}
+    table = table_of(kind, {name: columns[name] for name in order or response})
+    radii, after = error_bars(promise, level, tuple(response), len(next(iter(response.values()))), tuple(public))
+    return adapter_of(table).with_columns(table, radii, after)
+
+
+def error_bars(
+    promise: Promise,
+    level: Level,
+    columns: tuple[str, ...],
+    rows: int,
+    public: Sequence[str],
+    confidence: Number = CONFIDENCE,
+) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """The columns of radii of a response, and behind which column each stands.
+
+    A ledger of an older format may hold a column that has such a name; that one has no radius.
+    """
+    radius = promise.radius(level, confidence)
+    after = {
+        name: owner for name, owner in _bars(promise, columns).items() if name not in columns and name not in public
+    }
+    return {name: np.full(rows, radius) for name in after}, after
+
+
+def _bars(promise: Promise, columns: tuple[str, ...]) -> dict[str, str]:
+    """The names of the columns of radii, and behind which column each stands."""
+    if promise.points is not None:
+        return {radius_name(columns): columns[-1]}
+    return {f"{name}_radius": name for name in columns}
+
+
+def check_bars_free(promise: Promise, columns: tuple[str, ...], public: Sequence[str]) -> None:
+    """Check that the columns of radii have names of their own.
+
+    Raises:
+        BadTable: where a column has such a name.
+    """
+    for name in _bars(promise, columns):
+        if name in columns or name in public:
+            raise BadTable(f"the error bars need the name {name!r}", came="a column of that name", remedy="Rename it.")
 
 
 def written(promise: Promise, level: Level, response: Response) -> dict[str, NDArray[Any]]:

@@ -9,6 +9,7 @@ from utmost.errors import LedgerDamaged, Unsupported
 from utmost.exact import Level
 from utmost.ledger.book import Page
 from utmost.ledger.item_rows import ItemNoise, item_release, stored_tags
+from utmost.ledger.labels import Named, stored_labels
 from utmost.ledger.point_paths import PointAnswer, PointPaths
 from utmost.ledger.promise import Promise
 from utmost.ledger.response_noise import DerivedNoise, DrawnNoise, Noise, NoiseByRuns, check_apart
@@ -276,6 +277,14 @@ def stored_blocks(rows: Rows, release: Published, level: Level, seal: Seal) -> I
         if block.size != min(BLOCK, release.rows - (part - response.first) % each * BLOCK):
             raise LedgerDamaged("a block must have all cells", came=block.size, where=f"event {response.event}")
         yield block
+
+
+def labels_of(rows: Rows, release: Published) -> Named:
+    """The columns of a release in order, and its public ones, where the ledger keeps them."""
+    if release.labels is None:
+        return (), {}
+    first = min(release.responses.values(), key=lambda response: response.event)
+    return release.labels.order, stored_labels(rows, first.event, first.first, release.labels)
 
 
 def key_of_level(page: Page, release: Published, level: Level) -> bytes:

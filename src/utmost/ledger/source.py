@@ -40,7 +40,7 @@ from utmost.exact import objects
 from utmost.ledger.key import Key
 from utmost.ledger.promise import Promise
 from utmost.ledger.vault import packed
-from utmost.release.adapters import TableAdapter, adapter_of
+from utmost.release.adapters import Column, TableAdapter, adapter_of
 from utmost.release.columns import check_distinct, integer_column, real_column
 from utmost.release.item_commitment import committed_rows, first_difference
 from utmost.release.table import check_no_copy, check_size, chosen_columns
@@ -73,7 +73,18 @@ class Source:
     @property
     def kind(self) -> str:
         """What kind of table it is, so that a view can be of the same."""
-        return self.adapter.kind(self.table, list(self.columns))
+        return self.adapter.kind(self.table, self.order)
+
+    @property
+    def order(self) -> list[str]:
+        """The columns that are published, released and public ones, in the order of the table."""
+        if not self.public:
+            return list(self.columns)
+        return [name for name in self.adapter.names(self.table) if name in self.columns or name in self.public]
+
+    def labels(self) -> dict[str, Column]:
+        """The public columns, as they are published."""
+        return {name: self.adapter.label(self.table, name) for name in self.public}
 
     def texts(self) -> Mapping[str, list[str]]:
         """The columns beside the released ones whose cells are all text: what a reader takes for the rows' names.
@@ -112,11 +123,15 @@ class Source:
                     remedy="Declare largest=, a public bound on the size of any value there could be.",
                 )
 
-    def with_released(self, released: Mapping[str, NDArray[Any]]) -> Any:
-        """The table that came, with released values in place of the true ones, and no column that is not public."""
+    def with_released(self, released: Mapping[str, NDArray[Any]], after: Mapping[str, str]) -> Any:
+        """The table that came, with released values in place of the true ones, and no column that is not public.
+
+        Args:
+            after: for each column that is new the one behind which it stands.
+        """
         names = self.adapter.names(self.table)
         unsaid = [name for name in names if name not in self.columns and name not in self.public]
-        return self.adapter.with_columns(self.adapter.without(self.table, unsaid), released, {})
+        return self.adapter.with_columns(self.adapter.without(self.table, unsaid), released, after)
 
 
 def read_source(

@@ -11,6 +11,7 @@ from utmost.exact import Level, exact_integer
 from utmost.exact.shown import Shown
 from utmost.ledger.events import Event, check_name
 from utmost.ledger.kept_mechanisms import DRAWN, OFFERED, DrawnAnswers, KeptMechanism, drawn, offered
+from utmost.ledger.labels import Labels
 from utmost.ledger.promise import Promise
 from utmost.ledger.spending import Part, Spending, together
 from utmost.ledger.vault import BLOCK
@@ -61,7 +62,7 @@ class Response:
 
     Attributes:
         event: the number of the event.
-        first: the part with which the response begins; those before it are the commitment.
+        first: the part with which the response begins; before it are commitment, tags and labels.
         parts: how many parts the event has.
         root: the digest of them all.
         seal: 2 where the seal of a block binds the facts about the release, 1 where it binds its place alone.
@@ -95,6 +96,7 @@ class Published(Shown):
         rows_from: where the list of rows comes from, "declared" or "observed".
         part: where the dataset was counted in parts that share nobody: the partition, and which part of it this is.
         items: where the noise is addressed by item, what is known of that; None where it goes by rows.
+        labels: what is known of the public columns that the ledger keeps; None in older ledgers, and where none are.
     """
 
     _shown = ("name", "version", "dataset", "columns", "rows", "levels")
@@ -116,6 +118,7 @@ class Published(Shown):
     rows_from: str = "declared"
     part: Part | None = None
     items: ByItem | None = None
+    labels: Labels | None = None
 
     @property
     def path(self) -> tuple[Level, ...]:
@@ -317,6 +320,7 @@ _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
         "values": (str, type(None)),
         "part": (list, type(None)),
         "items": (dict, type(None)),
+        "labels": (dict, type(None)),
     },
     "answered": _OF_RESPONSE,
     "offered": OFFERED,
@@ -354,9 +358,9 @@ def bound_facts(facts: Mapping[str, Any]) -> bytes:
     """
     about = {name: facts.get(name) for name in _BOUND}
     about["promise"] = {name: facts["promise"].get(name) for name in _BOUND_PROMISE}
-    # Facts of formats 3 and 4, bound where a release has them, so that the seals of older releases hold.
+    # Facts of formats 3 to 5, bound where a release has them, so that the seals of older releases hold.
     later = {name: facts["promise"].get(name) for name in ("strategy", "points")}
-    later |= {name: facts.get(name) for name in ("part", "items")}
+    later |= {name: facts.get(name) for name in ("part", "items", "labels")}
     about |= {name: fact for name, fact in later.items() if fact is not None}
     return sha256(json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
 
@@ -374,7 +378,9 @@ def _opened(state: State, facts: Mapping[str, Any]) -> State:
 
 def _published(facts: Mapping[str, Any], number: int) -> Published:
     items = ByItem.of_facts(facts["items"])
+    labels = Labels.of_facts(facts["labels"], facts["rows"])
     first = 1 if items is None or not items.is_kept else 1 + -(-facts["rows"] // BLOCK)
+    first += 0 if labels is None else labels.parts
     return Published(
         name=facts["name"],
         version=facts["version"],
@@ -394,6 +400,7 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
         rows_from=facts["rows_from"],
         part=None if facts["part"] is None else _part(*facts["part"]),
         items=items,
+        labels=labels,
     )
 
 

@@ -14,7 +14,7 @@ from utmost.ledger.events import START, Event, check_chain, check_name, check_se
 from utmost.ledger.key import Key
 from utmost.ledger.personal_answers import checked_answers
 from utmost.ledger.promise import Promise
-from utmost.ledger.responses import stored_blocks
+from utmost.ledger.responses import labels_of, stored_blocks
 from utmost.ledger.spending import Budget, Spending
 from utmost.ledger.state import Published, State, folded
 from utmost.ledger.store import missing_steps
@@ -178,6 +178,7 @@ def _check_responses(key: Key, page: Page, state: State, release: Published) -> 
     """Digests, seals and lengths of all responses of a release; how many cells they have."""
     if release.items is not None and not release.items.is_kept:
         return 0
+    labels_of(page.rows, release)
     cells = 0
     for at, response in release.responses.items():
         seal = level_seal(key, state.identity, release, at, response.seal, is_sealed=state.is_sealed)

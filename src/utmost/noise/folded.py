@@ -29,6 +29,7 @@ from utmost.noise.quadrature import integer_sum, integral
 _DEPTHS = np.concatenate([np.linspace(0.0, 30.0, 61), np.arange(32.0, 701.0, 4.0)])  # e^-700 is still a normal float
 _LEAST_EPSILON = 3.1e-16  # 700 of its reciprocals still fit int64
 _NEGLIGIBLE = 1e-12
+_LEAST_POWER = 3e-308  # e^-708; below, floats lose digits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +51,7 @@ class Folded:
         """
         powers, width = FloatPowers(level), float(period)
         read = read_cost(cost, width, integers=integers)
+        _check_weights(powers, read, integers=integers)
         return cls(powers, width, read, _last_that_matters(powers, width, read))
 
     @property
@@ -88,6 +90,20 @@ class Folded:
         return list(pairwise(edges))
 
 
+def _check_weights(powers: FloatPowers, cost: ReadCost, *, integers: bool) -> None:
+    """Check that e^-epsilon is a float that can be weighed against errors near 0.
+
+    Below, only integers whose error 1 costs more than error 0 are decided: such an error outweighs all beyond a period.
+    """
+    near = cost(np.array([0.0, 1.0]))
+    if powers.power(np.ones(1, dtype=np.int64))[0] < _LEAST_POWER and not (integers and near[1] > near[0]):
+        raise Unsupported(
+            "a cost given as a function needs an epsilon of at most 708 for each period of the law",
+            came=float(powers.epsilon.high),
+            remedy="Use a moment of integer order.",
+        )
+
+
 def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> int:
     """A k beyond which the terms add less than one part in 10^17, by bounds that use only that the cost never falls.
 
@@ -101,7 +117,7 @@ def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> in
             came=epsilon,
             remedy="Count in larger units, or use a moment of integer order.",
         )
-    k = np.unique(np.ceil(_DEPTHS / epsilon).astype(np.int64))
+    k = np.unique(np.concatenate([np.ceil(_DEPTHS / epsilon).astype(np.int64), np.arange(4)]))
     weights = powers.power(k)
     sizes: NDArray[np.float64] = k * np.float64(period)
     with np.errstate(over="ignore", invalid="ignore"):

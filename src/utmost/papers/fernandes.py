@@ -14,6 +14,14 @@ from utmost.geometry import Vertices, count_kernels, count_vertices, estimate_ke
 from utmost.geometry.kernel_walk import PairCompletions
 from utmost.leakage import Capacity
 from utmost.papers.comparison import Comparison, corrected, equal, extended
+from utmost.papers.fernandes_duality import (
+    appendix,
+    hypers,
+    miracles,
+    nib_on_every_line,
+    type_capacities,
+    utility_sets,
+)
 from utmost.papers.fernandes_figures import figures_1_to_3, figures_6_and_7, kernel_figures
 from utmost.papers.fernandes_theorems import characterisation, optimality
 from utmost.privacy import PrivacyType
@@ -208,8 +216,14 @@ def fernandes(long: bool = False) -> Iterator[Comparison]:
         long: also what takes minutes: the kernels of the line of 7, an estimate for 9 points of the plane.
     """
     yield from figures_1_to_3()
+    yield from hypers()
     yield from characterisation()
+    yield from miracles()
+    yield from utility_sets()
     yield from optimality(long)
+    yield from nib_on_every_line()
+    yield from type_capacities()
     yield from tables(long)
     yield from figures_6_and_7()
     yield from kernel_figures()
+    yield from appendix()

@@ -7,12 +7,12 @@ import numpy as np
 
 from utmost.capacities import capacity
 from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
-from utmost.exact import Array
+from utmost.exact import Array, Surd
 from utmost.geometry import is_kernel, universality, vertices
 from utmost.leakage import hyper, l_uncertainty
 from utmost.papers.comparison import Comparison, corrected, equal, extended
 from utmost.privacy import PrivacyType
-from utmost.spaces import counts, discrete, hamming, losses, priors
+from utmost.spaces import counts, discrete, grid, hamming, losses, priors
 from utmost.spaces.loss_algebra import lifted_loss
 
 HALF = "1/2"
@@ -66,7 +66,14 @@ def figures_1_to_3() -> Iterator[Comparison]:
 
 
 def figures_6_and_7() -> Iterator[Comparison]:
-    """The cube looks like a line along the path that the paper colours."""
+    """Points of the plane, and the path of the cube that the paper colours, along which it looks like a line."""
+    plane = grid(3, 3)
+    steps = [(abs(i // 3 - j // 3), abs(i % 3 - j % 3)) for i in range(9) for j in range(9)]
+    known = [Surd.sqrt(a * a + b * b).simplified() for a, b in steps]
+    found = [plane.length(i, j) for i in range(9) for j in range(9)]
+    apart = sorted({a * a + b * b for a, b in steps})
+    text = f"{len(found)} distances, roots of {', '.join(map(str, apart))}"
+    yield equal("Figure 6", "distances on the 2x2 grid", known, found, shown=("Euclidean", text))
     cube = hamming(3)
     along = cube.restrict(PATH).distances.tolist()
     straight = along == counts(3).distances.tolist()

@@ -1,4 +1,4 @@
-"""Geng and Viswanath (2012): Theorems 4, 6, 8, 11 and 12, Corollaries 5 and 7, Figure 2, and the heuristic gamma."""
+"""Geng and Viswanath (2012), whole; here Theorems 4, 6, 8, 11 and 12, Corollaries 5 and 7, Figure 2, the heuristic."""
 
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -16,6 +16,8 @@ from utmost.noise import (
 )
 from utmost.noise.staircase import heuristic_gamma, optimal_gamma
 from utmost.papers.comparison import Comparison, corrected, equal, extended, rounded
+from utmost.papers.geng_figures import corollary_9, densities, hypotheses, theorem_13
+from utmost.papers.geng_lemmas import appendices
 
 LEVELS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 DIGITS = 11
@@ -23,14 +25,19 @@ DIGITS = 11
 
 def geng() -> Iterator[Comparison]:
     """Every comparison, in the order of the paper."""
+    yield from hypotheses()
+    yield from densities()
     yield from figure_2()
     yield from theorem_4()
     yield from corollary_5()
     yield from theorem_6()
     yield from corollary_7()
     yield from theorem_8()
+    yield from corollary_9()
     yield from heuristic()
     yield from discrete_rows()
+    yield from theorem_13()
+    yield from appendices()
 
 
 def figure_2() -> Iterator[Comparison]:

@@ -1,4 +1,4 @@
-"""Ghosh, Roughgarden and Sundararajan (2009): Example 2.2, Figures 2 to 5, section 6, and the theorem itself."""
+"""Ghosh, Roughgarden and Sundararajan (2009): examples, Figures 2 to 5, section 6, and the theorem itself."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -26,6 +26,7 @@ from utmost.design import (
 from utmost.design.beyond_oblivious import CountQuery
 from utmost.noise import Geometric
 from utmost.papers.comparison import Comparison, corrected, equal, extended, rounded
+from utmost.papers.ghosh_lemmas import lemma_6_4, steps_of_the_proof
 from utmost.privacy import PrivacyType
 from utmost.programs import farkas_gap
 from utmost.spaces import Consumer, counts, losses, priors
@@ -60,13 +61,31 @@ STRAY_LOSS = (("0", "3/4", "3/4"), ("1", "0", "1"), ("2", "1", "0"))
 
 def ghosh() -> Iterator[Comparison]:
     """Every comparison, in the order of the paper."""
+    yield example_2_1()
     yield from example_2_2()
     yield from figures_2_and_3()
     yield from theorem_3_1()
+    yield from steps_of_the_proof()
     yield from lemmas()
     yield from section_6_1()
     yield from proposition_6_2()
     yield from theorem_6_3()
+    yield lemma_6_4()
+
+
+def example_2_1() -> Comparison:
+    """The geometric mechanism: its probabilities, and the level that they keep and no less."""
+    cases = [(a, z) for a in ALPHAS for z in range(-9, 10)]
+    law = {a: Geometric(alpha=a) for a in ALPHAS}
+    right = sum(law[a].pmf(z) == (1 - a) / (1 + a) * a ** abs(z) for a, z in cases)
+    ratios = {a: min(law[a].pmf(z + 1) / law[a].pmf(z) for z in range(-9, 9)) for a in ALPHAS}
+    return equal(
+        "Example 2.1",
+        "P(Z = z), and the least ratio of neighbours",
+        (len(cases), list(ALPHAS)),
+        (right, list(ratios.values())),
+        shown=("(1-alpha)/(1+alpha) alpha^|z|, alpha", f"the same, exactly, at {right} of {len(cases)} places; alpha"),
+    )
 
 
 def example_2_2() -> Iterator[Comparison]:
@@ -119,9 +138,11 @@ def figures_2_and_3() -> Iterator[Comparison]:
     signs = "\n".join(" ".join(SIGNS[entry] for entry in row) for row in pattern.tolist())
     yield equal("Figure 3", "the constraint matrix", FIGURE_3, signs)
     failing = [check.lemma for check in check_lemmas(pattern) if not check.holds]
-    yield equal("Lemmas 5.4 to 5.9", "fail on Figure 3", [], failing, shown=("none", ", ".join(failing) or "none"))
+    yield equal(
+        "Figure 3", "which of Lemmas 5.4 to 5.9 fail on it", [], failing, shown=("none", ", ".join(failing) or "none")
+    )
     actions = remap_of_vertex(X, "1/2").actions.tolist()
-    yield equal("Lemma 5.11", "the remap built from Figure 3", [0, 2, 2, 3, 4, 5], actions)
+    yield equal("Figure 3", "the remap built from it by Lemma 5.11", [0, 2, 2, 3, 4, 5], actions)
 
 
 def theorem_3_1() -> Iterator[Comparison]:

@@ -1,4 +1,4 @@
-"""Koufogiannis, Han and Pappas (2015): Proposition 7, Theorems 9 to 12, equations 12 to 39 and Algorithm 1."""
+"""Koufogiannis, Han and Pappas (2015), whole: Proposition 7, Theorems 9 to 12, (12) to (39) and Algorithm 1 here."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -26,6 +26,7 @@ from utmost.gradual import (
 from utmost.noise import Geometric, Laplace, Staircase, costs
 from utmost.papers.comparison import Comparison, corrected, equal, extended, rounded
 from utmost.papers.koufogiannis_applications import applications
+from utmost.papers.koufogiannis_market import figure_2, market, networks, rules, theorem_1
 from utmost.privacy import smallest_epsilon
 from utmost.spaces import discrete
 
@@ -34,9 +35,13 @@ DIGITS = 11
 
 
 def background() -> Iterator[Comparison]:
-    """Every comparison, in the order of the paper."""
+    """Section 2, in the order of the paper."""
+    yield from theorem_1()
+    yield from rules()
     yield from proposition_7()
     yield from theorem_9()
+    yield from figure_2()
+    yield from market()
 
 
 def proposition_7() -> Iterator[Comparison]:
@@ -99,6 +104,7 @@ def koufogiannis() -> Iterator[Comparison]:
     yield from theorems_11_and_12()
     yield from the_process()
     yield from applications()
+    yield from networks()
 
 
 def theorem_10() -> Iterator[Comparison]:

@@ -11,11 +11,13 @@ and no smaller level than 2 artanh(confidence) / m can do. The search starts the
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from utmost.errors import Infeasible, OutOfRange
 from utmost.exact import Number, checked, exact
 from utmost.exact.numbers import first_integer
+from utmost.noise import DiscreteStaircase
 from utmost.privacy.unit import Unit, read_unit
 from utmost.release.plan import Plan, plan_release
 
@@ -41,10 +43,12 @@ def epsilon_for(
     """The least epsilon, to ``digits`` significant digits, at which a release's error bar is at most ``radius``.
 
     The error bar is read off the very plan that `release_table` would follow, so it is met and not only nearly met.
-    The optimal staircase makes the error bar jump up where its step changes, so where there are few steps every
-    decimal from the lower bound on is tried. Elsewhere the search bisects: the answer meets the radius, and is the
-    least if the error bar never rises with epsilon. So it is for geometric and Laplace noise; for staircases on the
-    reals, or of more than a thousand steps, it is not proved.
+    The optimal staircase makes the error bar jump up where its step changes. While the step stays, a larger epsilon
+    moves mass inwards (the ratio of two such laws falls with the size of the noise), so the error bar does not rise: so
+    where there are few steps, one interval of a step after the other is bisected. That the step never grows with
+    epsilon is known for |x|, by its closed form, and supposed for other costs. Elsewhere the search bisects: the answer
+    meets the radius, and is the least if the error bar never rises with epsilon. So it is for geometric and Laplace
+    noise; for staircases on the reals, or of more than a thousand steps, it is not proved.
 
     Args:
         radius: the wanted distance between released and true cell, >= 0; > 0 on the reals.
@@ -68,17 +72,19 @@ def epsilon_for(
     check_digits(digits)
     protected = read_unit(unit, sensitivity, cells, neighbours, needs=("sensitivity",))
 
-    def plan(epsilon: Fraction) -> Plan:
-        return plan_release(epsilon, unit=protected, confidence=confidence, **promise)
+    @cache
+    def plan(place: int) -> Plan:
+        return plan_release(_decimal(place, digits), unit=protected, confidence=confidence, **promise)
 
     def is_met(place: int) -> bool:
-        return Fraction(plan(_decimal(place, digits)).radius) <= wanted
+        return Fraction(plan(place).radius) <= wanted
 
-    sample = plan(Fraction(1))
+    sample = plan_release(Fraction(1), unit=protected, confidence=confidence, **promise)
     first = _place(_lower_bound(sample, wanted), digits)
     last = _place(_LARGEST * sample.unit.charged, digits)
-    search = _first if _few_steps(sample) else _bisected
-    return _decimal(search(first, last, is_met), digits)
+    if not _few_steps(sample):
+        return _decimal(_bisected(first, last, is_met), digits)
+    return _decimal(_by_steps(first, last, is_met, lambda place: _step_of(plan(place))), digits)
 
 
 def _lower_bound(plan: Plan, wanted: Fraction) -> float:
@@ -114,11 +120,33 @@ def _few_steps(plan: Plan) -> bool:
     return plan.law.numbers == "integers" and 1 < plan.unit.sensitivity <= _FEW_STEPS
 
 
-def _first(first: int, last: int, is_met: Callable[[int], bool]) -> int:
-    for place in range(first, last + 1):
+def _step_of(plan: Plan) -> int:
+    law = plan.law
+    return law.step if isinstance(law, DiscreteStaircase) else 1
+
+
+def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callable[[int], int]) -> int:
+    """The first place where a condition holds that holds on while a step stays, for a step that never grows."""
+    place = first
+    while place <= last:
         if is_met(place):
             return place
+        end = _last_alike(place, last, step)
+        if is_met(end):
+            return first_integer(place, end, is_met)
+        place = end + 1
     raise _infeasible()
+
+
+def _last_alike(place: int, last: int, step: Callable[[int], int]) -> int:
+    """The last place up to ``last`` with the step of this one, for a step that does not come back."""
+    here, end, stride = step(place), place, 1
+    while end < last:
+        far = min(end + stride, last)
+        if step(far) != here:
+            return first_integer(end, far, lambda at: step(at) != here) - 1
+        end, stride = far, 2 * stride
+    return end
 
 
 def _bisected(first: int, last: int, is_met: Callable[[int], bool]) -> int:

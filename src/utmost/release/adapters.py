@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from itertools import islice
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,6 +28,9 @@ class TableAdapter(Protocol):
 
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         """One column, or its first ``most`` cells: a NumPy array, or a list whose missing cells are None."""
+
+    def label(self, table: Any, name: str) -> Column:
+        """One public column, cell for cell as it is published."""
 
     def place(self, table: Any, row: int) -> str:
         """How a user finds the row with this position, counted from 0."""
@@ -54,27 +58,37 @@ class _Columns:
     def names(self, table: Any) -> list[str]:
         for name, column in table.items():
             check_column(column, name)
-        lengths = {name: len(column) for name, column in table.items()}
+        names = list(map(named, table))
+        lengths = dict(zip(names, map(len, table.values()), strict=True))
         if len(set(lengths.values())) > 1:
             raise BadTable("all columns must have the same number of rows", came=str(lengths))
-        return list(table)
+        if len(lengths) < len(names):
+            raise BadTable("column names must be distinct", came="one name twice")
+        return names
 
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
-        column: Column = table[name]
+        column: Column = table[_own_name(table, name)]
         return column if most is None else list(islice(column, most))
+
+    def label(self, table: Any, name: str) -> Column:
+        return self.column(table, name)
 
     def place(self, table: Any, row: int) -> str:
         return f"row {row + 1} (index {row})"
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
-        order = in_order(list(table), after)
-        return {name: _like(columns[name], table.get(name)) if name in columns else table[name] for name in order}
+        own = {named(name): name for name in table}
+        made = {}
+        for name in in_order(list(own), after):
+            known = own.get(name, name)
+            made[known] = _like(columns[name], table.get(known)) if name in columns else table[known]
+        return made
 
     def without(self, table: Any, names: Sequence[str]) -> Any:
-        return {name: column for name, column in table.items() if name not in names}
+        return {name: column for name, column in table.items() if named(name) not in names}
 
     def kind(self, table: Any, names: Sequence[str]) -> str:
-        marks = "".join("a" if isinstance(table[name], np.ndarray) else "l" for name in names)
+        marks = "".join("a" if isinstance(table[_own_name(table, name)], np.ndarray) else "l" for name in names)
         return f"columns:{marks}"
 
     def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
@@ -83,6 +97,20 @@ class _Columns:
             return None
         arrays = {name: np.asarray(column) for name, column in columns.items()}
         return {name: a if mark == "a" else a.tolist() for mark, (name, a) in zip(marks, arrays.items(), strict=True)}
+
+
+def named(name: Any) -> str:
+    """The name of a column as text: a year as its digits, the pair of names of a crosstab with a comma.
+
+    >>> named(2020), named(("men", "admitted"))
+    ('2020', 'men, admitted')
+    """
+    return ", ".join(map(named, name)) if isinstance(name, tuple) else str(name)
+
+
+def _own_name(table: Mapping[Any, Any], name: str) -> Any:
+    """The key of a dict that this is the text of."""
+    return name if name in table else next((own for own in table if named(own) == name), name)
 
 
 _adapters: list[TableAdapter] = [_Columns()]
@@ -116,6 +144,20 @@ def adapter_of(table: Any) -> TableAdapter:
         came=type(table).__name__,
         remedy='Pass {"name": [values]}, a pandas, Polars or Arrow table, or a table read from a file.',
     )
+
+
+def brought(table: Any) -> Any:
+    """The table that a caller brings: a path as the file's table, a reader of Arrow batches read, any other as it is.
+
+    >>> brought({"n": [1]})
+    {'n': [1]}
+    """
+    if isinstance(table, Path):
+        files = import_module("utmost.tables.files")
+        return files.brought(table) if table.is_dir() else files.read(table)
+    if type(table).__name__ == "RecordBatchReader" and type(table).__module__.startswith("pyarrow"):
+        return table.read_all()
+    return table
 
 
 _ENGINES = ("polars", "duckdb", "_duckdb", "pyspark", "narwhals")

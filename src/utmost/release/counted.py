@@ -11,7 +11,7 @@ from utmost.errors import BadTable, OutOfRange
 from utmost.exact import Number, checked_parts, frozen
 from utmost.exact.shown import Shown
 from utmost.privacy.unit import Unit, read_unit
-from utmost.release.adapters import table_of
+from utmost.release.adapters import brought, table_of
 from utmost.workloads import Domain, Family, Strategy
 from utmost.workloads.sums_and_differences import PairAxis
 
@@ -143,7 +143,7 @@ class Laid:
         """
         if not isinstance(table, CountedTable):
             said = read_unit(unit, sensitivity, cells, neighbours)
-            return cls(table, () if columns is None else columns, public, (), said)
+            return cls(brought(table), () if columns is None else columns, public, (), said)
         names = ("count",) if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
         if len(names) != 1:
             raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")

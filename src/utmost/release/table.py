@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
-from numbers import Real
+from importlib import import_module
+from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -16,7 +18,7 @@ from utmost.exact.shown import Shown
 from utmost.noise import Law
 from utmost.noise.costs import Cost
 from utmost.privacy.unit import Unit
-from utmost.release.adapters import Column, TableAdapter, adapter_of, check_there, engine_door
+from utmost.release.adapters import Column, TableAdapter, adapter_of, check_there, engine_door, named
 from utmost.release.columns import check_distinct, integer_column, real_column
 from utmost.release.counted import Laid
 from utmost.release.plan import Plan, plan_release, warn_of_level, warn_of_rows
@@ -76,6 +78,23 @@ class TableRelease(Shown):
         """
         later = self.table is None or engine_door(self.table) is not None
         return self.said(None if later else cells_digest(self.table))
+
+    def save(self, path: Path | str, *, format: str | None = None, sign: Path | None = None) -> dict[str, Any]:
+        """Write the table and, beside it, its statement as ``path`` and ".json": both appear, or none.
+
+        Args:
+            path: the table's file: .csv, .tsv, .jsonl (each also with .gz), .feather or .parquet.
+            format: "csv", "tsv", "jsonl", "feather" or "parquet", where the ending does not say it.
+            sign: a file with the Ed25519 key that signs the statement.
+
+        Returns:
+            The statement, with the digest of the file.
+
+        Raises:
+            Unsupported: where one of the files exists, for another ending, and for a rehearsal.
+        """
+        found: dict[str, Any] = import_module("utmost.documents.saved_tables").save(self, Path(path), format, sign)
+        return found
 
     def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
         """The statement, with the digest of the table as it is published."""
@@ -411,12 +430,19 @@ def _same(cell: Any, value: Any) -> bool:
 
 
 def _listed(names: str | Sequence[str], where: str) -> tuple[str, ...]:
-    listed = (names,) if isinstance(names, str) else tuple(names) if hasattr(names, "__iter__") else (None,)
+    if isinstance(names, str | int) and not isinstance(names, bool):
+        names = (str(names),)
+    listed = tuple(map(_as_text, names)) if hasattr(names, "__iter__") else (None,)
     if not all(isinstance(name, str) and name for name in listed):
         remedy = 'Pass columns=["n"], say.' if where == "columns" else f'Pass {where}=["name"], say.'
         required = "columns must name at least one column" if where == "columns" else f"{where} must name columns"
         raise OutOfRange(required, came=names, remedy=remedy)
-    return listed  # type: ignore[return-value]
+    return listed
+
+
+def _as_text(name: Any) -> Any:
+    """The name of a column as text, where it is an integer or a tuple of names; anything else as it is."""
+    return named(name) if isinstance(name, Integral | tuple) and not isinstance(name, bool) else name
 
 
 def check_radii_free(chosen: tuple[str, ...], names: tuple[str, ...]) -> None:

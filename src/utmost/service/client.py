@@ -304,7 +304,10 @@ def _table(found: Mapping[str, Any], brought: Any) -> Any:
     adapter = adapter_of(brought)
     gone = [name for name in adapter.names(brought) if str(name) not in made]
     kept = adapter.without(brought, gone)
-    return adapter.with_columns(kept, {name: made[str(name)] for name in adapter.names(kept)}, {})
+    names, order = adapter.names(kept), list(made)
+    # A radius that the service added stands behind the column before it.
+    after = {name: order[order.index(name) - 1] for name in order[1:] if name not in names}
+    return adapter.with_columns(kept, made, after)
 
 
 def _part(name: object) -> str:

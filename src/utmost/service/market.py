@@ -20,7 +20,8 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.errors import NotAllowed, OutOfRange
-from utmost.exact import Level, Number, exact, level
+from utmost.exact import Level, Number
+from utmost.gradual import read_prices, step_price
 from utmost.release.statements import level_of_text, level_text
 
 _LARGEST = 10**100
@@ -69,8 +70,8 @@ class Offer:
         >>> offer.step(None, level(1)), offer.step(level("1/4"), level(1)), offer.step(level(1), level("1/4"))
         (Fraction(35, 1), Fraction(25, 1), Fraction(0, 1))
         """
-        had = max((price for offered, price in self.prices if held is not None and not offered > held), default=0)
-        return max(Fraction(0), self.price(to) - had)
+        self.price(to)
+        return step_price(dict(self.prices), held, to)
 
     def kept(self) -> dict[str, Any]:
         """The offer as JSON."""
@@ -91,18 +92,10 @@ def read_offer(name: str, release: str, version: int, prices: Mapping[Any, Numbe
     Raises:
         OutOfRange: for no level, a negative price, or one that falls as the level grows.
     """
-    read = sorted((level(at), exact(price, "price")) for at, price in prices.items())
-    if not read:
-        raise OutOfRange("an offer must have a level", came="none", where="prices")
-    if len({at for at, _ in read}) < len(read):
-        raise OutOfRange("a level must have one price", where="prices")
-    worth = [price for _, price in read]
-    if any(max(price.numerator, price.denominator) > _LARGEST for price in worth):
+    read = read_prices(prices)
+    if any(max(price.numerator, price.denominator) > _LARGEST for price in read.values()):
         raise OutOfRange("a price must be written in at most 100 digits", where="prices")
-    if worth[0] < 0 or worth != sorted(worth):
-        remedy = "Else whoever wants a level would buy a larger one, and everything it says of smaller ones, for less."
-        raise OutOfRange("prices must not be negative, nor fall as the level grows", where="prices", remedy=remedy)
-    return Offer(name, release, version, tuple(read), currency)
+    return Offer(name, release, version, tuple(read.items()), currency)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def view_answer(view: View) -> dict[str, Any]:
     if isinstance(view.table, WorkloadRelease):
         return found | table_answer(view.table)
     there = columns(view.table)
-    public = tuple(name for name in there if name not in view.release.columns)
+    public = tuple(name for name in there if name in view.release.public)
     said = _said(view.release.promise, view.level, view.release.columns, public, *_rows(view.release))
     return found | {"columns": there, "statement": said | {"table": plain(cells_digest(view.table))}}
 

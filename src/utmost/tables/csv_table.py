@@ -18,6 +18,7 @@ from utmost.release.adapters import Column
 from utmost.release.digits import Bytes, Places, digits, joined
 from utmost.sampling.item_words import Identifiers
 from utmost.tables.csv_blocks import CsvBlock, Unlike, read_blocks
+from utmost.tables.text_files import TextFile
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 _LARGEST = np.iinfo(np.int64).max
@@ -59,7 +60,7 @@ def read(path: Path | str) -> CsvTable:
         BadTable: for a file that is empty or no UTF-8 text, a column without a name or with another's, and a row
             with more or fewer cells than the header.
     """
-    path = path if isinstance(path, Path) else Path(path)
+    path = TextFile.of(path if isinstance(path, Path) else Path(path))
     found = records(path)
     _, header = next(found, (1, []))
     _check_header(header, path)
@@ -149,6 +150,13 @@ class _CsvAdapter:
         if table.in_blocks and most is None:
             return _one_column([_integers_or_cells(block, at) for block in _blocks(table)])
         return _one_column([[_number(record[at]) for record in islice(_body(table), most)]])
+
+    def label(self, table: CsvTable, name: str) -> Column:
+        """The cells as the file spells them."""
+        if name in table.laid:
+            return table.laid[name]
+        at = table.header.index(name)
+        return [record[at] for record in _body(table)]
 
     def place(self, table: CsvTable, row: int) -> str:
         found = records(table.path)
@@ -302,7 +310,9 @@ def records(path: Path) -> Iterator[tuple[int, list[str]]]:
         except UnicodeDecodeError as error:
             # The codec's own words quote a byte, and where it stands in some buffer.
             came = f"bytes of another encoding ({error.reason})"
-            raise BadTable("a CSV file must be UTF-8 text", came=came, where=f"{path}, after line {start}") from None
+            remedy = "Or name its encoding: --encoding cp1252, say."
+            where = f"{path}, after line {start}"
+            raise BadTable("a CSV file must be UTF-8 text", came=came, where=where, remedy=remedy) from None
         except csv.Error as error:
             raise BadTable("a CSV file must be well formed", came=str(error), where=f"{path}, line {start}") from None
 
@@ -317,7 +327,7 @@ def _rows_counted(found: Iterator[tuple[int, list[str]]], width: int, path: Path
                 f"every row must have {width} cells",
                 came=f"{len(record)} cells",
                 where=f"{path}, {_place(rows - 1, line)}",
-                remedy="Quote cells that hold the separator or a line break.",
+                remedy="Quote cells that hold the separator or a line break; or name the separator: --separator.",
             )
     return rows
 
@@ -347,7 +357,8 @@ def numbers_of(texts: Iterable[str]) -> list[Any]:
 
 def delimiter_of(path: Path) -> str:
     """What separates the cells of a file with this name."""
-    return "\t" if path.suffix == ".tsv" else ","
+    said = path.separator if isinstance(path, TextFile) else None
+    return said or ("\t" if path.suffix == ".tsv" else ",")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, Unsupported
 from utmost.release import adapters
 from utmost.release.adapters import Column
+from utmost.tables import pandas_frames
 from utmost.tables.extra import extra
+
+_BATCH = "/batch"
+"""What the kind of a record batch ends in."""
 
 
 def read(frame: Any, name: str) -> Column:
@@ -48,6 +52,7 @@ def write(frame: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -
 
 def register() -> None:
     """Let dataframes into releases; narwhals is imported when the first one comes."""
+    pandas_frames.register()
     adapters.register(_DataframeAdapter())
 
 
@@ -76,26 +81,37 @@ class _DataframeAdapter:
         column = _eager(table).get_column(name)
         return _cells(column if most is None else column.head(most))
 
+    def label(self, table: Any, name: str) -> Column:
+        return self.column(table, name)
+
     def place(self, table: Any, row: int) -> str:
         return f"row {row + 1} (index {row})"
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
-        return write(table, columns, after)
+        return _as_came(table, write(table, columns, after))
 
     def without(self, table: Any, names: Sequence[str]) -> Any:
-        return _bare(_eager(table).drop(*names).to_native())
+        return _as_came(table, _bare(_eager(table).drop(*names).to_native()))
 
     def kind(self, table: Any, names: Sequence[str]) -> str:
-        return f"dataframe:{_eager(table).implementation.value}"
+        kind = f"dataframe:{_eager(table).implementation.value}"
+        return f"{kind}{_BATCH}" if _is_batch(table) else kind
 
     def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
-        adapter, _, library = kind.partition(":")
+        whole = kind.removesuffix(_BATCH)
+        adapter, _, library = whole.partition(":")
         if adapter != "dataframe" or find_spec("narwhals") is None or find_spec(library) is None:
             return None
         nw = _narwhals()
         backend = nw.Implementation.from_string(library)
-        series = [_series(name, np.asarray(column), backend) for name, column in columns.items()]
-        return nw.from_dict({one.name: one for one in series}, backend=backend).to_native()
+        series = [
+            nw.new_series(name, column, backend=backend)
+            if isinstance(column, list)
+            else _series(name, np.asarray(column), backend)
+            for name, column in columns.items()
+        ]
+        made = nw.from_dict({one.name: one for one in series}, backend=backend).to_native()
+        return made if whole == kind else _batch_of(made)
 
 
 def _eager(table: Any) -> Any:
@@ -111,26 +127,48 @@ def through_narwhals(table: Any, **options: bool) -> Any:
     """
     nw = _narwhals()
     try:
-        return nw.from_native(table, **options)
+        return nw.from_native(_as_frame(table), **options)
     except nw.exceptions.DuplicateError:
         raise BadTable("column names must be distinct", came="one name twice") from None
 
 
 def _check_index(table: Any) -> None:
-    """Names of rows are published with them, so they must be a column, which can be declared public.
+    """Names of rows are published with them; of frames that only resemble those of pandas they must be a column.
 
     Raises:
-        BadTable: for a dataframe whose rows have names other than 0, 1, 2, ...
+        BadTable: for such a frame whose rows have names other than 0, 1, 2, ...
     """
     index = getattr(table, "index", None)
     if index is None or not _eager(table).implementation.is_pandas_like():
         return
     if list(index) != list(range(len(index))):
-        raise BadTable(
-            "the rows of a dataframe must be numbered 0, 1, 2, ...",
-            came="an index of their own",
-            remedy="Call reset_index() to make the index a column, or reset_index(drop=True) to leave it out.",
-        )
+        remedy = "Call reset_index() to make the index a column, or reset_index(drop=True) to leave it out."
+        raise BadTable("the rows must be numbered 0, 1, 2, ...", came="an index of their own", remedy=remedy)
+
+
+def _as_frame(table: Any) -> Any:
+    """An Arrow record batch as a table, and a Polars series as a frame of one column; anything else as it is."""
+    if _is_batch(table):
+        return extra("pyarrow", "tables").Table.from_batches([table])
+    if type(table).__module__.startswith("polars.series") and hasattr(table, "to_frame"):
+        return table.to_frame(table.name or "value")
+    return table
+
+
+def _is_batch(table: Any) -> bool:
+    return type(table).__name__ == "RecordBatch" and type(table).__module__.startswith("pyarrow")
+
+
+def _as_came(table: Any, made: Any) -> Any:
+    """What was made of a table, as a record batch where that was one."""
+    return _batch_of(made) if _is_batch(table) else made
+
+
+def _batch_of(table: Any) -> Any:
+    """An Arrow table as one record batch."""
+    whole = table.combine_chunks()
+    arrays = [column.chunk(0) for column in whole.columns]
+    return extra("pyarrow", "tables").RecordBatch.from_arrays(arrays, schema=whole.schema)
 
 
 def _bare(table: Any) -> Any:

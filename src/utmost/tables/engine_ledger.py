@@ -14,6 +14,7 @@ from utmost.errors import BadTable, UnknownRelease, Unsupported
 from utmost.exact import Level
 from utmost.ledger.item_ledger import ItemLedger
 from utmost.ledger.promise import Promise
+from utmost.ledger.requests import CONFIDENCE
 from utmost.ledger.state import Published
 from utmost.release.adapters import check_there
 from utmost.release.counted import Laid
@@ -79,7 +80,7 @@ def publish_frame(
         **lattice,
         **asks,
     )
-    return frame.noised(release, None)
+    return frame.noised(release, promise.radius(at, CONFIDENCE))
 
 
 def relax_frame(
@@ -95,9 +96,16 @@ def relax_frame(
     """
     known = known_by_item(items, name, version)
     frame = _frame_again(known, table)
+<<<<<<< HEAD
     committed = _committed_again(items, known, frame, table_at)
     release = items.relax(name, committed, epsilon=at, version=known.version)
     return frame.noised(release, None, responses_of if table_at is None else Moving(table_at, at))
+=======
+    key = items.commitment_key(name, version=known.version)
+    committed = _committed(frame, key, frame.checked_rows())
+    release = items.relax(name, committed, epsilon=at, version=known.version)
+    return frame.noised(release, known.promise.radius(at, CONFIDENCE))
+>>>>>>> main
 
 
 def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Level, version: int | None) -> Any:
@@ -113,7 +121,7 @@ def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Le
     known = known_by_item(items, name, version)
     frame = checked_responses(items, known, table, table_at)
     release = items.view(name, epsilon=at, version=known.version)
-    return frame.noised(release, None, Moving(table_at, at))
+    return frame.noised(release, known.promise.radius(at, CONFIDENCE), Moving(table_at, at))
 
 
 def checked_responses(items: ItemLedger, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
@@ -165,11 +173,14 @@ def known_by_item(items: ItemLedger, name: str, version: int | None) -> Publishe
 def _frame_again(known: Published, table: Any) -> ReleasableFrame:
     """A frame that is brought again: what was neither released nor public is left out."""
     assert known.items is not None
-    names = engine_frame(table).schema().names
+    brought = engine_frame(table)
+    names = brought.schema().names
     check_there((*known.items.identifiers, *known.columns), names)
     public = [name for name in names if name in known.public]
+    wanted = (*known.items.identifiers, *known.columns, *public)
+    names = [name for name in names if name in wanted]
     drop = [name for name in names if name not in (*known.columns, *public)]
-    laid = Laid(table, known.columns, public, (), known.promise.unit)
+    laid = Laid(brought.select(names).native, known.columns, public, (), known.promise.unit)
     return ReleasableFrame.of(laid, drop=drop, id_column=known.items.identifiers, numbers=known.promise.numbers)
 
 

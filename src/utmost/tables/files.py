@@ -1,22 +1,26 @@
 """Table files by their ending: which reader a path goes to."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import gzip
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
 from utmost.errors import Unsupported
-from utmost.tables import csv_table, parquet
+from utmost.tables import csv_table, parquet, table_formats
 from utmost.tables.csv_table import CsvPieces, CsvTable, Piece
 from utmost.tables.engines import engine_frame, is_engine_frame
 from utmost.tables.parquet_pieces import ParquetPieces
 from utmost.tables.streamed import FilePieces, StreamedTable
+from utmost.tables.text_files import GZ, TextFile
 
 PARQUET = (".parquet", ".pq")
 TEXT = (".csv", ".tsv", ".txt", "")
+JSON_LINES = (".jsonl", ".ndjson")
+FEATHER = (".feather", ".arrow", ".ipc")
+FORMATS = {"csv": ".csv", "tsv": ".tsv", "jsonl": ".jsonl", "feather": ".feather", "parquet": ".parquet"}
+"""Formats by name, each with the ending that stands for it."""
 
 LARGE = 1 << 27
 """Files of so many bytes are read a piece at a time, and not into memory."""
@@ -26,21 +30,36 @@ Watch = Callable[[Iterable[Piece], int], Iterator[Piece]]
 
 
 def read(path: Path) -> Any:
-    """The table in the file, checked.
+    """The table in the file, checked; text may be compressed, as "counts.csv.gz".
 
     Raises:
         Unsupported: for an ending that no reader knows, and where a package is missing.
         BadTable: for a file that is no such table.
     """
-    if path.suffix.lower() in PARQUET:
+    ending = ending_of(path)
+    if ending in PARQUET:
         parquet.register()
         return parquet.read(path)
-    if path.suffix.lower() not in TEXT:
-        raise Unsupported(
-            "a table file must end in .csv, .tsv or .parquet", came=path.name, remedy="Convert it to CSV or Parquet."
-        )
+    if ending in FEATHER:
+        return table_formats.read_feather(path)
+    if ending in JSON_LINES:
+        return table_formats.read_json_lines(TextFile.of(path))
+    if ending not in TEXT:
+        wanted = ", ".join(FORMATS.values())
+        remedy = "Convert it to CSV or Parquet."
+        raise Unsupported(f"a table file must end in one of {wanted}", came=path.name, remedy=remedy)
     csv_table.register()
     return csv_table.read(path)
+
+
+def ending_of(path: Path) -> str:
+    """The ending that says how a table is written: that before ".gz", where it is compressed.
+
+    >>> ending_of(Path("counts.csv.gz")), ending_of(Path("counts.parquet"))
+    ('.csv', '.parquet')
+    """
+    suffix = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if suffix == GZ else suffix
 
 
 def streamed(path: Path) -> FilePieces | None:
@@ -51,7 +70,7 @@ def streamed(path: Path) -> FilePieces | None:
     """
     if path.is_dir():
         return ParquetPieces.of(path)
-    if path.suffix.lower() in (*PARQUET, *TEXT) and path.is_file() and path.stat().st_size >= LARGE:
+    if ending_of(path) in (*PARQUET, *TEXT) and path.is_file() and path.stat().st_size >= LARGE:
         if path.suffix.lower() in PARQUET:
             return ParquetPieces.of(path)
         return CsvPieces(csv_table.read(path))
@@ -71,17 +90,34 @@ def brought(path: Path) -> Any:
 
 
 def write(table: Any, file: BinaryIO, path: Path, watch: Watch | None = None) -> None:
-    """Write the table into an open file that will have this name."""
+    """Write the table into an open file that will have this name, in the format that its ending says."""
+    if path.suffix.lower() == GZ and ending_of(path) not in (*PARQUET, *FEATHER):
+        with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
+            return write(table, packed, path.with_suffix(""), watch)  # type: ignore[arg-type]
+    ending = ending_of(path)
     if isinstance(table, StreamedTable):
         written = table.written(file)
         _write_pieces(written if watch is None else watch(written, table.rows), file)
-    elif is_engine_frame(table) and path.suffix.lower() in PARQUET:
+    elif is_engine_frame(table) and ending in PARQUET:
         frame = engine_frame(table)
         parquet.write_batches(frame.schema(), frame.batches(), file)
-    elif path.suffix.lower() in PARQUET:
+    elif ending in PARQUET:
         parquet.write(table, file)
+    elif ending in FEATHER:
+        table_formats.write_feather(table, file)
+    elif ending in JSON_LINES:
+        columns_of = table_formats.as_columns(table)
+        made = table_formats.write_json_lines(list(columns_of), zip(*columns_of.values(), strict=True))
+        _write_pieces(made if watch is None else watch(made, _rows(table)[2]), file)
     else:
-        write_text(table, file, csv_table.delimiter_of(path), watch)
+        write_text(table, file, separator_for(table, path), watch)
+
+
+def separator_for(table: Any, path: Path) -> str:
+    """What separates cells in a file of this name: what separated them in the file that was read, but tabs in .tsv."""
+    if isinstance(table, CsvTable) and path.suffix.lower() != ".tsv" and isinstance(table.path, TextFile):
+        return csv_table.delimiter_of(table.path)
+    return csv_table.delimiter_of(path)
 
 
 def write_text(table: Any, file: BinaryIO, delimiter: str = ",", watch: Watch | None = None) -> None:
@@ -101,14 +137,7 @@ def write_rows(names: list[str], rows: Iterable[list[str]], file: BinaryIO, path
 
 def columns(table: Any) -> dict[str, list[Any]]:
     """The table as columns of plain Python values; of a CSV, released cells are numbers and all others text."""
-    if isinstance(table, Mapping):
-        return {name: np.asarray(column).tolist() for name, column in table.items()}
-    if not isinstance(table, CsvTable):
-        return dict(table.to_pydict())
-    names, rows = table.names, list(csv_table.rows(table))
-    texts = {name: [row[at] for row in rows] for at, name in enumerate(names)}
-    laid = {name: np.asarray(column).tolist() for name, column in table.laid.items()}
-    return {name: laid.get(name, texts[name]) for name in names}
+    return dict(table.to_pydict()) if hasattr(table, "to_pydict") else table_formats.as_columns(table)
 
 
 def head(table: Any, count: int) -> tuple[list[str], list[list[str]]]:
@@ -118,19 +147,23 @@ def head(table: Any, count: int) -> tuple[list[str], list[list[str]]]:
 
 
 def check_same_kind(source: Path, out: Path) -> None:
-    """Check that what is read from ``source`` can be written to ``out``: text as text, Parquet as Parquet.
+    """Check that what is read from ``source`` can be written to ``out``: any format as any, large files as their own.
 
     Raises:
-        Unsupported: for an ending of another kind.
+        Unsupported: for an ending that no writer knows, and for one of another kind than a large file's.
     """
+    if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER):
+        wanted = ", ".join(FORMATS.values())
+        raise Unsupported("a table is written in a format that is known", came=out.name, remedy=f"End it in {wanted}.")
     if source.is_dir() and out.suffix.lower() not in PARQUET:
         remedy = f"Give a name that ends in {' or '.join(PARQUET)}."
         raise Unsupported("a directory of Parquet files is written as one", came=out.name, remedy=remedy)
-    for endings in () if source.is_dir() else (PARQUET, TEXT):
-        if source.suffix.lower() in endings and out.suffix.lower() not in endings:
+    is_large = source.is_file() and source.stat().st_size >= LARGE
+    for endings in (PARQUET, TEXT) if is_large else ():
+        if ending_of(source) in endings and (ending_of(out) not in endings or out.suffix.lower() == GZ):
             wanted = " or ".join(ending for ending in endings if ending)
             raise Unsupported(
-                "a table is written as it was read", came=out.name, remedy=f"Give a name that ends in {wanted}."
+                "a large file is written as it was read", came=out.name, remedy=f"Give a name that ends in {wanted}."
             )
 
 
@@ -149,13 +182,9 @@ def _rows(table: Any) -> tuple[list[str], Iterable[list[str]], int]:
         frame = engine_frame(table)
         names = list(frame.schema().names)
         return names, (row for batch in frame.batches() for row in _batch_rows(batch)), 0
-    if isinstance(table, Mapping):
-        return list(table), _mapping_rows(table), max(map(len, table.values()), default=0)
-    return table.column_names, _arrow_rows(table), table.num_rows
-
-
-def _mapping_rows(table: Mapping[str, Any]) -> Iterator[list[str]]:
-    return map(list, zip(*(map(str, np.asarray(column).tolist()) for column in table.values()), strict=True))
+    if hasattr(table, "to_batches") and hasattr(table, "column_names"):
+        return table.column_names, _arrow_rows(table), table.num_rows
+    return table_formats.as_rows(table)
 
 
 def _arrow_rows(table: Any) -> Iterator[list[str]]:

@@ -1,13 +1,14 @@
 """Parquet files, through Arrow."""
 
+import io
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from utmost.errors import BadTable
-from utmost.tables import dataframes
+from utmost.tables import dataframes, table_formats
 from utmost.tables.extra import extra
 
 # Columns of counts shrink to a hundredth at most; a small file may shrink more.
@@ -36,7 +37,7 @@ def opened(path: Path | str) -> Any:
     """
     reader = extra("pyarrow.parquet", "tables")
     with well_formed(path):
-        file = reader.ParquetFile(path)
+        file = reader.ParquetFile(_readable(path))
     names = file.schema_arrow.names
     for at, name in enumerate(names):
         if name in names[:at]:
@@ -44,6 +45,14 @@ def opened(path: Path | str) -> Any:
                 "column names must be distinct", came=f"columns {names.index(name) + 1} and {at + 1}", where=str(path)
             )
     return file
+
+
+def _readable(path: Path | str) -> Any:
+    """The name of a file on the disk; of a pipe its content, since a pipe is a path that opens in a way of its own."""
+    if not isinstance(path, Path) or type(path) is type(Path()):
+        return path
+    with path.open("rb") as file:
+        return io.BytesIO(file.read())
 
 
 @contextmanager
@@ -66,7 +75,9 @@ def well_formed(path: Path | str) -> Iterator[None]:
 
 def _read(arrow: Any, file: Any, path: Path | str) -> Any:
     """The table, batch by batch: a file that inflates beyond all measure is noticed before the memory is full."""
-    most = max(_INFLATED, _INFLATION * os.path.getsize(path))
+    source = _readable(path)
+    size = len(source.getbuffer()) if isinstance(source, io.BytesIO) else os.path.getsize(source)
+    most = max(_INFLATED, _INFLATION * size)
     batches, size = [], 0
     for batch in file.iter_batches(batch_size=_BATCH):
         batches.append(batch)
@@ -78,7 +89,7 @@ def _read(arrow: Any, file: Any, path: Path | str) -> Any:
 
 def write(table: Any, file: BinaryIO) -> None:
     """Write an Arrow table, or a dict of columns as one."""
-    whole = extra("pyarrow", "tables").table(dict(table)) if isinstance(table, Mapping) else table
+    whole = table_formats.as_arrow(table)
     extra("pyarrow.parquet", "tables").write_table(whole, file)
 
 

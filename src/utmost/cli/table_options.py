@@ -1,0 +1,86 @@
+"""Options that say how tables are written in files: what is read, and what is given."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from utmost.cli import options
+from utmost.errors import OutOfRange
+
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="Write csv, tsv, jsonl, feather or parquet; else what the ending of --out says, and CSV into a pipe.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a text file is spelled, where its name and its header do not say it."""
+
+    separator: Annotated[
+        str | None,
+        typer.Option(metavar="CHAR", help="What separates the cells of a text file; else found in its header."),
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The encoding of a text file, such as cp1252; else UTF-8.")
+    ] = None
+
+    def of(self, table: Path) -> Path:
+        """The file, read as it is said.
+
+        Raises:
+            OutOfRange: for what is no separator or encoding, and for a file that is no text.
+        """
+        if self.separator is None and self.encoding is None:
+            return table
+        from utmost.tables import files
+        from utmost.tables.text_files import TextFile
+
+        if table.is_dir() or files.ending_of(table) not in (*files.TEXT, *files.JSON_LINES):
+            raise OutOfRange("--separator and --encoding are for text", came=table.name)
+        return TextFile.of(table, self.separator, self.encoding)
+
+
+def output(out: Path | None, form: str | None) -> Path | None:
+    """The file to write, in a format; None for the pipe.
+
+    Raises:
+        OutOfRange: for a format that nobody knows.
+    """
+    file = options.file_of(out)
+    ending = _ending(form)
+    if file is None or ending is None:
+        return file
+    from utmost.tables.text_files import FormattedFile
+
+    return FormattedFile.of(file, ending)
+
+
+def give_table(table: Any, form: str | None) -> None:
+    """Write a table to standard output.
+
+    Raises:
+        OutOfRange: for a format that nobody knows, and one that is no text on a terminal.
+    """
+    from utmost.tables import files
+
+    ending = _ending(form) or ".csv"
+    if ending in (*files.PARQUET, *files.FEATHER) and sys.stdout.isatty():
+        raise OutOfRange("a terminal shows text", came=form, where="--format", remedy="Name a file: --out.")
+    files.write(table, sys.stdout.buffer, Path(f"table{ending}"))
+    sys.stdout.flush()
+
+
+def _ending(form: str | None) -> str | None:
+    from utmost.tables import files
+
+    if form is not None and form not in files.FORMATS:
+        raise OutOfRange(f"the format must be one of {', '.join(files.FORMATS)}", came=repr(form), where="--format")
+    return None if form is None else files.FORMATS[form]

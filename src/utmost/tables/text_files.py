@@ -1,0 +1,225 @@
+"""Text files as they come: compressed, in any encoding, with any separator; read as if they were plain UTF-8."""
+
+import codecs
+import csv
+import gzip
+import io
+import zlib
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from utmost.errors import BadTable, OutOfRange
+
+GZ = ".gz"
+SEPARATORS = ",;\t|"
+"""What separates cells, if nothing is said: the first of these that the header has, outside of quotes."""
+
+_FIRST = 1 << 16
+_GZIPPED = b"\x1f\x8b"
+
+
+class TextFile(type(Path())):  # type: ignore[misc]
+    """A file that is read as UTF-8 text, whatever it is on the disk.
+
+    Attributes:
+        inner: the file on the disk, or standard input.
+        separator: what separates its cells; None where its ending says it.
+        encoding: of its text; None for UTF-8.
+    """
+
+    inner: Path
+    separator: str | None
+    encoding: str | None
+
+    @classmethod
+    def of(cls, path: Path, separator: str | None = None, encoding: str | None = None) -> Path:
+        """The file, with what is said of it, or found in its header; the path itself where there is nothing to say.
+
+        Raises:
+            OutOfRange: for a separator that is none, and an encoding that nobody knows.
+            BadTable: for a file that cannot be read so far as its header.
+        """
+        if isinstance(path, cls):
+            separator, encoding = separator or path.separator, encoding or path.encoding
+            path = path.inner
+        found = cls(str(path))
+        found.inner, found.encoding = path, read_encoding(encoding)
+        found.separator = None if separator is None else read_separator(separator)
+        if found.separator is None and found.suffix.lower() in (".csv", ".txt", ""):
+            found.separator = _guessed(found.header_line())
+        is_plain = path.suffix.lower() != GZ and found.encoding is None
+        return path if is_plain and found.separator in (None, "\t" if path.suffix == ".tsv" else ",") else found
+
+    @property
+    def suffix(self) -> str:
+        """The ending that says what is in the file: ".csv" for "counts.csv.gz"."""
+        suffix = self.inner.suffix
+        return Path(self.inner.stem).suffix if suffix.lower() == GZ else suffix
+
+    def open(
+        self, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
+    ) -> Any:
+        """The text in UTF-8, from its beginning."""
+        stored: Any = self.inner.open("rb")
+        read = gzip.GzipFile(fileobj=stored, mode="rb") if self.inner.suffix.lower() == GZ else stored
+        content = io.BufferedReader(_Utf8(read, stored, self.encoding or "utf-8", str(self.inner)))
+        return content if "b" in mode else io.TextIOWrapper(content, "utf-8-sig", errors, newline)
+
+    def header_line(self) -> str:
+        """The first line, without what ends it."""
+        with self.open("rb") as file:
+            start = file.read(_FIRST).removeprefix(codecs.BOM_UTF8)
+        return str(start.decode("utf-8", "replace").lstrip("\r\n").split("\n", 1)[0])
+
+
+class FormattedFile(type(Path())):  # type: ignore[misc]
+    """A file that is written in a format that its name does not say.
+
+    Attributes:
+        ending: the ending that says it.
+    """
+
+    ending: str | None = None
+
+    @classmethod
+    def of(cls, path: Path, ending: str | None) -> Path:
+        """The file in the format of an ending; as it is called where there is none."""
+        if ending is None:
+            return path
+        made = cls(str(path))
+        made.ending = ending
+        return made
+
+    @property
+    def suffix(self) -> str:
+        """The ending that says the format."""
+        return self.ending or Path(self.name).suffix
+
+
+def unzipped(content: bytes, where: str) -> bytes:
+    """What came through a pipe, decompressed where gzip has compressed it.
+
+    Raises:
+        BadTable: for compressed content that is damaged.
+
+    >>> unzipped(gzip.compress(b"ward,n"), "pipe")
+    b'ward,n'
+    """
+    if not content.startswith(_GZIPPED):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        came = "what gzip cannot read"
+        raise BadTable("compressed input must be well formed", came=came, where=where) from None
+
+
+def ending_of_content(content: bytes) -> str:
+    """The ending that a file of this content would have, for a pipe, which has no name.
+
+    JSON lines are objects, several of them, each on a line of its own; other JSON begins with a bracket, too.
+
+    >>> ending_of_content(b"ward,n"), ending_of_content(b"PAR1..."), ending_of_content(b'{"n": 1}\\n{"n": 2}\\n')
+    ('.csv', '.parquet', '.jsonl')
+    """
+    for start, ending in ((b"PAR1", ".parquet"), (b"ARROW1", ".feather"), (_GZIPPED, GZ)):
+        if content.startswith(start):
+            return ending
+    lines = content[:_FIRST].lstrip().split(b"\n")
+    if lines[0].startswith(b"{") and lines[0].rstrip().endswith(b"}") and any(map(bytes.strip, lines[1:])):
+        return ".jsonl"
+    return ".json" if lines[0][:1] in (b"{", b"[") else ".csv"
+
+
+class _Utf8(io.RawIOBase):
+    """Bytes of a file in UTF-8, whatever its encoding: what is no such text is refused, and not quoted."""
+
+    def __init__(self, content: Any, stored: BinaryIO, encoding: str, where: str) -> None:
+        self._content, self._stored, self._encoding, self._where, self._rest = content, stored, encoding, where, b""
+        self._decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def close(self) -> None:
+        """Close the file, too."""
+        self._content.close()
+        self._stored.close()
+        super().close()
+
+    def readinto(self, buffer: Any) -> int:
+        """The next bytes.
+
+        Raises:
+            BadTable: for bytes of another encoding, and a damaged compressed file.
+        """
+        while not self._rest:
+            try:
+                read = self._content.read(1 << 16)
+                self._rest = read if self._decoder is None else self._decoder.decode(read, not read).encode()
+            except (EOFError, zlib.error, gzip.BadGzipFile):
+                raise BadTable(
+                    "a .gz file must be well formed", came="what gzip cannot read", where=self._where
+                ) from None
+            except (UnicodeError, ValueError):
+                came = f"bytes that are not {self._encoding}"
+                remedy = "Name its encoding: --encoding cp1252, say."
+                raise BadTable(
+                    "a file must be text of its encoding", came=came, where=self._where, remedy=remedy
+                ) from None
+            if not read:
+                break
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+
+def read_separator(text: str) -> str:
+    """What separates cells: one character, or a name for it.
+
+    Raises:
+        OutOfRange: for anything else.
+
+    >>> read_separator("tab"), read_separator(";")
+    ('\\t', ';')
+    """
+    named = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
+    found = named.get(text, text)
+    if len(found) != 1 or found in '"\r\n' or not found.isascii():
+        remedy = "Say ; or , or | or tab."
+        raise OutOfRange("a separator must be one character", came=repr(text), where="separator", remedy=remedy)
+    return found
+
+
+def read_encoding(name: str | None) -> str | None:
+    """The encoding of this name; None for UTF-8, which is the usual one.
+
+    Raises:
+        OutOfRange: for a name that nobody knows.
+
+    >>> read_encoding("latin1"), read_encoding("UTF8")
+    ('iso8859-1', None)
+    """
+    if name is None:
+        return None
+    try:
+        known = codecs.lookup(name)
+    except LookupError:
+        known = None
+    if known is None or not known._is_text_encoding:
+        remedy = "Say cp1252, latin1 or utf-16, say."
+        raise OutOfRange("an encoding must be one that Python knows", came=repr(name), where="encoding", remedy=remedy)
+    return None if known.name == "utf-8" else known.name
+
+
+def _guessed(header: str) -> str:
+    """The first separator that divides the header; a comma where none does."""
+    for separator in SEPARATORS:
+        try:
+            if len(next(csv.reader([header], delimiter=separator), [])) > 1:
+                return separator
+        except csv.Error:
+            continue
+    return ","

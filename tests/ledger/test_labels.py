@@ -1,0 +1,128 @@
+"""Labels: the public columns of a release are kept with it, bound by its seals, and stand beside every view."""
+
+import json
+import shutil
+import sqlite3
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from utmost.errors import BadTable, KeyRefused, LedgerDamaged
+from utmost.ledger import Ledger, read_sealed
+from utmost.ledger.events import read_event
+from utmost.ledger.labels import Labels, label_parts, stored_labels
+from utmost.ledger.vault import BLOCK
+
+KEY = bytes(range(32))
+PROMISE = {"sensitivity": 1, "cells": 1, "epsilon": 1}
+CELLS = {
+    "text": ["A", "é\ud800", ""],
+    "numbers": [1, 2**200, -3],
+    "floats": [0.1, float("inf"), 5e-324],
+    "exact": [Decimal("0.10"), Fraction(1, 3), None],
+    "days": [date(2026, 1, 2), datetime(2026, 1, 2, 3, 4, 5, 6), b"\x00\xff"],
+    "truth": [True, False, None],
+}
+
+
+class PartRows:
+    """Parts of an event, in memory."""
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    def part(self, event, part):
+        return self.parts[part] if 0 <= part < len(self.parts) else None
+
+
+def test_every_cell_is_read_as_it_was_written():
+    """Text, integers of any size, floats to the bit, exact numbers, dates, bytes and what is missing."""
+    parts = label_parts(CELLS, 3)
+    assert stored_labels(PartRows([b"", *parts, b"x"]), 2, 2, Labels.of(list(CELLS), parts)) == CELLS
+    assert stored_labels(PartRows([b""]), 2, 1, None) == {}
+    assert label_parts({}, 3) == ()
+    nan = label_parts({"x": np.array([float("nan")])}, 1)
+    assert str(stored_labels(PartRows(list(nan)), 2, 1, Labels.of(["x"], nan))) == "{'x': [nan]}"
+
+
+@pytest.mark.parametrize("rows", [1, BLOCK, BLOCK + 1])
+def test_labels_of_many_rows_come_in_blocks(rows, tmp_path):
+    table = {"ward": [f"w{at}" for at in range(rows)], "n": np.zeros(rows, np.int64)}
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        ledger.publish("r", table, columns="n", public="ward", **PROMISE)
+        assert ledger.release("r").labels.parts == -(-rows // BLOCK)
+        seen = ledger.view("r", epsilon="1/2")
+        assert (
+            seen["ward"].tolist() == table["ward"] if hasattr(seen["ward"], "tolist") else seen["ward"] == table["ward"]
+        )
+        assert ledger.verify()
+
+
+def test_labels_that_were_changed_are_refused():
+    parts = label_parts({"ward": ["A", "B"]}, 2)
+    labels = Labels.of(["ward"], parts)
+    for other in ([], [b""], [parts[0][:-1]], list(label_parts({"ward": ["B", "A"]}, 2))):
+        with pytest.raises(LedgerDamaged, match="labels must be as they were written"):
+            stored_labels(PartRows(other), 2, 1, labels)
+    odd = [b"not compressed"]
+    with pytest.raises(LedgerDamaged):
+        stored_labels(PartRows(odd), 2, 1, Labels.of(["ward"], odd))
+
+
+def test_facts_of_labels_that_no_ledger_writes_are_refused():
+    facts = Labels.of(["a", "n"], (b"x",)).facts()
+    assert Labels.of_facts(facts, 2) == Labels.of(["a", "n"], (b"x",))
+    assert Labels.of_facts(None, 2) is None
+    for change in ({"order": "an"}, {"order": [1]}, {"digest": 7}, {"parts": 2}, {"parts": True}, {"parts": "1"}):
+        with pytest.raises((TypeError, ValueError)):
+            Labels.of_facts(facts | change, 2)
+
+
+def test_an_event_of_format_4_has_no_labels():
+    """Format 5 adds them; what is older is read as it was written."""
+    facts = {"promise": {}, "items": None, "part": None}
+    body = json.dumps({"format": 4, "kind": "published", "time": "t", "facts": facts}).encode()
+    assert read_event(2, body).facts == facts | {"labels": None}
+    body = json.dumps({"format": 4, "kind": "budgeted", "time": "t", "facts": {"dataset": "d"}}).encode()
+    assert read_event(2, body).facts == {"dataset": "d"}
+
+
+def test_a_view_says_which_row_is_which(tmp_path):
+    """Also of points, and of releases whose noise goes by item; in a sealed copy, without the ledger's key."""
+    table = {"x": [1, 2], "department": ["A", "B"], "y": [3, 4], "secret": ["s", "t"]}
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        first = ledger.publish("r", table, columns="x", public="department", drop=["y", "secret"], **PROMISE)
+        assert list(first) == ["x", "x_radius", "department"]
+        assert ledger.view("r", epsilon=1) == first
+        more = {"id_column": "department", "noise": "items", "independent": True}
+        ledger.publish("i", table, columns="y", public="department", drop=["x", "secret"], **PROMISE, **more)
+        back = {name: cells[::-1] for name, cells in table.items()}
+        assert ledger.relax("i", back, epsilon=2)["department"] == ["B", "A"]
+        seen = ledger.view("i", epsilon=2)
+        assert seen["department"] == ["A", "B"]
+        assert seen["y"] == ledger.relax("i", table, epsilon=2)["y"]
+        say = {"columns": ["x", "y"], "public": "department", "drop": "secret", "epsilon": 1, "independent": True}
+        ledger.publish("p", table, per=1, **say)
+        assert list(ledger.view("p", epsilon=1)) == ["x", "department", "y", "x_y_radius"]
+        handed = ledger.level_key("r", epsilon=1)
+        assert ledger.verify()
+    assert read_sealed(tmp_path / "l.db", "r", handed) == first
+    shutil.copy(tmp_path / "l.db", tmp_path / "copy.db")
+    with sqlite3.connect(tmp_path / "copy.db") as connection:
+        (other,) = label_parts({"department": ["B", "A"]}, 2)
+        connection.execute("UPDATE utmost_parts SET content = ? WHERE event = 2 AND part = 1", (other,))
+    connection.close()
+    with pytest.raises(KeyRefused):
+        read_sealed(tmp_path / "copy.db", "r", handed)
+
+
+def test_error_bars_need_names_of_their_own(tmp_path):
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        with pytest.raises(BadTable, match="the error bars need the name 'n_radius'"):
+            ledger.publish("r", {"n": [1], "n_radius": [2]}, columns="n", public="n_radius", **PROMISE)
+        assert len(ledger.history()) == 1
+        ledger.publish("r", {"n": [1], "n_radius": [2]}, columns="n", drop="n_radius", **PROMISE)
+        assert ledger.view("r", epsilon=1)["n_radius"] == [ledger.radius("r", epsilon=1)]

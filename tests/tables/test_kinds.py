@@ -1,0 +1,270 @@
+"""Tables of every kind that people have: through a release and a ledger, and back as the kind that came."""
+
+import gzip
+import json
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import feather
+from pyarrow import parquet as pq
+
+from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.ledger import Ledger
+from utmost.release import release_table
+from utmost.tables import files
+from utmost.tables.engines import engine_frame
+from utmost.tables.table_formats import as_columns
+from utmost.tables.text_files import TextFile, ending_of_content, read_encoding, read_separator
+
+WARDS, VISITS = ["Köln", "b; c", "d"], [5, 0, 12]
+PLAIN = {"ward": WARDS, "n": VISITS}
+PROMISE = {"columns": "n", "public": "ward", "sensitivity": 1, "cells": 1}
+TEXT = 'ward;n\nKöln;5\n"b; c";0\nd;12\n'
+
+
+def arrow():
+    return pa.table(PLAIN)
+
+
+def crosstab():
+    frame = pd.DataFrame({"n": VISITS}, index=pd.Index(WARDS, name="ward"))
+    frame.columns.name = "outcome"
+    return frame
+
+
+def written(content, name):
+    """A path with this content in a folder of the test."""
+
+    def make(folder):
+        path = folder / name
+        content(path) if callable(content) else path.write_bytes(content)
+        return path
+
+    return make
+
+
+def encoded(encoding):
+    return lambda folder: TextFile.of(written(TEXT.encode(encoding), f"{encoding}.csv")(folder), encoding=encoding)
+
+
+def folder_of_parquet(folder):
+    (folder / "lake").mkdir()
+    pq.write_table(arrow().slice(0, 1), folder / "lake" / "0.parquet")
+    pq.write_table(arrow().slice(1), folder / "lake" / "1.parquet")
+    return folder / "lake"
+
+
+LINES = "".join(json.dumps({"ward": w, "n": n}) + "\n" for w, n in zip(WARDS, VISITS, strict=True)).encode()
+KINDS = {
+    "dict of lists": lambda folder: dict(PLAIN),
+    "dict of arrays": lambda folder: {name: np.array(cells) for name, cells in PLAIN.items()},
+    "pandas": lambda folder: pd.DataFrame(PLAIN),
+    "pandas, nullable": lambda folder: pd.DataFrame(PLAIN).astype({"n": "Int8"}),
+    "pandas, arrow": lambda folder: pd.DataFrame(PLAIN).astype({"n": "uint8[pyarrow]"}),
+    "pandas, index": lambda folder: pd.DataFrame(PLAIN).set_index("ward"),
+    "pandas, categories": lambda folder: pd.DataFrame(PLAIN).astype({"ward": "category"}),
+    "pandas, crosstab": lambda folder: crosstab(),
+    "pandas, series": lambda folder: crosstab()["n"],
+    "polars": lambda folder: pl.DataFrame(PLAIN),
+    "polars, lazy": lambda folder: pl.LazyFrame(PLAIN),
+    "duckdb": lambda folder: duckdb.from_arrow(arrow()),
+    "arrow": lambda folder: arrow(),
+    "record batch": lambda folder: pa.RecordBatch.from_pydict(PLAIN),
+    "reader": lambda folder: pa.RecordBatchReader.from_batches(arrow().schema, arrow().to_batches()),
+    "csv": written(TEXT.replace(";n", ",n").replace("n;", "n,").replace(";5", ",5").replace(
+        '";0', '",0').replace("d;12", "d,12").encode(), "t.csv"),
+    "csv, semicolons": written(TEXT.encode(), "t.csv"),
+    "csv, compressed": written(gzip.compress(TEXT.encode()), "t.csv.gz"),
+    "csv, cp1252": encoded("cp1252"),
+    "csv, utf-16": encoded("utf-16"),
+    "tsv": written("ward\tn\nKöln\t5\nb; c\t0\nd\t12\n".encode(), "t.tsv"),
+    "JSON lines": written(LINES, "t.jsonl"),
+    "JSON lines, compressed": written(gzip.compress(LINES), "t.jsonl.gz"),
+    "feather": written(lambda path: feather.write_feather(arrow(), path, compression="zstd"), "t.feather"),
+    "parquet": written(lambda path: pq.write_table(arrow(), path), "t.parquet"),
+    "folder of parquet": folder_of_parquet,
+}  # fmt: skip
+ENGINES = ("polars, lazy", "duckdb", "folder of parquet")
+
+
+def columns_of(table):
+    """Any released table as columns of text and numbers."""
+    if type(table).__module__.partition(".")[0] in ("duckdb", "_duckdb") or isinstance(table, pl.LazyFrame):
+        frame = engine_frame(table)
+        return pa.Table.from_batches(list(frame.batches()), frame.schema()).to_pydict()
+    return as_columns(table)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_table_of_every_kind_goes_through_a_release_and_a_ledger(kind, tmp_path):
+    """Released, published, relaxed and viewed: labels, error bars and kind are those of the table that came."""
+    make = KINDS[kind]
+    is_engine = kind in ENGINES
+    more = {"id_column": "ward"} if is_engine else {}
+    (tmp_path / "once").mkdir()
+    made = release_table(make(tmp_path / "once"), epsilon=1, **PROMISE, **more)
+    answers = [made.table]
+    with Ledger.open(tmp_path / "l.db", create=True, key=bytes(32)) as ledger:
+        for at, ask in ((1, lambda t: ledger.publish("r", t, epsilon=1, **PROMISE, **more)), (2, lambda t: None)):
+            (tmp_path / str(at)).mkdir()
+            table = make(tmp_path / str(at))
+            if at == 1:
+                answers.append(ask(table))
+            elif kind == "folder of parquet":
+                answers.append(ledger.relax("r", files.brought(table), epsilon=2))
+            else:
+                answers.append(ledger.relax("r", table, epsilon=2))
+        if not is_engine:
+            answers.append(ledger.view("r", epsilon="1/2"))
+            assert as_columns(ledger.view("r", epsilon=1)).keys() == columns_of(answers[1]).keys()
+            assert list(map(int, as_columns(ledger.view("r", epsilon=1))["n"])) == columns_of(answers[1])["n"]
+    for answer, epsilon in zip(answers, (1, 1, 2, "1/2"), strict=False):
+        cells = columns_of(answer)
+        assert sorted(cells) == ["n", "n_radius", "ward"]
+        assert cells["ward"] == WARDS
+        radius = release_table({"n": [1]}, columns="n", epsilon=epsilon, sensitivity=1, cells=1).radius
+        assert cells["n_radius"] == [radius] * 3
+    if not kind.startswith(("csv", "tsv", "JSON")):
+        assert len({type(answer) for answer in answers}) == 1
+    if isinstance(answers[0], pd.DataFrame):
+        assert all(answer.index.names == answers[0].index.names for answer in answers)
+        assert all((answer.index == answers[0].index).all() for answer in answers)
+        assert all(answer.columns.equals(answers[0].columns) for answer in answers)
+        kinds = {"pandas, nullable": "Int64", "pandas, arrow": "int64[pyarrow]"}
+        assert {str(answer["n"].dtype) for answer in answers} == {kinds.get(kind, "int64")}
+
+
+NAMES = {
+    "years": (pd.DataFrame({2020: [1, 2], 2021: [3, 4]}), [2020, 2021], [2020, "2020_radius", 2021, "2021_radius"]),
+    "pairs": (
+        pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("men", 1), ("women", 2)], names=["sex", None])),
+        [("men", 1), ("women", 2)],
+        [("men", 1), ("men", "1_radius"), ("women", 2), ("women", "2_radius")],
+    ),
+    "a dict": ({2020: [1, 2]}, 2020, [2020, "2020_radius"]),
+    "bins": (
+        pd.DataFrame([[1, 2]], columns=pd.CategoricalIndex(["low", "high"], name="bin")),
+        ["low", "high"],
+        ["low", "low_radius", "high", "high_radius"],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", NAMES)
+def test_columns_keep_names_that_are_no_text(what, tmp_path):
+    """Years, pairs and bins: in what is released, and in a view of frames."""
+    table, columns, names = NAMES[what]
+    made = release_table(table, columns=columns, epsilon=1, sensitivity=1, cells=1)
+    assert list(made.table) == names
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        said = ledger.publish("r", table, columns=columns, epsilon=1, sensitivity=1, cells=1)
+        seen = ledger.view("r", epsilon=1)
+        assert list(said) == names
+        if isinstance(table, pd.DataFrame):
+            assert list(seen) == names
+            assert list(seen.columns.names) == list(table.columns.names)
+    if not isinstance(table, pd.DataFrame):
+        with pytest.raises(BadTable, match="distinct"):
+            release_table({2020: [1], "2020": [2]}, columns="2020", epsilon=1, sensitivity=1, cells=1)
+
+
+def test_the_type_that_leaves_is_no_function_of_true_values():
+    """Neighbours of which one needs 65 bits: where the released values fit, one type."""
+    for number in (1, 2**62, 2**64):
+        values = {"n": np.array([number, 1], dtype=object)}
+        made = release_table(values, columns="n", epsilon=1, sensitivity=1, cells=1).table["n"]
+        assert made.dtype == (np.int64 if all(abs(cell) < 2**63 for cell in made.tolist()) else object)
+    for kind in ("int8", "Int8", "uint8[pyarrow]", "float64"):
+        small = pd.DataFrame({"n": pd.array([1, 2], dtype=kind)})
+        made = release_table(small, columns="n", epsilon="1/1000", sensitivity=1, cells=1).table["n"]
+        assert str(made.dtype) in ("int64", "Int64", "int64[pyarrow]")
+
+
+def test_levels_and_categories_of_dropped_rows_do_not_leave():
+    """A frame that was cut down keeps the labels of all rows in its types; they are not published with it."""
+    index = pd.MultiIndex.from_tuples([("a", 1), ("secret", 2)], names=["ward", "day"])
+    whole = pd.DataFrame({"n": [7, 2], "kind": pd.Categorical(["x", "secret"])}, index=index)
+    promise = {"columns": "n", "public": ["ward", "day", "kind"], "epsilon": 1, "sensitivity": 1, "cells": 1}
+    made = release_table(whole.iloc[:1], **promise).table
+    assert "secret" not in made.index.levels[0]
+    assert list(made["kind"].cat.categories) == ["x"]
+
+
+def test_a_geodataframe_keeps_its_reference_system(tmp_path):
+    geopandas = pytest.importorskip("geopandas")
+    points = geopandas.points_from_xy([0, 1], [2, 3])
+    frame = geopandas.GeoDataFrame({"n": [1, 2]}, geometry=points, crs="EPSG:3857")
+    promise = {"columns": "n", "public": "geometry", "epsilon": 1, "sensitivity": 1, "cells": 1}
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        made = [
+            release_table(frame, **promise).table,
+            ledger.publish("r", frame, **promise),
+            ledger.view("r", epsilon=1),
+        ]
+    for answer in made:
+        assert isinstance(answer, geopandas.GeoDataFrame)
+        assert answer.crs == frame.crs
+        assert answer.geometry.geom_equals(frame.geometry).all()
+
+
+@pytest.mark.parametrize("out", ["t.csv", "t.tsv", "t.csv.gz", "t.jsonl", "t.jsonl.gz", "t.feather", "t.parquet"])
+@pytest.mark.parametrize("kind", ["dict of lists", "pandas, index", "polars", "record batch", "csv, semicolons"])
+def test_a_release_is_saved_in_every_format_with_its_statement(kind, out, tmp_path):
+    (tmp_path / "in").mkdir()
+    made = release_table(KINDS[kind](tmp_path / "in"), epsilon=1, **PROMISE)
+    said = made.save(tmp_path / out)
+    assert json.loads((tmp_path / f"{out}.json").read_text()) == said
+    back = as_columns(files.read(tmp_path / out))
+    assert back["ward"] == WARDS
+    assert list(map(int, back["n"])) == as_columns(made.table)["n"]
+    with pytest.raises(Unsupported, match="nothing is written over"):
+        made.save(tmp_path / out)
+
+
+def test_a_format_may_be_named_and_a_key_signs(tmp_path):
+    made = release_table(PLAIN, epsilon=1, **PROMISE)
+    made.save(tmp_path / "table.data", format="jsonl")
+    assert json.loads((tmp_path / "table.data").read_text().splitlines()[0])["ward"] == "Köln"
+    for name, wrong in (("t.xlsx", {}), ("t.csv", {"format": "xlsx"})):
+        with pytest.raises((Unsupported, OutOfRange)):
+            made.save(tmp_path / name, **wrong)
+    assert not list(tmp_path.glob("t.*"))
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (b"ward;n\nK\xf6ln;1\n", "t.csv"),
+        (gzip.compress(TEXT.encode())[:-9], "t.csv.gz"),
+        (b"no gzip", "t.csv.gz"),
+        (b'{"n": 1}\n[2]\n', "t.jsonl"),
+        (b'{"n": 1, "n": 2}\n', "t.jsonl"),
+        (b'{"n": [1]}\n', "t.jsonl"),
+        (b"", "t.jsonl"),
+        (b"ARROW1 but no more", "t.feather"),
+        (b"nothing of the kind", "t.arrow"),
+    ],
+)
+def test_a_damaged_file_is_refused_and_not_quoted(content, name, tmp_path):
+    path = written(content, name)(tmp_path)
+    with pytest.raises(BadTable) as caught:
+        release_table(path, columns="n", drop=["ward"] if b"ward" in content else [], epsilon=1, sensitivity=1, cells=1)
+    assert "ln" not in str(caught.value).replace(str(tmp_path), "")
+
+
+def test_separators_encodings_and_pipes_are_known_by_their_names():
+    assert [read_separator(text) for text in (";", "tab", "\\t", "|", "pipe")] == [";", "\t", "\t", "|", "|"]
+    assert [read_encoding(name) for name in (None, "utf-8", "UTF8", "cp1252")] == [None, None, None, "cp1252"]
+    for wrong in ("", ";;", '"', "\n", "é"):
+        with pytest.raises(OutOfRange):
+            read_separator(wrong)
+    for wrong in ("klingon", "base64", "hex"):
+        with pytest.raises(OutOfRange):
+            read_encoding(wrong)
+    contents = {b"": ".csv", b"a,b\n1,2": ".csv", b'{"n": 1}': ".json", b"[1]": ".json", LINES: ".jsonl"}
+    contents |= {b"{\n}\n": ".json", gzip.compress(b"a"): ".gz", b"PAR1": ".parquet", b"ARROW1": ".feather"}
+    assert {content: ending_of_content(content) for content in contents} == contents
