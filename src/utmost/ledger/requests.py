@@ -9,11 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-<<<<<<< HEAD
-from utmost.errors import OutOfRange, Unsupported, WrongKind
-=======
-from utmost.errors import BadTable, OutOfRange, WrongKind
->>>>>>> main
+from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.exact import Level, Number, exact_integer, level
 from utmost.ledger.events import check_name
 from utmost.ledger.labels import Named

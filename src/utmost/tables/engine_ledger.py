@@ -96,16 +96,10 @@ def relax_frame(
     """
     known = known_by_item(items, name, version)
     frame = _frame_again(known, table)
-<<<<<<< HEAD
     committed = _committed_again(items, known, frame, table_at)
     release = items.relax(name, committed, epsilon=at, version=known.version)
-    return frame.noised(release, None, responses_of if table_at is None else Moving(table_at, at))
-=======
-    key = items.commitment_key(name, version=known.version)
-    committed = _committed(frame, key, frame.checked_rows())
-    release = items.relax(name, committed, epsilon=at, version=known.version)
-    return frame.noised(release, known.promise.radius(at, CONFIDENCE))
->>>>>>> main
+    answer = responses_of if table_at is None else Moving(table_at, at)
+    return frame.noised(release, known.promise.radius(at, CONFIDENCE), answer)
 
 
 def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Level, version: int | None) -> Any:
