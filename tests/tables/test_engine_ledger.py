@@ -159,6 +159,43 @@ def test_what_a_ledger_does_not_answer_is_refused(lazily, tmp_path):
             ledger.view("visits", epsilon="1/2")
 
 
+def forged(columns):
+    """What is not what was answered: true values, one cell that moved, two rows that changed places, a row less."""
+    moved = {name: list(cells) for name, cells in columns.items()}
+    moved["calls"][7] += 1
+    swapped = {name: list(cells) for name, cells in columns.items()}
+    swapped["ward"][:2] = swapped["ward"][1::-1]
+    return {"true values": wards(), "moved": moved, "swapped": swapped, "less": {n: c[1:] for n, c in columns.items()}}
+
+
+@pytest.mark.parametrize("case", ["true values", "moved", "swapped", "less", "another level"])
+def test_responses_that_are_none_are_refused_and_nothing_is_spent(lazily, tmp_path, case):
+    """What commits to the values commits to the responses at every level: a frame of others is refused, by block."""
+    with opened(tmp_path) as ledger:
+        strict = columns_of(ledger.publish("visits", lazily(wards()), **SAY, epsilon=1))
+        loose = columns_of(ledger.relax("visits", lazily(wards()), epsilon=2))
+        frame = lazily(strict if case == "another level" else forged(loose)[case])
+        with pytest.raises(DataChanged, match="rows" if case == "less" else "item block"):
+            ledger.view("visits", table=frame, table_at=2, epsilon="3/2")
+        with pytest.raises(DataChanged):
+            ledger.relax("visits", frame, table_at=2, epsilon=3)
+        assert ledger.levels("visits") == (level(1), level(2))
+
+
+def test_relaxed_from_responses_as_from_the_values(lazily, tmp_path):
+    """A loose level needs no values where the responses at another are at hand, in any order of the rows."""
+    with opened(tmp_path, "here") as here, opened(tmp_path, "there") as there:
+        first = columns_of(here.publish("visits", lazily(wards()), **SAY, epsilon="1/2"))
+        there.publish("visits", lazily(wards()), **SAY, epsilon="1/2")
+        wanted = columns_of(here.relax("visits", lazily(wards()), epsilon=2))
+        backwards = {name: cells[::-1] for name, cells in first.items()}
+        made = there.relax("visits", lazily(backwards), table_at="1/2", epsilon=2)
+        assert by_ward(columns_of(made)) == by_ward(wanted)
+        assert there.spent("visits") == level(2)
+        with pytest.raises(Unsupported, match="engine"):
+            there.relax("visits", wards(), table_at="1/2", epsilon=2)
+
+
 def test_half_steps_and_reals_are_published_and_relaxed(lazily, tmp_path):
     table = {"ward": wards(50)["ward"], "visits": [i / 7 for i in range(50)]}
     say = SAY | {"columns": "visits", "cells": 1, "sensitivity": 3}
@@ -167,4 +204,9 @@ def test_half_steps_and_reals_are_published_and_relaxed(lazily, tmp_path):
             values = table if name == "reals" else table | {"visits": list(range(50))}
             first = here.publish(name, values, **say, noise="items", epsilon=1, **more)
             assert columns_of(there.publish(name, lazily(values), **say, epsilon=1, **more)) == first
+            strict = lazily(first)
             assert columns_of(there.relax(name, lazily(values), epsilon=2)) == here.relax(name, values, epsilon=2)
+            moved = columns_of(there.view(name, table=strict, table_at=1, epsilon=2))
+            assert moved == here.relax(name, values, epsilon=2)
+            with pytest.raises(DataChanged):
+                there.view(name, table=lazily(values), table_at=1, epsilon=2)

@@ -227,7 +227,7 @@ class ItemLedger:
 
         Args:
             name, version: of the release; the newest version if left out.
-            commitment: to the table, under the key of `commitment_key`.
+            commitment: to the table, or by `CommitmentKey.committed_responses` to its responses at a level.
             epsilon, alpha: the level, one of the two.
 
         Raises:
@@ -276,6 +276,21 @@ class ItemLedger:
             return release
 
         return self._answered(found, at, look=True)
+
+    def check_committed(self, name: str, commitment: ItemCommitment, *, version: int | None = None) -> None:
+        """Check that a table is what was published, or, by `CommitmentKey.committed_responses`, what was answered.
+
+        Raises:
+            DataChanged: for another one, naming the first item block in which it differs.
+            UnknownRelease, Unsupported: where there is no such release, and for one whose noise goes by rows.
+        """
+
+        def look(page: Page) -> None:
+            release = page.state.release(name, version)
+            _check_by_item(release)
+            _check_committed(page, release, commitment)
+
+        self._book.read(look)
 
     def _answered(self, found: Any, at: Level, *, look: bool) -> ItemRelease:
         def stored(page: Page) -> ItemRelease | None:

@@ -19,6 +19,7 @@ from utmost.ledger.relaxing import Relaxed, known_release, tightened, viewed, wa
 from utmost.ledger.requests import (
     answer_alone,
     answer_beside,
+    level_of_table,
     read_points,
     read_promise,
     read_request,
@@ -56,9 +57,7 @@ class Ledger(Responding, AnsweringItems, Shown):
     A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
     stricter one from the stored responses alone, at a looser one when the curator brings the same values again. All
     responses of a release have one joint law, in whatever order they were asked for, and are together private at the
-    largest of their levels.
-
-    Beside releases it keeps one answer of each person who is answered from a design: `respond`.
+    largest of their levels. Beside releases it keeps one answer of each person who is asked: `respond`.
 
     Each call is one transaction: checked, drawn, held by the witness, durable, then returned. The same request gets
     the same answer, from any thread or process. A call that raises has spent nothing; where it was cut off after its
@@ -222,6 +221,7 @@ class Ledger(Responding, AnsweringItems, Shown):
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         version: int | None = None,
+        table_at: Number | Level | None = None,
         progress: Progress | None = None,
     ) -> Any:
         """The release at another level, with the table at hand; only beyond the loosest level is the table needed.
@@ -232,6 +232,7 @@ class Ledger(Responding, AnsweringItems, Shown):
                 declared public then are left out.
             epsilon, alpha: the level, one of the two.
             version: which one; the newest if left out.
+            table_at: of an engine's frame that holds not the values but the responses at a level, which level.
             progress: called with the cells done and the cells in all.
 
         Raises:
@@ -243,9 +244,10 @@ class Ledger(Responding, AnsweringItems, Shown):
         Warns:
             RowsRenamed: where texts beside the values are others than at the publication, without an ``id_column``.
         """
-        at = level(epsilon, alpha)
-        if (door := engine_door(table, "engine_ledger")) is not None:
-            return door.relax_frame(self.items, name, table, at, version)
+        at, door = level(epsilon, alpha), engine_door(table, "engine_ledger")
+        held = level_of_table(table_at, is_frame=door is not None)
+        if door is not None:
+            return door.relax_frame(self.items, name, table, held, at, version)
 
         def work(release: Published) -> Any:
             source = release_source(release, table)
@@ -257,9 +259,7 @@ class Ledger(Responding, AnsweringItems, Shown):
                 lambda page: asked.made(page, self._randomness, progress),
                 look=asked.may_be_stored,
             )
-            if made is None:
-                return None
-            return answer_beside(source, release.promise, at, release.kind, made, release.part)
+            return made and answer_beside(source, release.promise, at, release.kind, made, release.part)
 
         return with_release(self._book, name, version, work)
 

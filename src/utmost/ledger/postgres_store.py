@@ -3,12 +3,14 @@
 import os
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable, Unsupported, UtmostError
-from utmost.ledger.store import CHANGED, MEND_CHANGED, Rows
+from utmost.ledger.store import CHANGED, MEND_CHANGED, Part, Rows
 
 T = TypeVar("T")
 
@@ -18,6 +20,7 @@ _ASKED = "SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = pg_catal
 # serialisable one that waited inside would look at the database as it was before the wait.
 _NUMBERS = "(731159012, hashtext(current_schema()))"
 _LOCK, _UNLOCK = f"SELECT pg_advisory_lock{_NUMBERS}", f"SELECT pg_advisory_unlock{_NUMBERS}"
+_COPY = "COPY utmost_parts (event, part, content) FROM STDIN (FORMAT BINARY)"
 _FIRST_WAIT, _LONGEST_WAIT = 0.002, 0.25
 
 # What a ledger's tables are like in the catalog: name, columns, constraints.
@@ -155,7 +158,8 @@ class PostgresStore:
     @staticmethod
     def _in_transaction(connection: Any, work: Callable[[Rows], T]) -> T:
         with connection.transaction():
-            return work(Rows(_query(connection), lambda: {row[0] for row in connection.execute(_ASKED)}, "BYTEA"))
+            load = partial(_copy, connection)
+            return work(Rows(_query(connection), lambda: {row[0] for row in connection.execute(_ASKED)}, "BYTEA", load))
 
     def _own(self) -> list[Any]:
         """The idle connections of this process. A parent's are left alone: closing one would end its session."""
@@ -221,6 +225,18 @@ def _odd(rows: Rows) -> list[str]:
     odd = [f"{name}: {what}" for name, (_, _, what) in sorted(found.items()) if what]
     odd += [f"{name}: other columns" for name in sorted(found) if found[name][:2] != _TABLES[name]]
     return odd + [f"{name}: it is missing" for name in _TABLES if found and name not in found]
+
+
+def _copy(connection: Any, parts: Iterable[Part]) -> None:
+    """Write parts by COPY: one statement for all of them, their bytes as they are; none for no parts."""
+    left = iter(parts)
+    first = next(left, None)
+    if first is None:
+        return
+    with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
+        copy.set_types(["int8", "int8", "bytea"])
+        for part in chain([first], left):
+            copy.write_row(part)
 
 
 def _query(connection: Any) -> Callable[[str, Sequence[Any]], Any]:

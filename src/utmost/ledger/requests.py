@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, OutOfRange, WrongKind
+from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.exact import Level, Number, exact_integer, level
 from utmost.ledger.events import check_name
 from utmost.ledger.labels import Named
@@ -92,6 +92,25 @@ def read_table(strategy: Strategy | None, table: Any, columns: Any, public: Any,
         raise OutOfRange("a release by a strategy has the unit of the strategy", remedy="Leave out unit= and the rest.")
     counted = _counted(table)
     return Laid(counted, (), (), (), strategy.unit, counted.part)
+
+
+def level_of_table(table_at: Number | Level | None, *, is_frame: bool) -> Level | None:
+    """At which level a table holds responses; None for one of values.
+
+    Args:
+        is_frame: whether the table is a frame of an engine.
+
+    Raises:
+        NotALevel: for what is no level.
+        Unsupported: for responses in any other table.
+    """
+    if table_at is not None and not is_frame:
+        raise Unsupported(
+            "only a frame that an engine evaluates may hold responses in place of values",
+            came="table_at",
+            remedy="Leave table_at= out: the ledger keeps the responses of other tables itself.",
+        )
+    return None if table_at is None else level(table_at)
 
 
 def read_points(strategy: Strategy | None, table: Any, columns: Any, public: Any, drop: Any, *unit: Any) -> Laid:

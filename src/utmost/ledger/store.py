@@ -100,12 +100,20 @@ class Rows:
         run: runs one statement.
         tables: the names of all tables that the store holds.
         bytes_type: the store's name for byte strings.
+        load: writes many parts; statements one by one if left out.
     """
 
-    __slots__ = ("_bytes_type", "_run", "_tables")
+    __slots__ = ("_bytes_type", "_load", "_run", "_tables")
 
-    def __init__(self, run: Query, tables: Callable[[], set[str]], bytes_type: str) -> None:
+    def __init__(
+        self,
+        run: Query,
+        tables: Callable[[], set[str]],
+        bytes_type: str,
+        load: Callable[[Iterable[Part]], None] | None = None,
+    ) -> None:
         self._run, self._tables, self._bytes_type = run, tables, bytes_type
+        self._load = self._insert if load is None else load
 
     def ask(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows of a query: what the database says about itself, or what tables hold that are not a ledger's."""
@@ -156,9 +164,13 @@ class Rows:
             LedgerDamaged: where the store does not hold what was just written.
         """
         written = []
-        for event, part, content in parts:
-            self._run("INSERT INTO utmost_parts VALUES (?, ?, ?)", (event, part, content))
-            written.append((event, part, sha256(content).digest()))
+
+        def noted() -> Iterator[Part]:
+            for event, part, content in parts:
+                written.append((event, part, sha256(content).digest()))
+                yield event, part, content
+
+        self._load(noted())
         for row in events:
             self._run("INSERT INTO utmost_events VALUES (?, ?, ?)", row)
         self._run("DELETE FROM utmost_head", ())
@@ -186,6 +198,10 @@ class Rows:
         """The places of all parts, in order."""
         rows = self._run("SELECT event, part FROM utmost_parts ORDER BY event, part", ())
         return ((_integral(event), _integral(part)) for event, part in rows.fetchall())
+
+    def _insert(self, parts: Iterable[Part]) -> None:
+        for part in parts:
+            self._run("INSERT INTO utmost_parts VALUES (?, ?, ?)", part)
 
     def _found(self, query: str, *values: int) -> bytes | None:
         found = self._run(query, values).fetchone()

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from utmost.errors import OutOfRange, WrongKind
-from utmost.release.item_release import is_texts, read_columns
+from utmost.exact import Level
+from utmost.release.item_release import ItemRelease, is_texts, read_columns
 from utmost.release.lattice import Lattice
 from utmost.sampling.integers import Integers
 from utmost.sampling.item_words import (
@@ -146,6 +147,27 @@ class CommitmentKey:
         tags = item_tags(self.secret, identifiers)
         read = read_columns(self.lattice, self.columns, values, len(tags))
         return committed_rows(self.secret, tags, list(read.values()))
+
+    def committed_responses(
+        self, release: ItemRelease, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
+    ) -> ItemCommitment:
+        """The commitment to the rows that were answered so: it is that to their values if, and only if, they were.
+
+        For one release and level the responses are the values plus a function of the identifiers, so that what commits
+        to the values commits to the responses at every level, and a table of others is as unlikely to have the
+        same sums as a changed table is.
+
+        Args:
+            release: by which they were answered.
+            identifiers: the columns that say which item a row is, each of shape (n,).
+            responses: of each released column, shape (n,).
+            at: the level of the responses, one of the release's path.
+
+        Raises:
+            BadTable, NotANumber, OutOfRange: as for `ItemRelease.moved`.
+        """
+        values = release.without_noise(identifiers, responses, at)
+        return committed_rows(self.secret, item_tags(self.secret, identifiers), list(values.values()))
 
     def __repr__(self) -> str:
         return f"CommitmentKey(columns={self.columns})"

@@ -128,6 +128,23 @@ class ItemRelease:
             )
         return found
 
+    def without_noise(
+        self, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
+    ) -> dict[str, Integers]:
+        """The true values, in steps, of the items that were answered so: by them responses are known again.
+
+        Args:
+            identifiers, responses, at: as for `moved`.
+
+        Raises:
+            BadTable, NotANumber, OutOfRange: as for `responses`.
+        """
+        tags, found = self.tags(identifiers), {}
+        for name, steps in read_columns(self.lattice, self.columns, responses, len(tags)).items():
+            noise, place = self.lattice.times(self.noise(name, at, tags)), self.place(name, tags)
+            found[name] = minus(steps, noise if place is None else add(place, noise))
+        return found
+
     def noise(self, column: str, level: Level, tags: Tags) -> Integers:
         """The noise of each item at a level of the path, in steps of the geometric part, shape (n,)."""
         return self._each(self._plan(column, (level,)), tags, lambda known: known[level])

@@ -3,5 +3,7 @@
 from utmost.tables.atom_tables import atoms_table as atoms_table
 from utmost.tables.counting import count_table as count_table
 from utmost.tables.key_counts import count_keys as count_keys
+from utmost.tables.response_folder import ResponseFolder as ResponseFolder
+from utmost.tables.response_folder import check_responses as check_responses
 
-__all__ = ["atoms_table", "count_keys", "count_table"]
+__all__ = ["ResponseFolder", "atoms_table", "check_responses", "count_keys", "count_table"]

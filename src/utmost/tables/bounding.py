@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.sampling.item_words import Identifiers, Tags, compound_tags, item_tags
+
 Progress = Callable[[int, int], object]
 """Called now and then with how much is done, and how much there is."""
 
 _COMPACT = 1 << 22
 _FITS = 1 << 62
-_STEP = 1 << 17
+_PERSONS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +117,7 @@ def least_hashed(
         (n,) booleans; of a person with c pairs exactly min(c, most) are true, whatever the hash: ties go to the
         smaller number of the cell.
 
-    Cost: one hash for each pair of a person with more than ``most``.
+    Cost: one mark for each pair of a person with more than ``most``, see `pair_marks`.
     """
     counts = np.bincount(pairs.persons)
     many = counts[pairs.persons] > most if len(counts) else np.zeros(0, dtype=bool)
@@ -123,26 +125,50 @@ def least_hashed(
     persons, cells = pairs.persons[rows], pairs.cells[rows]
     starts = np.flatnonzero(np.r_[True, persons[1:] != persons[:-1]]) if len(rows) else rows
     sizes = np.diff(starts, append=len(rows))
-    marks = np.empty(len(rows), dtype=np.uint64)
-    for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
-        prefix = framed(purpose, key, names[int(persons[start])].encode("utf-8", "surrogatepass"))
-        marks[start : start + size] = [_mark(prefix, cell) for cell in cells[start : start + size].tolist()]
-        if progress is not None and (start + size) // _STEP > start // _STEP:
-            progress(start + size, len(rows))
+    marks, secret = np.empty(len(rows), dtype=np.uint64), marking_secret(purpose, key)
+    for first in range(0, len(starts), _PERSONS):
+        last = min(first + _PERSONS, len(starts))
+        texts = [names[who] for who in persons[starts[first:last]].tolist()]
+        end = int(starts[last]) if last < len(starts) else len(rows)
+        some = slice(int(starts[first]), end)
+        marks[some] = pair_marks(secret, texts, sizes[first:last], item_tags(secret, [Identifiers.of(cells[some])]))
+        if progress is not None:
+            progress(end, len(rows))
     order = np.lexsort((cells, marks, persons))
     kept = ~many
     kept[rows[order[np.arange(len(rows)) - np.repeat(starts, sizes) < most]]] = True
     return kept
 
 
+def marking_secret(purpose: bytes, key: bytes) -> bytes:
+    """The 32 bytes under which the marks for one purpose are made, of a key of any length."""
+    return sha256(framed(purpose, key)).digest()
+
+
+def pair_marks(secret: bytes, persons: Sequence[str], counts: NDArray[np.int64], cells: Tags) -> NDArray[np.uint64]:
+    """A mark of 64 bits for each pair of a person and a cell: what a person's cells are ordered by.
+
+    It is the first half of the tag of the compound identifier (person's text, cell), see `item_tags`: a function of
+    these two and the secret alone.
+
+    Args:
+        persons: texts; each has so many pairs as ``counts`` says, in a row.
+        cells: of each pair the tag of its cell under the secret: of its number, or of its text.
+
+    Cost: about 25 ns a pair, and 300 ns a person.
+    """
+    of_persons = np.repeat(item_tags(secret, [text_identifiers(persons)]), counts, axis=0)
+    return compound_tags(secret, [of_persons, cells])[:, 0]
+
+
+def text_identifiers(texts: Sequence[str]) -> Identifiers:
+    """Texts as identifiers; also those with halves of surrogate pairs, which files can hold."""
+    return Identifiers.of([text.encode("utf-8", "surrogatepass") for text in texts])
+
+
 def framed(*parts: bytes) -> bytes:
     """The parts, each behind its length, so that no two lists of parts give the same bytes."""
     return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
-
-
-def _mark(prefix: bytes, cell: int) -> int:
-    """The first eight bytes of the hash: what a person's cells are ordered by."""
-    return int.from_bytes(sha256(prefix + cell.to_bytes(8, "big")).digest()[:8], "big")
 
 
 def totals(pairs: Pairs, size: int, bound: int) -> NDArray[Any]:

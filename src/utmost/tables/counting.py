@@ -90,7 +90,7 @@ def count_table(
     """Count the events of persons over a declared domain, so that one person changes no more than is said.
 
     Of each person and atom the events are counted, or their values summed, and the sum is moved into ``per_atom``; of a
-    person's atoms whose sum is not 0 the ``at_most`` with the least SHA-256(key, person, atom) are kept, exactly so
+    person's atoms whose sum is not 0 the ``at_most`` with the least hash of key, person and atom are kept, exactly so
     many where there are as many. Then the sums are added up over all persons; atoms with nobody in them hold 0.
 
     Args:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import Unsupported
-from utmost.tables.engines import Batches, BatchMap, RowsMap
+from utmost.tables.engines import Batches, BatchMap, RowsMap, write_parquet
 from utmost.tables.extra import extra
 
 _CHUNK = 1 << 17
@@ -57,6 +57,10 @@ class DuckRelation:
     def batches(self) -> Batches:
         """The rows, in the order of the relation."""
         return _batches(self.native)
+
+    def written(self, folder: Path) -> None:
+        """Files of the rows, in their order."""
+        write_parquet(self.batches(), self.schema(), folder)
 
     def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
         """The rows pass by, in one order where one is asked for; the sums are made on the way."""

@@ -23,7 +23,7 @@ from utmost.release.item_release import ItemRelease
 from utmost.sampling.item_words import Identifiers
 from utmost.tables.engine_release import ReleasableFrame
 from utmost.tables.engines import engine_frame
-from utmost.tables.item_columns import CommittingRows, commitment_schema, gathered_commitment
+from utmost.tables.item_columns import CommittingRows, commitment_schema, gathered_commitment, responses_of
 
 
 def publish_frame(
@@ -83,40 +83,74 @@ def publish_frame(
     return frame.noised(release, promise.radius(at, CONFIDENCE))
 
 
-def relax_frame(items: ItemLedger, name: str, table: Any, at: Level, version: int | None) -> Any:
-    """The release at another level, of the frame that was published.
+def relax_frame(
+    items: ItemLedger, name: str, table: Any, table_at: Level | None, at: Level, version: int | None
+) -> Any:
+    """The release at another level, of the frame that was published, or of a frame of its responses.
+
+    Args:
+        table: the frame that was published; with a level ``table_at`` the identifiers and responses at that level.
 
     Raises:
-        as `Ledger.relax`.
+        as `Ledger.relax`; Unsupported: where nothing was answered at ``table_at``.
     """
-    known = _known(items, name, version)
+    known = known_by_item(items, name, version)
     frame = _frame_again(known, table)
-    key = items.commitment_key(name, version=known.version)
-    committed = _committed(frame, key, frame.checked_rows())
+    committed = _committed_again(items, known, frame, table_at)
     release = items.relax(name, committed, epsilon=at, version=known.version)
-    return frame.noised(release, known.promise.radius(at, CONFIDENCE))
+    answer = responses_of if table_at is None else Moving(table_at, at)
+    return frame.noised(release, known.promise.radius(at, CONFIDENCE), answer)
 
 
 def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Level, version: int | None) -> Any:
     """The release at a level up to the loosest, from a frame of its responses at another.
 
     Args:
-        table: the identifiers, and the released columns as they were answered at ``table_at``. It is not checked that
-            they were: a frame of other numbers gives what promises nothing.
+        table: the identifiers, and the released columns as they were answered at ``table_at``.
 
     Raises:
         as `Ledger.view`; Unsupported: where nothing was answered at ``table_at``.
+        DataChanged: where the frame holds anything else than what was answered there.
     """
-    known = _known(items, name, version)
-    if table_at not in known.responses:
-        raise Unsupported("a table must hold what was answered at a level", came=table_at, where=repr(name))
-    frame = _frame_again(known, table)
-    frame.checked_rows()
+    known = known_by_item(items, name, version)
+    frame = checked_responses(items, known, table, table_at)
     release = items.view(name, epsilon=at, version=known.version)
     return frame.noised(release, known.promise.radius(at, CONFIDENCE), Moving(table_at, at))
 
 
-def _known(items: ItemLedger, name: str, version: int | None) -> Published:
+def checked_responses(items: ItemLedger, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
+    """A frame that is found to hold what was answered at a level, and nothing else.
+
+    Raises:
+        as `view_frame`.
+
+    Cost: the aggregates of `ReleasableFrame.checked_rows`, and one pass that takes the noise off and commits.
+    """
+    frame = _frame_again(known, table)
+    committed = _committed_again(items, known, frame, table_at)
+    items.check_committed(known.name, committed, version=known.version)
+    return frame
+
+
+def _committed_again(
+    items: ItemLedger, known: Published, frame: ReleasableFrame, table_at: Level | None
+) -> ItemCommitment:
+    """The commitment to a frame of values, or to one of responses at a level."""
+    answered = None
+    if table_at is not None:
+        if table_at not in known.responses:
+            raise Unsupported("a table must hold what was answered at a level", came=table_at, where=repr(known.name))
+        answered = items.view(known.name, epsilon=table_at, version=known.version), table_at
+    key = items.commitment_key(known.name, version=known.version)
+    return _committed(frame, key, frame.checked_rows(), answered)
+
+
+def known_by_item(items: ItemLedger, name: str, version: int | None) -> Published:
+    """A release that is there, and whose noise goes by item.
+
+    Raises:
+        UnknownRelease, Unsupported: where it is not.
+    """
     known = items.release(name, version)
     if known is None:
         raise UnknownRelease("a release must be published before it is answered again", came=name)
@@ -144,10 +178,12 @@ def _frame_again(known: Published, table: Any) -> ReleasableFrame:
     return ReleasableFrame.of(laid, drop=drop, id_column=known.items.identifiers, numbers=known.promise.numbers)
 
 
-def _committed(frame: ReleasableFrame, key: CommitmentKey, rows: int) -> ItemCommitment:
+def _committed(
+    frame: ReleasableFrame, key: CommitmentKey, rows: int, answered: tuple[ItemRelease, Level] | None = None
+) -> ItemCommitment:
     """The commitment to all rows, of which there must be as many as were counted."""
     read = frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
-    work = CommittingRows(key, frame.identifiers)
+    work = CommittingRows(key, frame.identifiers, answered)
     found = gathered_commitment(read.added_up(None, work, commitment_schema()))
     if found.rows != rows:
         raise BadTable("a frame must have the same rows each time it is evaluated", came=f"{found.rows}, then {rows}")

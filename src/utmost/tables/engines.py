@@ -7,9 +7,11 @@ the engine, and a few numbers come here. Nothing else does: the rows of a frame 
 
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol
 
 from utmost.errors import Unsupported
+from utmost.tables.extra import extra
 
 Batches = Iterator[Any]
 """Arrow record batches."""
@@ -26,6 +28,7 @@ _DOORS = {
     "_duckdb": ("DuckDBPyRelation", "duckdb_engine", "DuckRelation"),
     "pyspark.sql": ("DataFrame", "spark_engine", "SparkRows"),
 }
+_FILE_ROWS = 10_000_000
 _REFUSED = ("dask", "ibis", "sqlframe")
 
 
@@ -58,6 +61,10 @@ class EngineFrame(Protocol):
         Raises:
             Unsupported: for an engine whose rows are on other machines.
         """
+        ...
+
+    def written(self, folder: Path) -> None:
+        """Write the rows as Parquet files into a folder that is there, and empty."""
         ...
 
     def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
@@ -98,6 +105,19 @@ def engine_frame(table: Any) -> EngineFrame:
         )
     found: EngineFrame = getattr(import_module(f"utmost.tables.{door[0]}"), door[1])(native)
     return found
+
+
+def write_parquet(batches: Batches, schema: Any, folder: Path) -> None:
+    """Write batches of rows, one at a time, into Parquet files of some ten million rows."""
+    writer, at = extra("pyarrow.parquet", "tables"), 0
+    batch = next(batches, None)
+    while batch is not None or at == 0:
+        with writer.ParquetWriter(folder / f"part-{at:05}.parquet", schema) as out:
+            rows = 0
+            while batch is not None and rows < _FILE_ROWS:
+                out.write_batch(batch.cast(schema))
+                rows, batch = rows + batch.num_rows, next(batches, None)
+        at += 1
 
 
 def check_known(native: Any) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.exact import Level
 from utmost.release.item_commitment import CommitmentKey, ItemCommitment
 from utmost.release.item_release import ItemRelease
 from utmost.sampling.item_words import Identifiers
@@ -158,10 +159,12 @@ class CommittingRows:
     Attributes:
         key: of the commitment.
         identifiers: the columns that say which item a row is.
+        answered: where the rows hold responses, by which release, and at which level; None for true values.
     """
 
     key: CommitmentKey
     identifiers: tuple[str, ...]
+    answered: tuple[ItemRelease, Level] | None = None
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """One batch for all that come: 1024 rows at most."""
@@ -170,7 +173,11 @@ class CommittingRows:
         for batch in batches:
             items = [arrow_identifiers(batch.column(name), name) for name in self.identifiers]
             numbers = {name: arrow_numbers(batch.column(name), name) for name in self.key.columns}
-            found += self.key.committed(items, numbers)
+            if self.answered is None:
+                found += self.key.committed(items, numbers)
+            else:
+                release, at = self.answered
+                found += self.key.committed_responses(release, items, numbers, at)
         blocks = np.flatnonzero(found.sums[:, 0])
         sums = [arrow.array(np.ascontiguousarray(found.sums[blocks, at])) for at in range(1 + _LIMBS)]
         yield arrow.record_batch([arrow.array(blocks.astype(np.int64)), *sums], schema=commitment_schema())

@@ -7,7 +7,6 @@ the hash of their texts, which is a function of that person's own rows alone.
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from secrets import token_bytes
 from typing import Any
 
@@ -16,7 +15,8 @@ import numpy as np
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import checked, exact_integer
 from utmost.release.adapters import check_there
-from utmost.tables.bounding import Pairs, Progress, Tally, framed
+from utmost.sampling.item_words import Identifiers, item_tags
+from utmost.tables.bounding import Pairs, Progress, Tally, marking_secret, pair_marks
 from utmost.tables.counting import KEY_BYTES
 from utmost.tables.engines import engine_frame, is_engine_frame
 from utmost.tables.event_batches import Batch, read_events
@@ -40,7 +40,7 @@ def count_keys(
 ) -> dict[str, int]:
     """Of each key that events name, how many persons have it: for `select_keys`, and never to be published.
 
-    Of each person the ``at_most`` keys with the least SHA-256(key, person, key's text) are kept, exactly so many where
+    Of each person the ``at_most`` keys with the least hash of key, person and text are kept, exactly so many where
     there are as many, and each is counted once. Without the person, what is kept of all others stays as it is.
 
     Args:
@@ -137,13 +137,17 @@ def _codes(column: Any, name: str, texts: dict[str, int]) -> Any:
 def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str], secret: bytes) -> Any:
     """The keys that are kept, one entry for each person that has them."""
     sizes = np.bincount(pairs.persons) if len(pairs.persons) else np.zeros(0, dtype=np.int64)
-    many = sizes[pairs.persons] > most if len(sizes) else np.zeros(0, dtype=bool)
-    found = [pairs.cells[~many]]
-    ends = np.cumsum(sizes)
-    for who in np.flatnonzero(sizes > most).tolist():
-        mine = pairs.cells[ends[who] - sizes[who] : ends[who]].tolist()
-        prefix = framed(b"key", secret, persons[who].encode("utf-8", "surrogatepass"))
-        texts = {cell: names[cell].encode("utf-8", "surrogatepass") for cell in mine}
-        mine.sort(key=lambda cell: (sha256(prefix + texts[cell]).digest(), texts[cell]))
-        found.append(np.array(mine[:most], dtype=np.int64))
-    return np.concatenate(found)
+    many = sizes > most
+    rows = np.flatnonzero(many[pairs.persons])
+    counts, cells = sizes[many], pairs.cells[rows]
+    used, keys = np.unique(cells, return_inverse=True)
+    texts = [names[cell].encode("utf-8", "surrogatepass") for cell in used.tolist()]
+    ranks = np.empty(len(used), dtype=np.int64)
+    ranks[sorted(range(len(used)), key=texts.__getitem__)] = np.arange(len(used))
+    tags = item_tags(marking_secret(b"key", secret), [Identifiers.of(texts)])[keys]
+    marks = pair_marks(
+        marking_secret(b"key", secret), [persons[who] for who in np.flatnonzero(many).tolist()], counts, tags
+    )
+    order = np.lexsort((ranks[keys], marks, pairs.persons[rows]))
+    first = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts) < most
+    return np.concatenate([pairs.cells[~many[pairs.persons]], cells[order[first]]])

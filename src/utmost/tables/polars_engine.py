@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from utmost.errors import Unsupported
-from utmost.tables.engines import Batches, BatchMap, RowsMap
+from utmost.tables.engines import Batches, BatchMap, RowsMap, write_parquet
 from utmost.tables.extra import extra
 
 _CHUNK = 1 << 18
@@ -58,6 +59,10 @@ class LazyPolars:
         """The rows, in the order of the frame."""
         frames = self.native.collect_batches(chunk_size=_CHUNK, maintain_order=True, lazy=True, engine="streaming")
         return (batch for frame in frames for batch in _arrow_batches(frame))
+
+    def written(self, folder: Path) -> None:
+        """Files of the rows, in their order."""
+        write_parquet(self.batches(), self.schema(), folder)
 
     def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
         """The rows pass by, in one order where one is asked for; the sums are made on the way."""

@@ -7,6 +7,7 @@ speculation, evaluates the same pure function again.
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from utmost import errors
@@ -54,6 +55,10 @@ class SparkRows:
             Unsupported: since the rows are on other machines.
         """
         raise Unsupported("rows of Spark are written by Spark", came="a dataframe", remedy="Call its write.parquet().")
+
+    def written(self, folder: Path) -> None:
+        """Files that the workers write; the folder must be one that they share."""
+        self.native.write.mode("append").parquet(folder.resolve().as_uri())
 
     def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
         """Rows with one value of ``by`` go to one partition; ``work`` is done there, and Spark adds up its sums."""

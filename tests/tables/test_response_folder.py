@@ -1,0 +1,191 @@
+"""Responses kept beside a ledger: only what was answered, whole or not at all, and the same after every failure."""
+
+import json
+import signal
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, UnknownRelease, Unsupported
+from utmost.exact import level
+from utmost.ledger import Ledger
+from utmost.tables import ResponseFolder, check_responses
+
+duckdb = pytest.importorskip("duckdb")
+
+KEY = bytes(range(32))
+SAY = {"columns": "n", "public": "id", "id_column": "id", "sensitivity": 1, "cells": 1}
+ROWS = 3000
+
+
+def table(con):
+    return con.sql(f"SELECT 'cell ' || i AS id, i % 31 AS n FROM range({ROWS}) r(i)")
+
+
+def opened(place, name="a", **more):
+    return Ledger.open(f"{place}/{name}.db", create=True, key=KEY, **({"witness": False} | more))
+
+
+def rows_of(files):
+    return sorted((row["id"], row["n"]) for file in files for row in pq.read_table(file).to_pylist())
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """A ledger with a release at two levels, the strict one kept; and the relation of its values."""
+    con = duckdb.connect()
+    with opened(tmp_path) as ledger:
+        folder = ResponseFolder(ledger, tmp_path / "responses")
+        folder.keep("visits", ledger.publish("visits", table(con), **SAY, epsilon=1), epsilon=1)
+        yield ledger, folder, con
+
+
+def test_what_is_kept_is_what_was_answered_and_relaxes_without_the_values(kept):
+    """From the files of one level the next, in either engine, as from the values; nothing is written twice."""
+    ledger, folder, con = kept
+    assert rows_of(folder.files("visits", epsilon=1)) == sorted(
+        ledger.publish("visits", table(con), **SAY, epsilon=1).project("id, n").fetchall()
+    )
+    assert folder.missing() == ()
+    strict = con.read_parquet(folder.files("visits", epsilon=1))
+    loose = ledger.relax("visits", strict, table_at=1, epsilon=3)
+    assert folder.missing() == (("visits", 1, level(3)),)
+    place = folder.keep("visits", loose, epsilon=3)
+    wanted = sorted(ledger.relax("visits", table(con), epsilon=3).project("id, n").fetchall())
+    assert rows_of(folder.files("visits", epsilon=3)) == wanted
+    before = {one: one.stat().st_mtime_ns for one in place.iterdir()}
+    assert folder.keep("visits", loose, epsilon=3) == place
+    assert {one: one.stat().st_mtime_ns for one in place.iterdir()} == before
+    between = ledger.view("visits", table=pl.scan_parquet(folder.files("visits", epsilon=3)), table_at=3, epsilon=2)
+    folder.keep("visits", between, epsilon=2)
+    assert folder.verify() == 3 * ROWS
+    assert check_responses(ledger, "visits", between, epsilon=2) == ROWS
+
+
+def test_anything_else_is_not_kept_and_leaves_nothing(kept):
+    ledger, folder, con = kept
+    loose = ledger.relax("visits", table(con), epsilon=2)
+    strict = con.read_parquet(folder.files("visits", epsilon=1))
+    for wrong in (table(con), strict, loose.limit(ROWS - 1), loose.union(loose.limit(1))):
+        with pytest.raises(DataChanged):
+            folder.keep("visits", wrong, epsilon=2)
+        with pytest.raises(NeedsTable):
+            folder.files("visits", epsilon=2)
+    assert [one.name[:1] for one in (folder.path).glob("*/*/*")] == ["1"]
+    with pytest.raises(DataChanged):
+        check_responses(ledger, "visits", table(con), epsilon=1)
+    with pytest.raises(NeedsTable, match="answered"):
+        folder.keep("visits", loose, epsilon=4)
+    with pytest.raises(UnknownRelease):
+        folder.keep("others", loose, epsilon=1)
+    ledger.publish("kept", {"id": ["a", "b"], "n": [1, 2]}, **SAY, noise="items", epsilon=1, independent=True)
+    with pytest.raises(Unsupported, match="itself"):
+        folder.keep("kept", loose, epsilon=1)
+
+
+def test_files_that_changed_are_found(kept):
+    _, folder, _ = kept
+    (file,) = map(Path, folder.files("visits", epsilon=1))
+    manifest, before = file.parent / "manifest.json", file.read_bytes()
+    pq.write_table(pq.read_table(file).slice(1), file)
+    with pytest.raises(LedgerDamaged, match="as it was kept"):
+        folder.verify()
+    said = json.loads(manifest.read_text())
+    said["files"][0]["sha256"] = sha256(file.read_bytes()).hexdigest()
+    manifest.write_text(json.dumps(said))
+    with pytest.raises(DataChanged):
+        folder.verify()
+    file.write_bytes(before)
+    for wrong in ({"level": "2"}, {"release": "00"}, {"files": [{"name": "../x.parquet", "sha256": "0" * 64}]}):
+        manifest.write_text(json.dumps(said | wrong))
+        with pytest.raises(LedgerDamaged, match="manifest"):
+            folder.files("visits", epsilon=1)
+
+
+KILLED = """
+import os, signal, sys
+from hashlib import sha256
+from pathlib import Path
+import duckdb
+from utmost.ledger import Ledger, book
+from utmost.tables import ResponseFolder, response_folder
+here, point, call = sys.argv[1:]
+
+def killing(place, name, before):
+    real = getattr(place, name)
+    def killed(*given, **more):
+        if not before:
+            real(*given, **more)
+        os.kill(os.getpid(), signal.SIGKILL)
+    setattr(place, name, killed)
+
+con = duckdb.connect()
+table = con.sql("SELECT 'cell ' || i AS id, i % 31 AS n FROM range(3000) r(i)")
+say = dict(columns="n", public="id", id_column="id", sensitivity=1, cells=1)
+with Ledger.open(f"{here}/a.db", key=bytes(range(32))) as ledger:
+    folder = ResponseFolder(ledger, Path(here) / "responses")
+    points = {
+        "before the commit": (book.Page, "write_down", True),
+        "after the commit": (book.Book, "answer", False),
+        "between two writes of a half-written release": (response_folder, "_digest", True),
+        "before the rename": (response_folder.os, "replace", True),
+        "after the rename": (response_folder.os, "replace", False),
+    }
+    if call == "relax":
+        strict = con.read_parquet(folder.files("visits", epsilon=1))
+    killing(*points[point])
+    if call == "publish":
+        made = ledger.publish("visits", table, **say, epsilon=1, request="monday")
+        folder.keep("visits", made, epsilon=1)
+    else:
+        folder.keep("visits", ledger.relax("visits", strict, table_at=1, epsilon=2), epsilon=2)
+"""
+POINTS = [
+    "before the commit",
+    "after the commit",
+    "between two writes of a half-written release",
+    "before the rename",
+    "after the rename",
+]
+
+
+def killed_at(point, call, place):
+    made = subprocess.run([sys.executable, "-c", KILLED, place, point, call], capture_output=True, text=True)
+    assert made.returncode == -signal.SIGKILL, made.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are not killed so here")
+@pytest.mark.parametrize("point", POINTS)
+def test_a_driver_that_is_killed_is_run_again_and_says_the_same(tmp_path, point):
+    """At exact points of both calls: nothing half-written is seen, the values are those of an undisturbed run."""
+    (tmp_path / "there").mkdir()
+    con = duckdb.connect()
+    with opened(tmp_path / "there") as there:
+        wanted = {
+            1: sorted(there.publish("visits", table(con), **SAY, epsilon=1).project("id, n").fetchall()),
+            2: sorted(there.relax("visits", table(con), epsilon=2).project("id, n").fetchall()),
+        }
+    opened(tmp_path, witness=None).close()
+    for call, at in (("publish", 1), ("relax", 2)):
+        killed_at(point, call, tmp_path)
+        with opened(tmp_path, witness=None) as ledger:
+            folder = ResponseFolder(ledger, tmp_path / "responses")
+            assert folder.verify() == ROWS * (at - 1 + (point == "after the rename"))
+            if call == "publish":
+                made = ledger.publish("visits", table(con), **SAY, epsilon=1, request="monday")
+            else:
+                strict = con.read_parquet(folder.files("visits", epsilon=1))
+                made = ledger.relax("visits", strict, table_at=1, epsilon=2)
+            folder.keep("visits", made, epsilon=at)
+            assert rows_of(folder.files("visits", epsilon=at)) == sorted(made.project("id, n").fetchall()) == wanted[at]
+            assert folder.missing() == ()
+            assert folder.verify() == at * ROWS
+            assert ledger.spent("visits") == level(at)
+            assert len(ledger.history("visits")) == at
+            assert not list(folder.path.glob("**/*.part"))
