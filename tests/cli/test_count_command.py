@@ -147,7 +147,7 @@ def test_a_counted_release_is_kept_in_a_ledger_and_relaxed(run, files, tmp_path)
     assert (code, "no --count-key" in err) == (2, True)
     code, shown, err = run(*say, "--columns", "views", "--count-key", key)
     assert code == 0, err
-    assert next(csv.DictReader(io.StringIO(shown))).keys() == {"page", "age", "views"}
+    assert next(csv.DictReader(io.StringIO(shown))).keys() == {"page", "age", "views", "views_radius"}
     assert run("view", *place, "--epsilon", 1)[0] == 0
     counted = tmp_path / "counted.json"
     run("count", events, *SAY, "--domain", domain, "--out", counted, "--count-key", key)

@@ -15,6 +15,7 @@ from utmost.documents.together_check import stated_together
 from utmost.documents.workload_files import ON_TRUST_OF_SUMS, check_workload
 from utmost.errors import Unsupported
 from utmost.exact import Level, exact, round_up, wrong_kind
+from utmost.exact.shown import Shown
 from utmost.noise import Geometric
 from utmost.release import together
 from utmost.release.places import PLACES_KIND, places_line
@@ -47,8 +48,8 @@ class StatedNoise:
     bars: tuple[tuple[Fraction, int | float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StatedRelease:
+@dataclass(frozen=True, slots=True, repr=False)
+class StatedRelease(Shown):
     """A checked statement, in words.
 
     Attributes:

@@ -75,6 +75,15 @@ def identified(request: Request) -> Token:
     scheme, _, presented = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not presented:
         raise NotAuthenticated("a request must carry a token", remedy="Send Authorization: Bearer utmost_...")
+    return presented_to(request, presented)
+
+
+def presented_to(request: Request, presented: str) -> Token:
+    """The token that a bearer presents, which the request is then known by.
+
+    Raises:
+        NotAuthenticated: for none that is valid now.
+    """
     service, openid = service_of(request), request.app.state.openid
     if openid is not None and presented.count(".") == 2:
         token = service.bearers.of_subject(openid.subject(presented))

@@ -66,6 +66,7 @@ class Offer:
         Args:
             held: the largest level held, by this offer or otherwise; None for nothing.
 
+        >>> from utmost.exact import level
         >>> offer = read_offer("o", "admissions", 1, {"1/4": 10, "1": 35}, "EUR")
         >>> offer.step(None, level(1)), offer.step(level("1/4"), level(1)), offer.step(level(1), level("1/4"))
         (Fraction(35, 1), Fraction(25, 1), Fraction(0, 1))

@@ -13,14 +13,13 @@ from hashlib import sha256
 from typing import Annotated
 
 from fastapi import Depends, Request, Response
-from fastapi.security import HTTPAuthorizationCredentials
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import FormParser, MultiPartException, MultiPartParser
 
 from utmost.errors import NotAllowed, NotAuthenticated, OutOfRange
 from utmost.sampling.random_bits import entropy
-from utmost.service.api import service_of, token_of
+from utmost.service.api import presented_to, service_of
 from utmost.service.tokens import Token
 
 _COOKIE = "utmost"
@@ -65,7 +64,7 @@ def bearer_of(request: Request, presented: str) -> Token:
     Raises:
         NotAuthenticated: for none that is valid now.
     """
-    return token_of(request, HTTPAuthorizationCredentials(scheme="Bearer", credentials=presented))
+    return presented_to(request, presented)
 
 
 def viewer_of(request: Request) -> Token:

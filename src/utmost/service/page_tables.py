@@ -9,13 +9,10 @@ from typing import Any
 from utmost.documents import check_statement
 from utmost.documents.places_check import check_places
 from utmost.errors import BadTable
-from utmost.ledger.verification import response_plan
-from utmost.noise.law import read_confidence
-from utmost.release.places import PLACES_KIND, places_statement
-from utmost.release.statements import level_facts, level_text, statement
+from utmost.release.places import PLACES_KIND
 from utmost.service.page_rendering import short
 from utmost.service.releases import View
-from utmost.service.service_answers import columns, plain
+from utmost.service.service_answers import columns, statement_of
 from utmost.tables.csv_table import numbers_of
 
 Cells = dict[str, list[Any]]
@@ -60,31 +57,10 @@ def brought_table(content: bytes, released: Sequence[str]) -> Cells:
     return found
 
 
-def statement_of(seen: View) -> dict[str, Any]:
-    """What is promised of a view: the statement of a response, which `utmost verify` checks beside the file.
-
-    It names the levels up to this one alone: whether there is a looser one is nothing that a token is told by it.
-    """
-    release, levels = seen.release, [at for at in seen.release.levels if not at > seen.level]
-    return {
-        **plain(_said(seen)),
-        "name": release.name,
-        "data_version": release.version,
-        "levels": [level_text(at) for at in levels],
-        "together": plain(level_facts(seen.level)),
-    }
-
-
-def _said(seen: View) -> dict[str, Any]:
-    table, release, points = columns(seen.table), seen.release, seen.release.promise.points
-    public = [name for name in table if name not in release.columns]
-    digest = {"of": "file", "sha256": sha256(csv_of(table)).hexdigest()}
-    about = (release.columns, public, release.rows)
-    if points is not None:
-        law, sure = points.law(seen.level), read_confidence(_SURE)
-        return places_statement(law, sure, *about, digest=digest, rows_from=release.rows_from)
-    plan = response_plan(release.promise, seen.level, _SURE)
-    return statement(plan, *about, digest=digest, rows_from=release.rows_from)
+def file_statement(seen: View) -> dict[str, Any]:
+    """What is promised of a view that is taken as a file."""
+    digest = {"of": "file", "sha256": sha256(csv_of(columns(seen.table))).hexdigest()}
+    return statement_of(seen, digest)
 
 
 def csv_of(columns: Mapping[str, Sequence[Any]]) -> bytes:

@@ -19,7 +19,7 @@ from utmost.service.desk import held, reaches
 from utmost.service.market import Offer
 from utmost.service.page_rendering import render, short, static_files
 from utmost.service.page_session import Viewer
-from utmost.service.page_tables import csv_of, statement_of
+from utmost.service.page_tables import csv_of, file_statement
 from utmost.service.page_tools import asked_level, tools
 from utmost.service.releases import View
 from utmost.service.service import Service
@@ -104,7 +104,7 @@ def statement_file(service: Served, viewer: Viewer, name: Name, at: Name, versio
     seen = _stored_view(service, viewer, name, at, version)
     if isinstance(seen.table, WorkloadRelease):
         raise HTTPException(404, "The statement of this release is in its file.")
-    content = json.dumps(statement_of(seen), indent=1, ensure_ascii=False)
+    content = json.dumps(file_statement(seen), indent=1, ensure_ascii=False)
     return _download(content.encode(), "application/json", "released.csv.json")
 
 
@@ -243,14 +243,17 @@ def _values(seen: View) -> dict[str, Any]:
     found = answers.columns(seen.table)
     released = [name for name in found if name in seen.release.columns]
     count = len(found[released[0]]) if released else 0
-    labels = _labels(found, released, count)
+    labels = _labels(found, seen.release, count)
     drawn = released[:_MOST_CHARTS] if count and seen.release.promise.points is None else []
     bars = {name: list(zip(labels, found[name], strict=True))[:_MOST_BARS] for name in drawn}
     pictures = [(name, charts.error_bars(_said(name, seen), bars[name], seen.radius)) for name in drawn]
-    rows = list(zip(*found.values(), strict=True))[:_MOST_ROWS]
-    said = statement_of(seen)
+    named = [name for name in seen.release.public if name in found]
+    shown = [*named, *released]
+    rows = list(zip(*(found[name] for name in shown), strict=True))[:_MOST_ROWS]
+    said = file_statement(seen)
     return {
-        "columns": list(found),
+        "columns": shown,
+        "named": len(named),
         "rows": rows,
         "count": count,
         "radius": seen.radius,
@@ -265,9 +268,9 @@ def _said(name: str, seen: View) -> str:
     return f"{name} at epsilon {level_text(seen.level)}, each with its error bar of {short(seen.radius)} at 95 %"
 
 
-def _labels(found: dict[str, list[Any]], released: list[str], count: int) -> list[str]:
-    """The name of each row: its other columns, or its number where there are none."""
-    others = [found[name] for name in found if name not in released]
+def _labels(found: dict[str, list[Any]], release: Published, count: int) -> list[str]:
+    """The name of each row: its public columns, or its number where there are none."""
+    others = [found[name] for name in release.public if name in found]
     return [" ".join(str(column[k]) for column in others) or f"row {k + 1}" for k in range(count)]
 
 

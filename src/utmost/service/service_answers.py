@@ -11,13 +11,17 @@ from utmost.exact import Level
 from utmost.ledger import Budget, Event, Published, Status, Verification
 from utmost.ledger.promise import Promise
 from utmost.ledger.verification import response_plan
+from utmost.noise.law import read_confidence
 from utmost.release import WorkloadRelease
 from utmost.release.adapters import adapter_of
-from utmost.release.statements import cells_digest, level_text, statement
+from utmost.release.places import places_statement
+from utmost.release.statements import cells_digest, level_facts, level_text, statement
 from utmost.service.approvals import Proposal
 from utmost.service.market import Offer, Order
 from utmost.service.releases import View
 from utmost.service.tokens import Token
+
+_SURE = "0.95"
 
 
 def columns(table: Any) -> dict[str, list[Any]]:
@@ -38,23 +42,41 @@ def view_answer(view: View) -> dict[str, Any]:
     del found["levels"]
     if isinstance(view.table, WorkloadRelease):
         return found | table_answer(view.table)
-    there = columns(view.table)
-    public = tuple(name for name in there if name in view.release.public)
-    said = _said(view.release.promise, view.level, view.release.columns, public, *_rows(view.release))
-    return found | {"columns": there, "statement": said | {"table": plain(cells_digest(view.table))}}
+    return found | {"columns": columns(view.table), "statement": statement_of(view, cells_digest(view.table))}
 
 
-def _rows(release: Published) -> tuple[int, str]:
-    return release.rows, release.rows_from
+def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
+    """What is promised of a view that is a table: the statement of a ledger's answer, which `utmost verify` checks.
+
+    It names the levels up to this one alone: whether there is a looser one is nothing that a token is told by it.
+    """
+    release, there = view.release, adapter_of(view.table).names(view.table)
+    public = tuple(name for name in release.public if name in there)
+    levels = tuple(at for at in release.levels if not at > view.level)
+    said = _said(release.promise, view.level, release.columns, public, release.rows, release.rows_from)
+    return {
+        **said,
+        "table": plain(digest),
+        "name": release.name,
+        "data_version": release.version,
+        "levels": [level_text(at) for at in levels],
+        "together": plain(level_facts(view.level)),
+    }
 
 
 @lru_cache(maxsize=512)
 def _said(
     promise: Promise, level: Level, released: tuple[str, ...], public: tuple[str, ...], rows: int, rows_from: str
 ) -> dict[str, Any]:
-    """The statement of a view but for its digest: the same for all who view it, so it is worked out once."""
-    plan = response_plan(promise, level, "0.95")
-    found: dict[str, Any] = plain(statement(plan, released, public, rows, rows_from=rows_from))
+    """What is the same for all who view it, so that it is worked out once."""
+    if promise.points is not None:
+        law, sure = promise.points.law(level), read_confidence(_SURE)
+        return _plain(places_statement(law, sure, released, public, rows, digest={}, rows_from=rows_from))
+    return _plain(statement(response_plan(promise, level, _SURE), released, public, rows, rows_from=rows_from))
+
+
+def _plain(said: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = plain(said)
     return found
 
 

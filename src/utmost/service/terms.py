@@ -7,6 +7,7 @@ from typing import Any
 
 from utmost.errors import OutOfRange, UtmostError, WrongKind
 from utmost.exact import checked, checked_parts, exact
+from utmost.exact.shown import Shown
 from utmost.privacy.unit import Unit
 from utmost.workloads import Strategy
 
@@ -14,8 +15,8 @@ _LISTS = ("columns", "public", "drop")
 
 
 @checked_parts
-@dataclass(frozen=True, slots=True)
-class Terms:
+@dataclass(frozen=True, slots=True, repr=False)
+class Terms(Shown):
     """What a curator promises of a table, as the arguments of `Ledger.publish`; numbers are text, so that none changes.
 
     Attributes:
