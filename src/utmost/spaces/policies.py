@@ -22,8 +22,8 @@ from utmost.exact.shown import Shown
 from utmost.spaces.space import Space, TableMetric
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PolicyPart:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PolicyPart(Shown):
     """Secrets of a policy at finite distances of each other.
 
     Attributes:
