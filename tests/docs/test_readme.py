@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from running import utmost_command
+from utmost.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -103,3 +104,8 @@ def test_every_file_that_a_page_names_is_there():
         if "decisions" not in page.parts:
             for path in named.findall(page.read_text(encoding="utf-8")):
                 assert any((tree / path).exists() for tree in trees), (page.name, path)
+
+
+def test_every_command_is_named():
+    """Whoever looks for a command finds it in the README's table."""
+    assert [name for name in COMMANDS if f"`utmost {name}`" not in README] == []
