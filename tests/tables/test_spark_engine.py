@@ -8,9 +8,10 @@ import pytest
 
 from spark import session
 from utmost.errors import BadTable, DataChanged, Unsupported
+from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.release import release_table
-from utmost.tables import count_keys, count_table
+from utmost.tables import ResponseFolder, count_keys, count_table
 from utmost.tables.engines import engine_frame
 from utmost.workloads import Domain, bins, plain
 
@@ -126,19 +127,76 @@ def test_texts_that_a_collation_calls_equal_are_refused():
         count_table(frame, person="user", domain=DOMAIN, at_most=1)
 
 
+class Losses:
+    """A frame that loses a Python worker in the middle of a batch, once whenever it was told to."""
+
+    def __init__(self, folder):
+        self.armed = str(folder / "armed")
+
+    def frame(self, frame):
+        armed = self.armed
+
+        def lost_where_armed(batch):
+            try:
+                os.unlink(armed)  # one worker of all finds it
+            except FileNotFoundError:
+                return batch
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        return engine_frame(frame).mapped(lost_where_armed, engine_frame(frame).schema())
+
+    def once(self, work):
+        """What the work gives, in which exactly one worker was lost."""
+        with open(self.armed, "x", encoding="utf-8"):
+            pass
+        done = work()
+        assert not os.path.exists(self.armed)
+        return done
+
+
 @pytest.mark.slow
 def test_a_worker_that_is_lost_changes_nothing(tmp_path):
-    """The first worker is killed in the middle of a stage; its task is evaluated again by another."""
-    flag = str(tmp_path / "killed")
+    """It is killed in the middle of a stage; its task is evaluated again by another."""
+    losses, frame = Losses(tmp_path), on_spark(random_events())
+    made = losses.once(losses.frame(frame).collect)
+    assert sorted(map(str, made)) == sorted(map(str, frame.collect()))
 
-    def killed_once(batch):
-        if not os.path.exists(flag):
-            with open(flag, "x", encoding="utf-8"):
-                pass
-            os.kill(os.getpid(), signal.SIGKILL)
-        return batch
 
-    frame = on_spark(random_events())
-    made = engine_frame(frame).mapped(killed_once, engine_frame(frame).schema())
-    assert sorted(map(str, made.collect())) == sorted(map(str, frame.collect()))
-    assert (tmp_path / "killed").exists()
+@pytest.mark.slow
+def test_workers_lost_while_a_ledger_publishes_and_relaxes_change_no_value(ledgers, tmp_path):
+    """One is lost while the ledger reads the table, another while the answer is evaluated: one machine's values."""
+    here, there = ledgers
+    losses = Losses(tmp_path)
+    frame = losses.frame(on_spark(wards()))
+    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2")
+    made = losses.once(lambda: there.publish("visits", frame, **PROMISE, epsilon="1/2"))
+    assert losses.once(lambda: by_ward(made)) == dict(zip(first["ward"], first["visits"], strict=True))
+    loose = here.relax("visits", wards(), epsilon=2)
+    again = losses.once(lambda: there.relax("visits", frame, epsilon=2))
+    assert losses.once(lambda: by_ward(again)) == dict(zip(loose["ward"], loose["visits"], strict=True))
+    assert len(there.releases) == 1
+    assert there.releases[0].levels == here.releases[0].levels
+
+
+@pytest.mark.slow
+def test_responses_of_spark_are_kept_whole_and_relaxed_from(ledgers, tmp_path):
+    """Also where a worker is lost as they are written; another frame is refused, and nothing of it stays."""
+    here, there = ledgers
+    losses, kept = Losses(tmp_path), ResponseFolder(there, tmp_path / "responses")
+    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2")
+    made = there.publish("visits", losses.frame(on_spark(wards())), **PROMISE, epsilon="1/2")
+    with pytest.raises(DataChanged):
+        kept.keep("visits", on_spark(wards()), epsilon="1/2")
+    assert not list(kept.path.rglob("*.parquet"))
+    assert [at for _, _, at in kept.missing()] == [level("1/2")]
+    place = losses.once(lambda: kept.keep("visits", made, epsilon="1/2"))
+    assert kept.keep("visits", made, epsilon="1/2") == place
+    assert [one.name for one in place.parent.iterdir()] == [place.name]
+    strict = session().read.parquet(*kept.files("visits", epsilon="1/2"))
+    assert by_ward(strict) == dict(zip(first["ward"], first["visits"], strict=True))
+    loose = here.relax("visits", wards(), epsilon=2)
+    again = there.relax("visits", strict, table_at="1/2", epsilon=2)
+    assert by_ward(again) == dict(zip(loose["ward"], loose["visits"], strict=True))
+    kept.keep("visits", again, epsilon=2)
+    assert kept.missing() == ()
+    assert kept.verify() == 2 * len(wards()["ward"])
