@@ -157,6 +157,20 @@ def test_reals_in_pieces(tmp_path):
     assert np.abs(found["visits"] - frame["visits"]).max() < 60
 
 
+def test_parquet_is_large_by_its_cells_where_that_is_asked(tmp_path, monkeypatch):
+    """Packed to a few bytes, it is read in pieces from 2^27 bytes of cells on; text is as large as it is."""
+    path = tmp_path / "packed.parquet"
+    pq.write_table(pa.table({"ward": pa.array(np.zeros(5000, int)), "visits": pa.array(np.zeros(5000, int))}), path)
+    for limit, is_large in ((8 * 2 * 5000, True), (8 * 2 * 5000 + 1, False)):
+        assert path.stat().st_size < limit
+        monkeypatch.setattr(files, "LARGE", limit)
+        assert (files.streamed(path, by_cells=True) is not None) == is_large
+        assert files.streamed(path) is None
+    text = tmp_path / "few.csv"
+    text.write_text("ward,visits\na,1\n")
+    assert files.streamed(text, by_cells=True) is None
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_does_not_grow_with_the_file(tmp_path):

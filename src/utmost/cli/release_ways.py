@@ -13,7 +13,7 @@ from utmost.errors import OutOfRange
 from utmost.noise.law import read_confidence
 from utmost.release import rehearse_table, release_table
 from utmost.tables import files
-from utmost.tables.streamed import streamed_release
+from utmost.tables.streamed import FilePieces, streamed_release
 
 Asked = Any
 """The arguments of the command by their names: ``columns``, ``public`` and ``drop`` as lists of names, ``out`` as a
@@ -136,7 +136,7 @@ def table_of_columns(asked: Asked) -> None:
     promise |= _some(asked, "relaxable", "confidence") | {"cost": cost_of(asked.cost)}
     check_free(asked.table, asked.out, asked.sign)
     signer = None if asked.sign is None else signer_of(asked.sign)
-    large = files.streamed(asked.table) if counted is None and (asked.out is not None or asked.dry_run) else None
+    large = _streamed(asked) if counted is None else None
     if large is None and asked.table.is_dir():
         raise OutOfRange("a folder is released into a file", came="none", where="--out")
     if large is not None:
@@ -147,6 +147,13 @@ def table_of_columns(asked: Asked) -> None:
         source = files.read(asked.table) if counted is None else counted
         made = (rehearse_table if asked.dry_run else release_table)(source, **promise)
     return give(made, asked.out, signer, as_json=asked.as_json, form=asked.form)
+
+
+def _streamed(asked: Asked) -> FilePieces | None:
+    """The table in pieces, where it is large and nobody wants it on the screen; by its cells where it stays Parquet."""
+    if asked.out is None:
+        return files.streamed(asked.table, by_cells=True) if asked.dry_run else None
+    return files.streamed(asked.table, by_cells=files.ending_of(asked.out) in files.PARQUET)
 
 
 def keep(asked: Asked, promise: dict[str, Any], counted: Any) -> None:

@@ -25,6 +25,8 @@ FORMATS = {"csv": ".csv", "tsv": ".tsv", "jsonl": ".jsonl", "feather": ".feather
 LARGE = 1 << 27
 """Files of so many bytes are read a piece at a time, and not into memory."""
 
+_CELL = 8
+
 Watch = Callable[[Iterable[Piece], int], Iterator[Piece]]
 """Passes the pieces of a file through, which has so many rows, and shows how far they are."""
 
@@ -62,19 +64,23 @@ def ending_of(path: Path) -> str:
     return Path(path.stem).suffix.lower() if suffix == GZ else suffix
 
 
-def streamed(path: Path) -> FilePieces | None:
+def streamed(path: Path, *, by_cells: bool = False) -> FilePieces | None:
     """The file or directory as what is read a piece at a time, where it is large; None where it is read whole.
+
+    Args:
+        by_cells: whether a Parquet file is also large by its cells, at 8 bytes each: it packs them a hundredfold.
 
     Raises:
         Unsupported, BadTable: as `read`.
     """
     if path.is_dir():
         return ParquetPieces.of(path)
-    if ending_of(path) in (*PARQUET, *TEXT) and path.is_file() and path.stat().st_size >= LARGE:
-        if path.suffix.lower() in PARQUET:
-            return ParquetPieces.of(path)
-        return CsvPieces(csv_table.read(path))
-    return None
+    if ending_of(path) not in (*PARQUET, *TEXT) or not path.is_file():
+        return None
+    is_parquet = path.suffix.lower() in PARQUET
+    if path.stat().st_size < LARGE and not (by_cells and is_parquet and _CELL * parquet.cells(path) >= LARGE):
+        return None
+    return ParquetPieces.of(path) if is_parquet else CsvPieces(csv_table.read(path))
 
 
 def brought(path: Path) -> Any:

@@ -47,6 +47,16 @@ def opened(path: Path | str) -> Any:
     return file
 
 
+def cells(path: Path | str) -> int:
+    """How many cells a file has, as it says of itself: rows by columns.
+
+    Raises:
+        BadTable, Unsupported: as `read`.
+    """
+    said = opened(path).metadata
+    return int(said.num_rows * said.num_columns)
+
+
 def _readable(path: Path | str) -> Any:
     """The name of a file on the disk; of a pipe its content, since a pipe is a path that opens in a way of its own."""
     if not isinstance(path, Path) or type(path) is type(Path()):
