@@ -8,7 +8,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
+from utmost.cli import release_ways
+from utmost.cli.main import app
 from utmost.errors import BadTable, NotDeclared, Unsupported
 from utmost.release import release_table
 from utmost.tables import files, parquet_pieces
@@ -169,6 +172,21 @@ def test_parquet_is_large_by_its_cells_where_that_is_asked(tmp_path, monkeypatch
     text = tmp_path / "few.csv"
     text.write_text("ward,visits\na,1\n")
     assert files.streamed(text, by_cells=True) is None
+
+
+@pytest.mark.parametrize(("out", "is_pieces"), [("out.parquet", True), ("out.csv", False)])
+def test_the_command_takes_packed_parquet_in_pieces_where_it_stays_parquet(tmp_path, monkeypatch, out, is_pieces):
+    """Into another format it is read whole, as before."""
+    path, taken = as_parquet(wards(), tmp_path), []
+    monkeypatch.setattr(files, "LARGE", 8 * 2 * ROWS)
+    monkeypatch.setattr(release_ways, "streamed_release", lambda *a, **k: taken.append(1) or streamed_release(*a, **k))
+    what, promise = ["--columns", "visits", "--id", "ward"], ["--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
+    made = CliRunner().invoke(
+        app, ["release", str(path), *what, "--public", "ward", *promise, "--out", str(tmp_path / out)]
+    )
+    assert made.exit_code == 0, made.output
+    assert bool(taken) == is_pieces
+    assert len(pd.read_parquet(tmp_path / out) if is_pieces else pd.read_csv(tmp_path / out)) == ROWS
 
 
 @pytest.mark.slow
