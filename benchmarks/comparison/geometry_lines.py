@@ -29,10 +29,8 @@ def rivals_asked(line: Line, works: dict[str, tuple[Callable[[], Any], int]]) ->
         for work, (rows, expected) in works.items():
             outcome = absent or rivals.run_apart(rival, *rows())
             if outcome.startswith("not"):
-                absent = (
-                    outcome if "installed" in outcome else f"{outcome}, or not asked after a smaller one did not end"
-                )
                 line.absent(who, work, outcome)
+                absent = outcome if "installed" in outcome else "not asked after a smaller one did not end"
                 continue
             count, seconds = outcome.removesuffix(" s").split(" in ")
             line.checks[f"{work}: {who} finds as many"] = int(count.replace(",", "")) == expected
