@@ -165,6 +165,7 @@ class _Search:
         weights /= weights.sum()
         first = np.concatenate([factors**t for t in _FLATTER[:-1]] + [np.ones((1, len(factors)))])
         rays = np.ascontiguousarray((first / (first @ weights)[:, None]).T)
+        # In which order actions are priced, and how rays are told apart: any numbers would do, and nothing is drawn.
         random = np.random.default_rng(0)
         order = random.permutation(len(costs)).astype(np.int32)
         waves = np.split(order, [int(share * len(costs)) for share in _WAVES])

@@ -1,16 +1,16 @@
 """The ledger: releases that can be relaxed for years, kept so that nothing is said twice and nothing is forgotten."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import Unsupported
 from utmost.exact import Level, Number, level, possible_path
 from utmost.exact.shown import Shown
-from utmost.ledger.budgets import limited, rehearsed
-from utmost.ledger.events import Event, check_name
+from utmost.ledger.accounts import Accounts
+from utmost.ledger.events import check_name
 from utmost.ledger.item_ledger import AnsweringItems
 from utmost.ledger.key import given_key
 from utmost.ledger.opening import Place, backed_up, opened_book, restored
@@ -29,17 +29,10 @@ from utmost.ledger.requests import (
 from utmost.ledger.responding import Responding
 from utmost.ledger.responses import Progress, key_of_level
 from utmost.ledger.source import commitment
-from utmost.ledger.spending import Budget, Spending
-from utmost.ledger.state import Published, State
+from utmost.ledger.state import Published
 from utmost.ledger.store import Store
 from utmost.ledger.verification import (
-    Status,
-    Verification,
-    check_receipt,
-    history,
-    receipt,
     resumed,
-    verified_with_witness,
 )
 from utmost.privacy.unit import Unit
 from utmost.release.adapters import engine_door
@@ -51,7 +44,7 @@ from utmost.workloads import Strategy
 T = TypeVar("T")
 
 
-class Ledger(Responding, AnsweringItems, Shown):
+class Ledger(Responding, AnsweringItems, Accounts, Shown):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
     A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
@@ -293,104 +286,6 @@ class Ledger(Responding, AnsweringItems, Shown):
         )
         return answer_alone(release.promise, at, release.kind, response, release.part, labels)
 
-    def rehearse(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        dataset: str | None = None,
-        independent: bool = False,
-        version: int | None = None,
-    ) -> Budget:
-        """The budget as it would stand after a call at this level; nothing is drawn, written or spent.
-
-        Args:
-            name, version: of the release, which need not be there yet; the newest version if left out.
-            epsilon, alpha: the level, one of the two.
-            dataset, independent: for a release that is not there yet, as for `publish`.
-
-        Raises:
-            BudgetExceeded: where the call would raise it.
-            OutOfRange: where a limit waits for a dataset that no release names.
-        """
-        at = level(epsilon, alpha)
-        asked: dict[str, Any] = {"dataset": dataset, "independent": independent, "version": version}
-        return self._look(lambda state: rehearsed(state, name, at, **asked))
-
-    def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
-        """The levels with a stored response, strictest first."""
-        return self._look(lambda state: state.release(name, version).levels)
-
-    def spent(self, name: str | None = None, *, dataset: str | None = None) -> Level | None:
-        """What has been spent: by all versions of a release, or by all releases of a dataset.
-
-        Returns:
-            The sum of their largest levels, rounded up where it cannot be written exactly; None where nothing is spent.
-        """
-        if (name is None) == (dataset is None):
-            raise OutOfRange("exactly one of name and dataset must be given", came=(name, dataset), where="spent")
-        if dataset is not None:
-            check_name(dataset, "dataset")
-            return self._look(lambda state: state.spending(dataset)).level
-        assert name is not None
-        mine = self._look(lambda state: state.named(name) or [state.release(name, None)])
-        return Spending.of(one.spent for one in mine).level
-
-    def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:
-        """The budget of a dataset, after setting its limit if one is given.
-
-        A limit below what is spent stops all further spending. While no release names a dataset that has a limit,
-        releases in datasets without one are refused.
-
-        Warns:
-            BudgetUnused: where the ledger holds releases, and none of this dataset.
-        """
-        if check_name(dataset, "dataset") and limit is None:
-            return self._look(lambda state: Budget(dataset, state.limits.get(dataset), state.spending(dataset)))
-        return limited(self._book, dataset, level(limit), stacklevel=3)
-
-    def radius(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        confidence: Number = "0.95",
-        version: int | None = None,
-    ) -> int | float:
-        """The distance within which a released value lies of the true one, with this confidence, at a level."""
-        at = level(epsilon, alpha)
-        return self._look(lambda state: state.release(name, version).promise).radius(at, confidence)
-
-    def release(self, name: str, version: int | None = None) -> Published:
-        """One version of a release, or the newest; UnknownRelease where there is none."""
-        return self._look(lambda state: state.release(name, version))
-
-    @property
-    def releases(self) -> tuple[Published, ...]:
-        """Every version of every release, in the order published."""
-        return self._look(lambda state: tuple(state.releases.values()))
-
-    def history(self, name: str | None = None, *, dataset: str | None = None) -> tuple[Event, ...]:
-        """The events, oldest first: all, or those of a release or a dataset."""
-        return self._book.read(lambda page: history(page, name, dataset))
-
-    def status(self) -> Status:
-        """Where the ledger is, what is in it, and whether anything new may be said."""
-        place, quarantine = self._book.store.place, self._book.quarantine()
-        return self._look(lambda state: Status.of(place, state, quarantine))
-
-    def verify(self) -> Verification:
-        """Recompute everything: the database's own check, the chain, all digests and seals, levels and budgets.
-
-        The witness's own chain is checked, too. A rollback is no damage: `status` is about it.
-
-        Raises:
-            LedgerDamaged: naming the first thing that is not as it was written.
-        """
-        return verified_with_witness(self._book)
-
     def backup(self, path: Place) -> None:
         """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.
 
@@ -438,19 +333,6 @@ class Ledger(Responding, AnsweringItems, Shown):
         """
         resumed(self._book, reason, missing)
 
-    def receipt(self) -> str:
-        """A line of text about the ledger as it is now, to keep elsewhere; it holds no secret."""
-        return self._book.read(lambda page: receipt(page.key, page.state))
-
-    def check(self, receipt: str) -> None:
-        """Check that the ledger still holds what it held when the receipt was given.
-
-        Raises:
-            Quarantined: where it does not; from then on it is in quarantine.
-            KeyRefused: for a receipt of another ledger, or none at all.
-        """
-        check_receipt(self._book, receipt)
-
     def level_key(
         self,
         name: str,
@@ -495,6 +377,3 @@ class Ledger(Responding, AnsweringItems, Shown):
 
     def __reduce__(self) -> NoReturn:
         raise Unsupported("a ledger must not be copied", where="Ledger", remedy="Open it again where it is needed.")
-
-    def _look(self, ask: Callable[[State], T]) -> T:
-        return self._book.read(lambda page: ask(page.state))

@@ -7,7 +7,7 @@ those facts and no others, and what it allows can be done again at no cost, sinc
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from utmost.errors import NeedsApproval, NotAllowed, OutOfRange
 from utmost.exact import Level
@@ -52,15 +52,7 @@ class Proposal:
         Raises:
             NotAllowed: for the proposer's own decision, and for another one than was made.
         """
-        if state not in (APPROVED, REFUSED):
-            raise OutOfRange("a decision must be approved or refused", came=state)
-        if owner == self.proposer:
-            raise NotAllowed("a second person must decide", came="the proposer's own token", where=self.name)
-        if self.state == PROPOSED:
-            return replace(self, state=state, decided_by=owner, decided=int(now))
-        if self.state != state:
-            raise NotAllowed("a decision stands", came=f"{self.state} before", where=self.name)
-        return self
+        return decided(self, self.proposer, state, owner, now)
 
     def allows(self, verb: str, release: str, version: int, level: Level, facts: Mapping[str, Any]) -> bool:
         """Whether it is approved, and for just this."""
@@ -83,6 +75,38 @@ class Proposal:
     def of_kept(cls, name: str, kept: Mapping[str, Any]) -> "Proposal":
         """The proposal that `kept` wrote."""
         return cls(name, **{**kept, "level": level_of_text(kept["level"])})
+
+
+class _Awaiting(Protocol):
+    """What waits for a second person: a dataclass with these fields."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def state(self) -> str: ...
+
+
+Awaiting = TypeVar("Awaiting", bound=_Awaiting)
+
+
+def decided(one: Awaiting, asker: str, state: str, owner: str, now: float) -> Awaiting:
+    """What waited, as decided by an owner; deciding the same again changes nothing.
+
+    Raises:
+        OutOfRange: for what is no decision.
+        NotAllowed: for the asker's own decision, and for another one than was made.
+    """
+    if state not in (APPROVED, REFUSED):
+        raise OutOfRange("a decision must be approved or refused", came=state)
+    if owner == asker:
+        raise NotAllowed("a second person must decide", came="the asker's own token", where=one.name)
+    if one.state not in (APPROVED, REFUSED):
+        return replace(one, state=state, decided_by=owner, decided=int(now))
+    if one.state != state:
+        raise NotAllowed("a decision stands", came=f"{one.state} before", where=one.name)
+    return one
 
 
 def check_approved(found: Proposal | None, verb: str, release: str, version: int, level: Level, facts: Any) -> None:

@@ -15,18 +15,19 @@ No money moves here: an order is approved by the curator, who knows whether it w
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from utmost.errors import NotAllowed, OutOfRange
+from utmost.errors import OutOfRange
 from utmost.exact import Level, Number
 from utmost.gradual import read_prices, step_price
 from utmost.release.statements import level_of_text, level_text
+from utmost.service.approvals import decided
 
 _LARGEST = 10**100
 
-ASKED, APPROVED, REFUSED = "asked", "approved", "refused"
+ASKED = "asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,15 +135,7 @@ class Order:
         Raises:
             NotAllowed: for the buyer's own decision, and for another one than was made.
         """
-        if state not in (APPROVED, REFUSED):
-            raise OutOfRange("a decision must be approved or refused", came=state)
-        if owner == self.buyer:
-            raise NotAllowed("a buyer must not decide", came="the buyer's own token", where=self.name)
-        if self.state == ASKED:
-            return replace(self, state=state, decided_by=owner, decided=int(now))
-        if self.state != state:
-            raise NotAllowed("a decision stands", came=f"{self.state} before", where=self.name)
-        return self
+        return decided(self, self.buyer, state, owner, now)
 
     def kept(self) -> dict[str, Any]:
         """The order as JSON."""

@@ -8,8 +8,9 @@ from utmost.errors import NotAllowed, UnknownRecord
 from utmost.exact import Level, Number
 from utmost.ledger.events import check_name
 from utmost.release.statements import level_text
+from utmost.service.approvals import APPROVED
 from utmost.service.desk import Desk, held, note_bought, reaches
-from utmost.service.market import APPROVED, Offer, Order, read_offer
+from utmost.service.market import Offer, Order, read_offer
 from utmost.service.records import Shelf
 from utmost.service.releases import Releases
 from utmost.service.tokens import Token

@@ -120,16 +120,6 @@ def write_parquet(batches: Batches, schema: Any, folder: Path) -> None:
         at += 1
 
 
-def check_known(native: Any) -> None:
-    """Check that a lazy frame is no frame of an engine that is not known here.
-
-    Raises:
-        Unsupported: where it is.
-    """
-    if any(kind.__module__.partition(".")[0] in _REFUSED for kind in type(native).__mro__):
-        engine_frame(native)
-
-
 def _bare(table: Any) -> Any:
     """The native frame of a narwhals frame that is lazy; any other table as it is."""
     kind = type(table)
