@@ -2,8 +2,8 @@
 
 They are public facts, as the names of the columns are. The event that publishes a release keeps them among its parts,
 block by block, and holds their digest, which every seal binds with the other facts: a recipient who reads a sealed
-level without the ledger's key knows that no label has been changed. They are kept as they are, so that their length is
-that of public text, and no function of what is released.
+level without the ledger's key knows that no label has been changed. They are kept in the clear: whoever reads the file
+without any key reads them, too, as the threat model says; and their length is no function of what is released.
 """
 
 import hmac
