@@ -3,6 +3,7 @@
 import json
 import string
 from datetime import date
+from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -72,13 +73,15 @@ STATEMENTS = {
 def stated(request, tmp_path_factory):
     if request.param != "ledger":
         return stated_release(STATEMENTS[request.param]())
-    from utmost.cli.ledger_answers import response_report
+    from utmost.ledger.answer_statements import response_statement
 
     with ut.Ledger.open(tmp_path_factory.mktemp("ledger") / "r.db", create=True) as ledger:
         ledger.publish("counts", TABLE, columns="n", public="place", drop="m", sensitivity=1, cells=1, epsilon="1/4")
         ledger.relax("counts", TABLE, epsilon=1)
         release = ledger.releases[0]
-        said = response_report(ledger, release, ut.level("1/4"), "0.95", [], {"of": "cells", "sha256": "0" * 64})
+        digest = {"of": "cells", "sha256": "0" * 64}
+        together = ledger.spent("counts")
+        said = response_statement(release, ut.level("1/4"), Fraction(19, 20), [], digest, together)
     return stated_release(json.loads(json.dumps(said)))
 
 

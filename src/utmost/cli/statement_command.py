@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import file_options, options
 from utmost.cli.screen import screen
 from utmost.documents import codec, statement_files
 from utmost.documents.printed_statement import statement_page
@@ -16,14 +16,14 @@ from utmost.documents.reports import print_json
 from utmost.documents.stated_words import stated_release
 from utmost.documents.workload_files import is_workload
 from utmost.documents.yaml_writing import yaml_text
-from utmost.errors import OutOfRange
+from utmost.errors import BadTable, OutOfRange
 from utmost.tables.atomic import Writer, check_absent, write_together
 
 Stated = Annotated[
-    options.File,
+    file_options.File,
     typer.Argument(
         metavar="FILE",
-        parser=options.readable,
+        parser=file_options.readable,
         help="A statement (.json), a released table with one beside it, or a release by a plan; - for the pipe.",
     ),
 ]
@@ -75,7 +75,7 @@ def statement(
     said = Deployment(
         title, tuple(curator or ()), use, region, description, published, sector, product, tuple(author or ()), source
     )
-    entry_file = options.file_of(out)
+    entry_file = file_options.file_of(out)
     _check_names(entry_file, html)
     stated = stated_release(_said(release))
     entry = registry_entry(stated, said)
@@ -115,12 +115,16 @@ def _check_names(entry: Path | None, page: Path | None) -> None:
 
 def _said(path: Path) -> dict[str, Any]:
     """The statement in a file, or beside it."""
-    if isinstance(path, options.StandardInput) or path.suffix.lower() == ".json":
-        if is_workload(path):
-            found: dict[str, Any] = codec.read_json(path, "a release must")
-            return found
-        return statement_files.read(path)
-    return statement_files.read(statement_files.sidecar_path(path))
+    beside = statement_files.sidecar_path(path)
+    if not isinstance(path, file_options.StandardInput) and (beside.is_file() or path.suffix.lower() != ".json"):
+        if not beside.is_file():
+            remedy = "Name the statement itself, or get it from where the table was published."
+            raise BadTable("a released table has its statement beside it", came=f"no {beside.name}", remedy=remedy)
+        return statement_files.read(beside)
+    if is_workload(path):
+        found: dict[str, Any] = codec.read_json(path, "a release must")
+        return found
+    return statement_files.read(path)
 
 
 def _put(file: Any, text: str) -> None:

@@ -25,6 +25,7 @@ from utmost.release.columns import integer_column, real_column
 from utmost.release.plan import Plan
 from utmost.release.statements import KIND
 from utmost.tables import files
+from utmost.tables.text_files import TextFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,19 @@ class ReleasedTable(Shown):
     labels: dict[str, list[str]]
 
     @classmethod
-    def read(cls, path: Path | str, statement: Path | str | None = None) -> "ReleasedTable":
+    def read(
+        cls,
+        path: Path | str,
+        statement: Path | str | None = None,
+        *,
+        separator: str | None = None,
+        encoding: str | None = None,
+    ) -> "ReleasedTable":
         """The released table in a file, checked against the statement beside it, or another.
+
+        Args:
+            path: of the table. statement: of its statement; the one beside it if left out.
+            separator, encoding: of a text file, where its header does not say it; else found there, and UTF-8.
 
         Raises:
             BadTable: where the statement does not follow from itself, or is about another table.
@@ -85,7 +97,8 @@ class ReleasedTable(Shown):
             remedy = "Its cells and their radii stand in the table: see the columns that end in _radius."
             came = "points" if "per" in said else "columns changed together"
             raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
-        plan, table = stated_plan(said), files.read(path)
+        spelled = path if separator is None and encoding is None else TextFile.of(path, separator, encoding)
+        plan, table = stated_plan(said), files.read(spelled)
         if said["format"] > 1:
             if statement is None:
                 statement_files.check_unchanged(path, said)
