@@ -55,7 +55,7 @@ def verify(
         return answer.give(report, lambda: _show_workload(report))
     if statement is None and isinstance(release, file_options.StandardInput):
         raise OutOfRange("a table from the pipe needs its statement", came="none", where="--statement")
-    path = statement or statement_files.sidecar_path(release)
+    path = statement or statement_files.statement_beside(release)
     said = statement_files.read(path)
     kind = said["kind"]
     if kind in (together.KIND, PLACES_KIND):

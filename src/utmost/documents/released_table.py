@@ -19,9 +19,11 @@ from utmost.exact import Level, Number, exact, round_up, wrong_kind
 from utmost.exact.shown import Shown
 from utmost.noise import RatioBar
 from utmost.noise.law import read_confidence
+from utmost.release import together
 from utmost.release.adapters import adapter_of, no_column
 from utmost.release.cell_bars import CellBars
 from utmost.release.columns import integer_column, real_column
+from utmost.release.places_statements import PLACES_KIND
 from utmost.release.plan import Plan
 from utmost.release.statements import KIND
 from utmost.tables import files
@@ -87,6 +89,8 @@ class ReleasedTable(Shown):
         """
         path = _path(path, "path")
         beside = statement_files.sidecar_path(path) if statement is None else _path(statement, "statement")
+        if not isfile(beside) and path.suffix.lower() == ".json":
+            statement_files.read(path)  # says what it is, where it is no release
         if not isfile(beside):
             remedy = "Pass it with --statement; or say --n, --epsilon and --prior to read a count without one."
             raise BadTable(
@@ -95,7 +99,7 @@ class ReleasedTable(Shown):
         said = statement_files.read(beside)
         if said["kind"] != KIND:
             remedy = "Its cells and their radii stand in the table: see the columns that end in _radius."
-            came = "points" if "per" in said else "columns changed together"
+            came = {PLACES_KIND: "points", together.KIND: "columns changed together"}.get(said["kind"], said["kind"])
             raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
         spelled = path if separator is None and encoding is None else TextFile.of(path, separator, encoding)
         plan, table = stated_plan(said), files.read(spelled)

@@ -163,9 +163,31 @@ def read(path: Path | str) -> dict[str, Any]:
     if isinstance(kind, str) and kind in _KINDS:
         newest, oldest = _KINDS[kind]
         codec.check_header(found, kind, newest, "a statement", oldest=oldest, where=str(path))
-    else:
+    elif kind == KIND:
         codec.check_header(found, KIND, FORMAT, "a statement", oldest=1, where=str(path))
+    else:
+        came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
+        remedy = "A statement stands beside its table, as the table's name and .json; a release by a plan is one file."
+        raise BadTable("the file must hold the statement of a release", came=came, where=str(path), remedy=remedy)
     return found
+
+
+def statement_beside(table: Path) -> Path:
+    """The statement beside a released table, which must be there.
+
+    Raises:
+        BadTable: where there is none.
+    """
+    beside = sidecar_path(table)
+    if not beside.is_file():
+        remedy = "Get it from where the table was published; or name it, where it is called otherwise."
+        raise BadTable(
+            "a released table has its statement beside it",
+            came=f"no {beside.name[-80:]}",
+            where=str(table),
+            remedy=remedy,
+        )
+    return beside
 
 
 def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
