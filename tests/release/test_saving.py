@@ -1,4 +1,4 @@
-"""Saving: what any release writes is what it holds, beside a statement that follows from itself, whole or not at all."""
+"""Saving: what any release writes is read back, beside a statement that follows from itself; all of it or nothing."""
 
 import json
 import stat

@@ -121,7 +121,7 @@ def read(
         if clamped or level.is_given or loss != "absolute":
             came = "--clamped" if clamped else "a level" if level.is_given else "--loss"
             raise OutOfRange("a count is read for a loss, a level or a range with --n or --prior", came=came)
-        asked = CellsAsked(cells, column, confidence, plot, table_options.output(out, form), spelling)
+        asked = CellsAsked(cells, column, confidence, plot, table_options.output(out, form), spelling, form)
         return read_cells(table, statement, asked, to_pipe=out is not None, as_json=as_json)
     cells.check_unused()
     _check_request(response, table, column, plot, table_options.output(out, form))

@@ -105,6 +105,7 @@ class CellsAsked:
         plot: the file of a picture.
         out: the file of a table with its error bars.
         spelling: how the text of the released table is spelled.
+        form: the format in which a table goes to standard output.
     """
 
     cells: Cells
@@ -113,6 +114,7 @@ class CellsAsked:
     plot: Path | None
     out: Path | None
     spelling: table_options.Spelling
+    form: str | None = None
 
 
 def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_pipe: bool, as_json: bool) -> None:
@@ -156,6 +158,8 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         table_options.check_output(path, file)
         made = release.with_bars(sure)
         write_together({path: lambda target: files.write(made, target, path)})
+    if to_pipe and path is None and all_asked.form is not None and isinstance(release, ReleasedTable):
+        return table_options.give_table(release.with_bars(sure), all_asked.form)
     if as_json or (to_pipe and path is None):
         return print_json(report)
     _show(report, path)

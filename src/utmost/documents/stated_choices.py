@@ -72,10 +72,10 @@ def keys_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
         "unit": f"one individual, who holds at most {each} key{'s' * (each > 1)}",
         "neighbours": f"data sets that differ by one individual more or less, who holds at most {many} counted once",
         "noises": (),
-        "mechanism": f"each key is named when its count reaches a random threshold, drawn for each key by itself at "
-        f"1/{each} of epsilon and of delta{counted}",
+        "mechanism": "each key is named when its count reaches a random threshold, drawn for each key by itself, at "
+        f"{'the whole' if each == 1 else f'1/{each}'} of epsilon and of delta{counted}",
         "why": "at every count the chance of naming a key is the largest that any choice of this promise has",
-        "public": f"the names of {len(keys)} keys{counted}",
+        "public": f"nothing: which keys are named ({len(keys)} here) is what is released",
         "unprotected": f"with a chance of at most {delta} a key is named that one individual alone holds",
         "before": f"each individual's keys were bounded to {each}, each counted once",
         "after": "none",
