@@ -22,6 +22,7 @@ from utmost.release import (
     release_together,
     release_workload,
     select_keys,
+    together,
 )
 from utmost.tables import files
 from utmost.tables.table_formats import as_columns
@@ -105,7 +106,7 @@ def test_what_is_saved_is_read_back_beside_a_statement_that_holds(kind, out, tmp
         assert stated_release(stored).line
     if stored["kind"] == "utmost table release":
         check_statement(stored, table, digested=False)
-    elif stored["kind"] == "utmost joint release":
+    elif stored["kind"] == together.KIND:
         check_together(stored, table, digested=False)
     elif stored["kind"] == "utmost workload table":
         assert check_workload_table(stored, table).spent == ut.level(1)
