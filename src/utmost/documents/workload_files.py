@@ -67,12 +67,10 @@ def check_workload_table(said: Mapping[str, Any], table: Any) -> WorkloadRelease
     if not isinstance(found, Mapping):
         raise BadTable("a table of sums must have its release beside it", came="none", where="release")
     release = check_workload(found)
+    asked: Any = family
     try:
-        asked = (
-            family
-            if isinstance(family, str)
-            else [tuple(one) if isinstance(one, list) else one for one in family or ()]
-        )
+        if not isinstance(family, str):
+            asked = [tuple(one) if isinstance(one, list) else one for one in family or ()]
         expected = table_formats.as_columns(release[asked])
     except (UtmostError, TypeError) as error:
         raise BadTable("a table of sums must name its family", came=type(error).__name__, where="family") from None

@@ -312,7 +312,7 @@ class GradualRelease(Shown):
             BadTable: for a public column of another length.
         """
         how = Saving.of(path, confidence, public, format=format, sign=sign, overwrite=overwrite, name=name)
-        asked, unit, lattice = level_to_save(epsilon, alpha, self.spent), *self.promised()
+        asked, unit, lattice = level_to_save(epsilon, alpha, self.spent), *self._promised()
         plan = plan_of_answer(unit, lattice, asked, how.confidence, half_step=self._half_step)
         LaidOut.of(self._shapes(), how.public)  # refuses what does not fit, before anything is drawn
         laid = LaidOut.of(self.at(asked), how.public)
@@ -323,7 +323,7 @@ class GradualRelease(Shown):
         zeros = {name: np.zeros(column.shape or (), np.int8) for name, column in self._columns.items()}
         return zeros if self._is_table else zeros[None]
 
-    def promised(self) -> tuple[Unit, Lattice]:
+    def _promised(self) -> tuple[Unit, Lattice]:
         """The unit and the lattice of all columns.
 
         Raises:

@@ -123,7 +123,7 @@ class ProcessedRelease(Shown):
             Unsupported: for a reading that is no number, array or table, and as `GradualRelease.save`.
         """
         how = Saving.of(path, public=public, format=format, sign=sign, overwrite=overwrite, name=name)
-        asked, (unit, _) = level_to_save(epsilon, alpha, self.spent), self._raw.promised()
+        asked, (unit, _) = level_to_save(epsilon, alpha, self.spent), self._raw._promised()
         laid = LaidOut.of(self.at(asked), how.public)
         answered = answered_facts(how.title, 1, self.levels, self.spent)
 
