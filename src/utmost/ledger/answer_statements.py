@@ -9,7 +9,7 @@ from utmost.ledger.promise import Promise
 from utmost.ledger.requests import error_bars
 from utmost.ledger.state import Published
 from utmost.ledger.verification import response_plan
-from utmost.release.adapters import adapter_of, engine_door
+from utmost.release.adapters import adapter_of, engine_door, published_names
 from utmost.release.gradual_answers import answered_facts
 from utmost.release.places_statements import places_statement
 from utmost.release.saving import Digest, Publication
@@ -87,8 +87,7 @@ def answer_publication(
 ) -> Publication:
     """An answer as it is published: the table with its error bars, and what is said of it."""
     shown = with_bars(table, release, at, confidence)
-    there = adapter_of(shown).names(shown)
-    public = [name for name in there if name in release.public]
+    public = [name for name in published_names(shown) if name in release.public]
 
     def said(digest: Mapping[str, str] | None) -> dict[str, Any]:
         return response_statement(release, at, confidence, public, digest, together)
