@@ -431,7 +431,8 @@ def _without_responses(page: Page, step: Step, promise: Promise, parts: tuple[by
     for part in parts:
         page.put(page.state.number + 1, root.count, part)
         root.add(part)
-    return {"level": level_text(step.to), "how": step.how, "parts": root.count, "root": root.text, "seal": FORM}
+    about = {"level": level_text(step.to), "how": step.how, "parts": root.count, "root": root.text, "seal": FORM}
+    return {**about, "label_key": None}
 
 
 def _with_secret(page: Page, release: Published, at: Level, committed: bytes | None = None) -> ItemRelease:

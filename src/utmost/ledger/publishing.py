@@ -12,7 +12,7 @@ from utmost.exact import Level
 from utmost.ledger.book import Page
 from utmost.ledger.budgets import check_budget, check_named, check_relation, spending_after
 from utmost.ledger.item_rows import Order, check_kept, digest_of_tags, tag_parts
-from utmost.ledger.labels import Labels, label_parts
+from utmost.ledger.labels import Labels, label_parts, sealed_labels
 from utmost.ledger.promise import Promise
 from utmost.ledger.relaxing import check_values
 from utmost.ledger.requests import Asked, Response, check_bars_free
@@ -135,11 +135,13 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
         "part": None if asked.part is None else list(asked.part),
         "items": None if items is None else items.facts(),
     }
-    labels = label_parts(source.labels(), source.rows)
-    about["labels"] = Labels.of(source.order, labels).facts() if labels else None
+    parts, labels = _labels_of(page, asked.name, version, source, first=1 + len(kept))
+    about["labels"] = None if labels is None else labels.facts()
     bound = bound_facts(about)
-    item = Item(asked.name, version, asked.columns, source.rows, asked.promise, committed, bound, None, items, tags)
-    before = committed, *kept, *labels
+    item = Item(
+        asked.name, version, asked.columns, source.rows, asked.promise, committed, bound, None, items, tags, labels
+    )
+    before = committed, *kept, *parts
     drawn, facts = new_response(page, item, asked.level, source.columns, randomness, progress, before=before)
     page.append("published", about | facts)
     return drawn
@@ -152,6 +154,18 @@ def _tags_of(page: Page, name: str, version: int, committed: bytes, source: Sour
     tags = item_tags(noise_secret(page.key, name, version, committed), [source.items])
     check_unique(tags)
     return tags, tag_parts(tags)
+
+
+def _labels_of(page: Page, name: str, version: int, source: Source, first: int) -> tuple[Parts, Labels | None]:
+    """The parts of the labels, from this part of the next event on, and what the event says of them."""
+    columns, rows, identity = source.labels(), source.rows, page.state.identity
+    if not columns:
+        return (), None
+    if not page.state.is_sealed:
+        parts, salt = label_parts(columns, rows), None
+    else:
+        parts, salt = sealed_labels(page.key, identity, name, version, columns, rows, page.state.number + 1, first)
+    return parts, Labels.of(source.order, parts, salt)
 
 
 def _check_same(page: Page, asked: Asked, release: Published) -> Order:
