@@ -19,7 +19,7 @@ from utmost.ledger.state import Published, State
 from utmost.privacy.unit import Unit
 from utmost.release.adapters import adapter_of, brought, table_of
 from utmost.release.counted import CountedTable, Laid
-from utmost.release.places import radius_name
+from utmost.release.places_statements import radius_name
 from utmost.release.planar import written as written_cells
 from utmost.release.table import declared
 from utmost.release.workload_release import WorkloadRelease

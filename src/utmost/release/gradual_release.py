@@ -2,10 +2,12 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path as PathLike
 from typing import Any, NoReturn
 
+import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
@@ -13,6 +15,14 @@ from utmost.exact import Level, Number, checked, level, wrong_kind
 from utmost.exact.shown import Shown
 from utmost.gradual import Path
 from utmost.privacy.unit import Unit, read_unit
+from utmost.release.gradual_answers import (
+    LaidOut,
+    Saving,
+    answered_facts,
+    column_publication,
+    level_to_save,
+    plan_of_answer,
+)
 from utmost.release.lattice import Lattice, lattice_of
 from utmost.release.noised_cells import Column
 from utmost.release.values import secure
@@ -62,7 +72,7 @@ class GradualRelease(Shown):
     np.True_
     """
 
-    __slots__ = ("_columns", "_is_table", "_lock", "_method", "_process", "_randomness")
+    __slots__ = ("_columns", "_half_step", "_is_table", "_lock", "_method", "_process", "_randomness", "_units")
 
     def __init__(
         self,
@@ -98,6 +108,7 @@ class GradualRelease(Shown):
             for name, column in table.items()
         }
         self._randomness, self._method = randomness, method
+        self._units, self._half_step = units, half_step
         self._lock, self._process = threading.Lock(), os.getpid()
 
     def at(
@@ -141,6 +152,61 @@ class GradualRelease(Shown):
     def spent(self) -> Level | None:
         """The largest level answered: that of all answers together. None before the first answer."""
         return max(self.levels, default=None)
+
+    @checked
+    def save(
+        self,
+        path: PathLike | str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        name: str | None = None,
+        public: Mapping[Any, Any] | None = None,
+        confidence: Number = "0.95",
+        format: str | None = None,
+        sign: PathLike | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the answer at a level as a table with error bars and, beside it, its statement: both appear, or none.
+
+        A number is a table of one row; an array has a row for each value, and of several dimensions a column for the
+        place along each.
+
+        Args:
+            epsilon, alpha: the level; the loosest one answered if left out. A new one is answered, and spent.
+            name: what the statement calls the release; the file's name if left out.
+            public: columns to stand beside, such as the labels of the rows; none may depend on any individual.
+            confidence: of the error bars.
+            path, format, sign, overwrite: as for `saved`.
+
+        Raises:
+            NotALevel: where no level is named and none was answered.
+            Unsupported: for columns whose individuals or numbers differ, of which one statement cannot speak.
+            BadTable: for a public column of another length.
+        """
+        how = Saving.of(path, confidence, public, format=format, sign=sign, overwrite=overwrite, name=name)
+        asked, unit, lattice = level_to_save(epsilon, alpha, self.spent), *self._promised()
+        plan = plan_of_answer(unit, lattice, asked, how.confidence, half_step=self._half_step)
+        LaidOut.of(self._shapes(), how.public)  # refuses what does not fit, before anything is drawn
+        laid = LaidOut.of(self.at(asked), how.public)
+        return how.write(column_publication(plan, laid, answered_facts(how.title, 1, self.levels, self.spent)))
+
+    def _shapes(self) -> Any:
+        """Zeros of the shapes of the values."""
+        zeros = {name: np.zeros(column.shape or (), np.int8) for name, column in self._columns.items()}
+        return zeros if self._is_table else zeros[None]
+
+    def _promised(self) -> tuple[Unit, Lattice]:
+        """The unit and the lattice of all columns.
+
+        Raises:
+            Unsupported: for columns of several kinds.
+        """
+        pairs = {(self._units[name], column.lattice) for name, column in self._columns.items()}
+        if len(pairs) > 1:
+            remedy = "Make a release of each kind of column."
+            raise Unsupported("a statement is of columns of one kind", came="several", where="save", remedy=remedy)
+        return next(iter(pairs))
 
     def _wanted(self, levels: Any) -> dict[Any, Any]:
         if not isinstance(levels, Mapping):
@@ -205,90 +271,6 @@ def _grids(grid: Number | None, kinds_of_numbers: Mapping[Any, str]) -> dict[Any
             raise wrong_kind("numbers", '"integers" or "reals"', numbers)
     mixed = "reals" in kinds_of_numbers.values()
     return {name: None if mixed and numbers == "integers" else grid for name, numbers in kinds_of_numbers.items()}
-
-
-Before = Callable[[Any], Any]
-After = Callable[[Any, Level], Any]
-
-
-class ProcessedRelease(Shown):
-    """A gradual release of ``before(data)`` whose responses are read by ``after(response, level)``.
-
-    The raw responses stay inside: what the reading hides, a clamped tail say, the next level still needs. Each level is
-    read once and its reading kept, so that a reading that tosses coins is not asked twice.
-
-    Args:
-        data: anything that ``before`` takes.
-        before: the query, evaluated once. It must not look at a level.
-        sensitivity: how much one individual can change one of its values. It cannot be checked here.
-        after: any function of the response and its level: clamp, round, a consumer's remap.
-        cells, unit, numbers, grid, half_step, randomness: as for `GradualRelease`.
-
-    Promise: the level `spent`, for all readings together: they are functions of the responses.
-
-    Source: [koufogiannis2015], Corollary 13.
-
-    >>> ages = [34, 51, 12, 29]
-    >>> adults = ProcessedRelease(
-    ...     ages, before=lambda a: sum(x >= 18 for x in a), sensitivity=1, after=lambda y, _: min(max(y, 0), 4)
-    ... )
-    >>> 0 <= adults.at(epsilon="1/10") <= 4, adults.at(epsilon=60)
-    (True, 3)
-    """
-
-    __slots__ = ("_after", "_lock", "_raw", "_read")
-
-    @checked
-    def __init__(
-        self,
-        data: Any,
-        *,
-        before: Before,
-        after: After,
-        sensitivity: Number | Mapping[Any, Number] | None = None,
-        cells: Number | None = None,
-        unit: Unit | None = None,
-        numbers: str | Mapping[Any, str] = "integers",
-        grid: Number | None = None,
-        half_step: bool = False,
-        randomness: Randomness | None = None,
-    ) -> None:
-        for name, function in (("before", before), ("after", after)):
-            if not callable(function):
-                raise wrong_kind(name, "a function", function)
-        self._raw = GradualRelease(
-            before(data),
-            sensitivity,
-            cells=cells,
-            unit=unit,
-            numbers=numbers,
-            grid=grid,
-            half_step=half_step,
-            randomness=randomness,
-        )
-        self._after, self._lock = after, threading.Lock()
-        self._read: dict[Level, Any] = {}
-
-    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Any:
-        """The reading at a level; asked again, the same reading."""
-        asked = level(epsilon, alpha)
-        with self._lock:
-            if asked not in self._read:
-                self._read[asked] = self._after(self._raw.at(asked), asked)
-            return self._read[asked]
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """Every level asked for so far, strictest first."""
-        return self._raw.levels
-
-    @property
-    def spent(self) -> Level | None:
-        """The largest of them."""
-        return self._raw.spent
-
-    def __repr__(self) -> str:
-        return f"ProcessedRelease(spent={self.spent})"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
