@@ -16,7 +16,7 @@ TUTORIALS = sorted((ROOT / "docs/tutorial").glob("*.md"))
 def test_a_tutorial_says_what_to_install_and_how_long_it_takes(page):
     text = page.read_text(encoding="utf-8")
     assert walks["extras"](page) == ""
-    assert re.search(r"Ten minutes to read, (some|about) \w+ seconds to run", text)
+    assert re.search(r"Ten minutes to read, (some|about) \w+ seconds? to run", text)
     assert "`examples`" in text or "examples/" not in text
 
 
