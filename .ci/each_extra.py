@@ -31,7 +31,7 @@ def command(*words: str, code: int = 0) -> str:
 
 
 def core() -> None:
-    """A release, its check, a ledger, a design and its check, in the core alone."""
+    """A release, its check, a ledger, a design and its check, a capacity, vertices, a verdict: in the core alone."""
     import utmost
 
     assert Path(utmost.__file__).is_relative_to(sys.prefix), "not the installed one"
@@ -45,6 +45,9 @@ def core() -> None:
     command("ledger", "verify", "--ledger", "l.db")
     command("design", "--counts", "5", "--alpha", "1/2", "--prior", "uniform", "--loss", "absolute", "--out", "d.json")
     command("design", "--check", "d.json")
+    assert "64/27" in command("capacity", "--hamming", "3", "--alpha", "1/2")
+    assert command("vertices", "--line", "3", "--alpha", "1/2", "--count").strip() == "4"
+    assert "1/24" in command("universal", "--discrete", "3", "--loss", "binary", "--alpha", "1/2")
     assert next(Path(sys.prefix).glob("share/man/man1/utmost.1")).read_text(encoding="ascii").startswith(".TH UTMOST 1")
 
 
