@@ -14,6 +14,7 @@ from utmost.ledger.events import check_name
 from utmost.ledger.item_ledger import AnsweringItems
 from utmost.ledger.key import given_key
 from utmost.ledger.opening import Place, backed_up, opened_book, restored
+from utmost.ledger.publish_request import PublishRequest
 from utmost.ledger.publishing import already_published, publish_new
 from utmost.ledger.relaxing import Relaxed, known_release, tightened, viewed, warn_of_names, with_release
 from utmost.ledger.requests import (
@@ -192,19 +193,19 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
         lay = read_table if per is None else read_points
         laid = lay(strategy, table, columns, public, drop, unit, sensitivity, cells, neighbours)
         promise = read_promise(strategy, laid, per, **lattice)
-        asks: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
-        asks |= {"drop": drop, "id_column": id_column, "rows": rows}
+        said: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
+        asked = PublishRequest.read(name, at, promise, rows=rows, part=laid.part, **said)
         if (door := engine_door(laid.table, "engine_ledger")) is not None:
-            return door.publish_frame(self.items, name, laid, at, promise, **asks)
-        asked = read_request(name, laid, at, promise, self._look, noise=noise, **asks)
+            return door.publish_frame(self.items, asked, laid, drop=drop, id_column=id_column)
+        asked, source = read_request(asked, laid, self._look, drop=drop, id_column=id_column, noise=noise)
         promise.warn(at)
         warn_of_rows(asked.rows_from)
         made = self._book.answer(
-            lambda page: already_published(page, asked, progress),
-            lambda page: publish_new(page, asked, self._randomness, progress),
+            lambda page: already_published(page, asked, source, progress),
+            lambda page: publish_new(page, asked, source, self._randomness, progress),
             look=asked.may_be_stored(self._book.seen),
         )
-        return answer_beside(asked.source, asked.promise, at, asked.kind, made, asked.part)
+        return answer_beside(source, asked.promise, at, asked.kind, made, asked.part)
 
     def relax(
         self,

@@ -12,6 +12,7 @@ from utmost.exact.shown import Shown
 from utmost.ledger.book import Book, Page
 from utmost.ledger.events import START, Event, check_chain, check_name, check_seal, read_event
 from utmost.ledger.key import Key
+from utmost.ledger.labels import label_seal, opened_label_seal
 from utmost.ledger.personal_answers import checked_answers
 from utmost.ledger.promise import Promise
 from utmost.ledger.responses import labels_of, stored_blocks
@@ -178,11 +179,15 @@ def _check_responses(key: Key, page: Page, state: State, release: Published) -> 
     """Digests, seals and lengths of all responses of a release; how many cells they have."""
     if release.items is not None and not release.items.is_kept:
         return 0
-    labels_of(page.rows, release)
+    labels = label_seal(key, state.identity, release)
+    labels_of(page.rows, release, labels)
     cells = 0
     for at, response in release.responses.items():
         seal = level_seal(key, state.identity, release, at, response.seal, is_sealed=state.is_sealed)
         cells += sum(block.size for block in stored_blocks(page.rows, release, at, seal))
+        if opened_label_seal(seal, response.event, response.label_key) != labels:
+            where = f"event {response.event}"
+            raise LedgerDamaged("every level must open the labels", came="a level that opens none", where=where)
     return cells
 
 
