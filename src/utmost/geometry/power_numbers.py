@@ -13,10 +13,11 @@ believed (it follows from Schanuel's conjecture) and unproved: a sign that balls
 refused as `Undecided`, and never guessed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import total_ordering
 from math import isfinite
 from typing import Any
 
@@ -33,11 +34,31 @@ MOST_BITS = 1 << 14
 # The image in a prime field tells most formal zeros from numbers that are none, without their polynomials.
 _PRIME_ABOVE = 1 << 61
 _ULP, _TINY, _WIDER = 2.0**-52, 1e-300, 1 + 2.0**-48
+_UNKNOWN = float("inf")
+"""The radius of a number of which nothing is known: it stays infinite or becomes NaN, and decides nothing."""
 _FIRST_BITS = 128
+_RATIONAL = (int, Fraction, np.int64)
+_MOST_KEPT = 1 << 12
 
 Terms = dict[tuple[int, ...], int]
 Quotient = tuple[fmpz_mpoly, fmpz_mpoly]
 """A numerator and a denominator without a common factor."""
+
+
+_images_decide: ContextVar[bool] = ContextVar("images decide", default=False)
+
+
+@contextmanager
+def images_decide() -> Iterator[None]:
+    """Within, a number is taken for zero as soon as its image in the prime field is, without its polynomials.
+
+    For a search whose result is checked outside: the image of another number is zero for one prime in 2^60.
+    """
+    token = _images_decide.set(True)
+    try:
+        yield
+    finally:
+        _images_decide.reset(token)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +76,7 @@ class PowerField:
     images: Field
     ring: Any
     _balls: dict[int, list[arb]] = field(default_factory=dict, repr=False)
+    _rationals: "dict[tuple[int, int], PowerNumber]" = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, powers: LogPowers) -> "PowerField":
@@ -75,9 +97,16 @@ class PowerField:
 
     def number(self, value: object) -> "PowerNumber":
         """A rational number as one of the field."""
-        rational = exact(value)
+        rational = value if isinstance(value, int | Fraction) else exact(value)
+        key = rational.numerator, rational.denominator
+        if key in self._rationals:
+            return self._rationals[key]
+        rational = Fraction(rational)
         quotient = self._constant(rational.numerator), self._constant(rational.denominator)
-        return PowerNumber(self, _near(rational), self._image(rational), known=quotient)
+        number = PowerNumber(self, _near(rational), self._image(rational), known=quotient)
+        if len(self._rationals) < _MOST_KEPT:
+            self._rationals[key] = number
+        return number
 
     def power(self, exponent: tuple[int, ...]) -> "PowerNumber":
         """alpha^(sum_k c_k sqrt(roots[k])) of one unit, for whole c."""
@@ -175,6 +204,8 @@ class PowerField:
 
     def _lowered(self, polynomial: fmpz_mpoly) -> tuple[fmpz_mpoly, int]:
         """A polynomial with generator^degree = base put in, times the integer that is returned with it."""
+        if polynomial == 0 or polynomial.degrees()[0] < self.degree:
+            return polynomial, 1
         base, terms = self.powers.level.base, polynomial.to_dict()
         assert base is not None, "an algebraic generator has a base"
         turns = {place: int(place[0]) // self.degree for place in terms}
@@ -214,7 +245,6 @@ class PowerField:
         return value.numerator * pow(value.denominator, -1, prime) % prime
 
 
-@total_ordering
 class PowerNumber:
     """A real number of a `PowerField`: + - * /, comparison with its kind and with rationals, ``float``.
 
@@ -256,8 +286,9 @@ class PowerNumber:
                 todo += missing
                 continue
             at._known = at.field.reduced(_combined(at._made[0], one.quotient, two.quotient))
-            at._near = at.field.near(at._known)
             at._made = None
+            if at is self:
+                at._near = at.field.near(at._known)
         assert self._known is not None, "worked out above"
         return self._known
 
@@ -271,6 +302,8 @@ class PowerNumber:
         middle, reach = self._near
         if middle > reach or middle < -reach:
             return 1 if middle > 0 else -1
+        if _images_decide.get() and self._image == 0:
+            return 0
         above, _ = quotient = self.quotient
         if above == 0:
             return 0
@@ -326,7 +359,9 @@ class PowerNumber:
         return -self + other
 
     def __mul__(self, other: Any) -> Any:
-        return 0 if _is_zero(other) else self._with("*", other)
+        if type(other) in _RATIONAL and other in (0, 1):
+            return self if other else 0
+        return self._with("*", other)
 
     __rmul__ = __mul__
 
@@ -343,6 +378,8 @@ class PowerNumber:
         if sign == "/" and not that:
             raise OutOfRange("a divisor must not be zero", came=0, where="PowerNumber")
         image = _image(sign, self._image, that._image, self.field.images.prime)
+        if image == 0 and _images_decide.get():
+            return 0
         return PowerNumber(self.field, _around(sign, self._near, that._near), image, made=(sign, self, that))
 
     def _lift(self, other: Any) -> "PowerNumber | None":
@@ -350,21 +387,42 @@ class PowerNumber:
             if other.field is not self.field and other.field.powers != self.field.powers:
                 raise OutOfRange("numbers of one privacy type must be used together", came=str(other.field.powers.level))
             return other
-        return self.field.number(other) if isinstance(other, int | Fraction | np.integer) else None
+        return self.field.number(other) if isinstance(other, _RATIONAL) else None
+
+    def _against(self, other: Any) -> int | None:
+        """The sign of the difference to another number; None for what is no number of the field."""
+        if _is_zero(other):
+            return self.sign
+        that = self._lift(other)
+        if that is None or self is that:
+            return None if that is None else 0
+        (a, r), (b, s) = self._near, that._near
+        if abs(gap := a - b) > (r + s + _ULP * abs(gap)) * _WIDER + _TINY:
+            return 1 if gap > 0 else -1
+        difference = self - that
+        return difference.sign if isinstance(difference, PowerNumber) else 0
 
     def __eq__(self, other: object) -> bool:
-        that = self._lift(other)
-        if that is None:
-            return NotImplemented
-        if self is that or (self._image != that._image and self.field.is_proved):
-            return self is that  # numbers with different images are different as formulas
-        return bool((self - that).sign == 0)
+        if isinstance(other, PowerNumber) and self._image != other._image and self.field.is_proved:
+            return False  # different as formulas, and so as numbers
+        sign = self._against(other)
+        return NotImplemented if sign is None else sign == 0
 
     def __lt__(self, other: Any) -> bool:
-        that = self._lift(other)
-        if that is None:
-            return NotImplemented
-        return self is not that and bool((self - that).sign < 0)
+        sign = self._against(other)
+        return NotImplemented if sign is None else sign < 0
+
+    def __le__(self, other: Any) -> bool:
+        sign = self._against(other)
+        return NotImplemented if sign is None else sign <= 0
+
+    def __gt__(self, other: Any) -> bool:
+        sign = self._against(other)
+        return NotImplemented if sign is None else sign > 0
+
+    def __ge__(self, other: Any) -> bool:
+        sign = self._against(other)
+        return NotImplemented if sign is None else sign >= 0
 
     def __hash__(self) -> int:
         return hash(self._image)
@@ -376,8 +434,15 @@ class PowerNumber:
         return f"PowerNumber(~{self})"
 
 
+def worked_out(values: Iterable[Any]) -> None:
+    """Replace what numbers are made of by what they are: a search that goes on from them starts afresh."""
+    for value in values:
+        if isinstance(value, PowerNumber):
+            value.quotient  # noqa: B018: kept when it is first asked for
+
+
 def _is_zero(other: Any) -> bool:
-    return isinstance(other, int | Fraction | np.integer) and other == 0
+    return type(other) in _RATIONAL and not other
 
 
 def _combined(sign: str, one: Quotient, two: Quotient) -> Quotient:
@@ -406,7 +471,7 @@ def _around(sign: str, one: tuple[float, float], two: tuple[float, float]) -> tu
         return middle, (abs(a) * s + (abs(b) + s) * r + _ULP * abs(middle)) * _WIDER + _TINY
     least = (abs(b) - s) * (1 - 4 * _ULP)
     if not least > 0:
-        return 0.0, float("inf")
+        return 0.0, _UNKNOWN
     middle = a / b
     return middle, ((r + abs(middle) * (1 + 4 * _ULP) * s + _TINY) / least + _ULP * abs(middle)) * _WIDER + _TINY
 
@@ -415,7 +480,7 @@ def _near(value: Fraction) -> tuple[float, float]:
     try:
         middle = float(value)
     except OverflowError:
-        return 0.0, float("inf")
+        return 0.0, _UNKNOWN
     return middle, _ULP * abs(middle) + _TINY
 
 

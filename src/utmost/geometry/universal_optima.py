@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from utmost.channels import Channel, Remap, geometric_channel
-from utmost.errors import NotAPrior, OutOfRange, PromiseBroken, Unsupported
+from utmost.errors import NotAPrior, OutOfRange, PromiseBroken, SolverFailed, Unsupported
 from utmost.exact import Array, Level, as_integers, checked, fractions, frozen, is_exact
 from utmost.exact.shown import Shown
 from utmost.geometry.best_action_cells import (
@@ -39,6 +39,7 @@ from utmost.geometry.best_action_cells import (
 from utmost.geometry.decomposition import RationalCone
 from utmost.geometry.log_domain import Distances, LogPowers
 from utmost.geometry.power_channels import AnyChannel, PowerChannel, exact_weights, member
+from utmost.geometry.power_numbers import images_decide, worked_out
 from utmost.geometry.vertex_search import vertices
 from utmost.privacy import PrivacyType
 from utmost.programs.field_tableau import FieldTableau
@@ -152,6 +153,7 @@ class LeastLoss:
         """The mechanism of a bundle: its columns are the vertices bought, in their amounts."""
         bought = [k for k, amount in enumerate(bundle) if amount]
         matrix = self.columns[:, bought] * np.array([bundle[k] for k in bought], dtype=object)
+        worked_out(matrix.flat)
         return Channel(matrix) if isinstance(self.start, IntegerTableau) else PowerChannel(matrix)
 
 
@@ -183,12 +185,26 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
     """
     least = LeastLoss.of(ptype, loss)
     judged = _member(ptype, channel, least)
-    certificate, worst = _dominance(least, judged, Fraction(0))
+    with images_decide():
+        certificate, worst = _dominance(least, judged, Fraction(0))
     if certificate is not None:
-        return UniversalityVerdict(True, None, None, certificate)
+        return UniversalityVerdict(True, None, None, _proved(certificate, least))
     assert worst is not None
-    _, found = next(least.at((worst,)))
-    return UniversalityVerdict(False, exact_prior(worst), least.channel(found.x), None)
+    with images_decide():
+        _, found = next(least.at((worst,)))
+    better = least.channel(found.x)
+    prior = exact_prior(worst)
+    losses = [exact_expected_loss(c.matrix, least.loss, prior) for c in (better, judged)]
+    if not losses[0] < losses[1]:
+        raise SolverFailed("the mechanism found must be better", came=losses[0])
+    return UniversalityVerdict(False, prior, better, None)
+
+
+def _proved(proof: Any, least: LeastLoss) -> Any:
+    """A certificate that was found with images deciding, once it is checked without; found in rationals, it is right."""
+    if isinstance(least.start, FieldTableau) and not proof.verify():
+        raise SolverFailed("what was found must be proved", came=type(proof).__name__)
+    return proof
 
 
 def _member(ptype: PrivacyType, channel: AnyChannel, least: LeastLoss) -> AnyChannel:
@@ -223,24 +239,34 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
     (False, Fraction(1, 24), True, True)
     """
     least = LeastLoss.of(ptype, loss)
+    with images_decide():
+        proof, conflict = _least_regret(least)
+    certificate = _proved(proof, least)
+    if conflict is None:
+        return ExistenceVerdict(True, proof.channel, proof.slack, (), certificate, None)
+    return ExistenceVerdict(False, proof.channel, proof.slack, conflict.priors, certificate, _proved(conflict, least))
+
+
+def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
+    """A mechanism of the least regret, with the proof that it has no more and, if that is not 0, that none has less."""
     n = len(least.columns)
     known: dict[Prior, Any] = {}
     worst: Prior | None = (1,) * n
     while True:
         assert worst is not None
+        worked_out(worst)
         known |= {prior: found.value for prior, found in least.at((worst,))}
         regret, bundle, weights, multipliers = _master(least, known)
-        channel = least.channel(bundle)
-        certificate, worst = _dominance(least, channel, regret)
+        certificate, worst = _dominance(least, least.channel(bundle), regret)
         if certificate is not None:
             break
         if worst in known:
             raise PromiseBroken("a prior of the program cannot be violated", came=worst)
     if not regret:
-        return ExistenceVerdict(True, channel, regret, (), certificate, None)
+        return certificate, None
     against = [prior for prior in known if weights[prior]]
     best = {prior: least.channel(found.x) for prior, found in least.at(tuple(against))}
-    conflict = Conflict(
+    return certificate, Conflict(
         least.columns,
         least.loss,
         tuple(exact_prior(prior) for prior in against),
@@ -249,7 +275,6 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
         multipliers,
         regret,
     )
-    return ExistenceVerdict(False, channel, regret, conflict.priors, certificate, conflict)
 
 
 def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Dominance | None, Prior | None]:

@@ -4,7 +4,7 @@ The numbers may be whatever adds, multiplies, divides and compares exactly: Frac
 privacy type on a Euclidean grid. Integers are solved faster by `IntegerTableau`, which takes the same arguments.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -22,10 +22,13 @@ class FieldTableau:
     Attributes:
         rows: (k, m + k + 1) numbers: A, the artificial columns and b, in terms of the basis.
         basis: (k,) the basic column of each row.
+        first: the same in terms of the artificial columns, from which rows are made anew: numbers that come from many
+            pivots carry all of them along.
     """
 
     rows: Array
     basis: tuple[int, ...]
+    first: Array
 
     @classmethod
     def feasible(cls, matrix: Array, right: Array) -> "FieldTableau":
@@ -49,11 +52,12 @@ class FieldTableau:
             rows[i, :m], rows[i, -1] = matrix[i] * sign, right[i] * sign
             rows[i, m + i] = 1
         cost = np.array([0] * m + [1] * k, dtype=object)
-        found = cls(rows, tuple(range(m, m + k)))._descend(cost, m + k)
+        found = cls(rows, tuple(range(m, m + k)), rows)._descend(cost, m + k)
         if any(found.rows[i, -1] != 0 for i, j in enumerate(found.basis) if j >= m):
             raise Infeasible("the equations must have a nonnegative solution", came=f"{k} rows, {m} columns")
-        found.rows[:, m : m + k] *= np.array(signs, dtype=object)  # of the identity again: duals with the right sign
-        return found._without_artificial(m)
+        first = rows.copy()
+        first[:, m : m + k] *= np.array(signs, dtype=object)  # so that duals have the right sign
+        return replace(found, first=first)._without_artificial(m)._renewed()
 
     def minimise(self, cost: Array) -> "tuple[Solution, FieldTableau]":
         """The least cost, and the basis that attains it: a good start for a similar cost.
@@ -64,6 +68,7 @@ class FieldTableau:
         k, m = len(self.basis), len(cost)
         padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])
         found = self._descend(padded, m)
+        found = found if found.basis == self.basis else found._renewed()
         x: list[Any] = [0] * m
         for row, j in enumerate(found.basis):
             if j < m:
@@ -114,7 +119,16 @@ class FieldTableau:
                 rows[i] = rows[i] - rows[row] * factor
                 rows[i, column] = 0
         basis = (*self.basis[:row], column, *self.basis[row + 1 :])
-        return FieldTableau(rows, basis)
+        return FieldTableau(rows, basis, self.first)
+
+    def _renewed(self) -> "FieldTableau":
+        """The same basis, its rows made from the first ones."""
+        at, free = replace(self, rows=self.first, basis=(-1,) * len(self.basis)), set(range(len(self.basis)))
+        for j in self.basis:
+            row = next(i for i in sorted(free) if at.rows[i, j] != 0)
+            free.remove(row)
+            at = at._pivot(row, j)
+        return at
 
     def _without_artificial(self, m: int) -> "FieldTableau":
         """Artificial variables, all zero by now, leave the basis wherever another column can take their row."""
