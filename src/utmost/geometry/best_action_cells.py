@@ -101,7 +101,7 @@ def exact_prior(ray: Prior) -> Array:
     """The prior itself, as Fractions, or irrational numbers, that sum to 1."""
     if all(isinstance(x, int) for x in ray):
         return np.array([Fraction(x, sum(ray)) for x in ray], dtype=object)
-    return np.array(ray, dtype=object)
+    return np.array([Fraction(x) if isinstance(x, int) else x for x in ray], dtype=object)
 
 
 def whole(values: Any) -> tuple[Array, int]:
