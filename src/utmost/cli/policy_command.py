@@ -25,7 +25,7 @@ File = Annotated[
     typer.Argument(
         metavar="POLICY",
         parser=options.readable,
-        help="A .csv file: two secrets in each row and perhaps a distance, 0 or more; a secret alone is hidden from none.",
+        help="A .csv file: two secrets in each row and perhaps a distance; a secret alone is hidden from none.",
     ),
 ]
 Directed = Annotated[

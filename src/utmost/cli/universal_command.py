@@ -115,8 +115,8 @@ def universal(
     """Decide whether some mechanism is the best for a loss and every prior, with proof either way.
 
     If there is none: the least regret that any mechanism has, exactly, and the priors that conflict. With --mechanism:
-    whether that one is the best for every prior, or a prior and a better one. Irrational powers of alpha, as on grids and
-    for an epsilon, are exact in the file and rounded on the screen, and take about 100 times as long.
+    whether that one is the best for every prior, or a prior and a better one. Irrational powers of alpha, as on grids
+    and for an epsilon, are exact in the file and rounded on the screen, and take about 100 times as long.
     """
     answer = options.Answer(out, as_json)
     if check is not None:

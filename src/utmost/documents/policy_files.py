@@ -36,7 +36,9 @@ def policy_file(path: Path, *, directed: bool = False) -> Policy:
             continue
         if len(row) not in _ENDS or not all(row):
             came = f"{len(row)} cells, or an empty one"
-            raise BadTable("a row must be one secret, or two and perhaps a length", came=came, where=f"{path}, line {line}")
+            raise BadTable(
+                "a row must be one secret, or two and perhaps a length", came=came, where=f"{path}, line {line}"
+            )
         secrets |= dict.fromkeys(row[:2])
         if len(row) > 1:
             edges.append(tuple(row))

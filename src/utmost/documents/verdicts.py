@@ -58,7 +58,9 @@ class Stated:
     @classmethod
     def of_channel(cls, found: Any, ptype: PrivacyType, channel: AnyChannel, loss: Array) -> "Stated":
         """What `universality` found of a channel."""
-        channel = channel if LogPowers.of(ptype.level, Distances.of(ptype.space)).is_rational else member(ptype, channel)
+        channel = (
+            channel if LogPowers.of(ptype.level, Distances.of(ptype.space)).is_rational else member(ptype, channel)
+        )
         better = None if found.better is None else (found.prior, found.better)
         return cls(ptype, loss, THIS, found.holds, channel, found.certificate, None, better)
 

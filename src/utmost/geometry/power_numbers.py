@@ -224,11 +224,12 @@ class PowerField:
             if level.base is None:
                 epsilon = arb(fmpq(level.power.numerator, level.power.denominator))
             else:
-                whole = level.power / (self.degree and self.step or 1)
+                whole = level.power / ((self.degree and self.step) or 1)
                 base = arb(fmpq(level.base.numerator, level.base.denominator))
-                epsilon, first = -base.log() * arb(fmpq(level.power.numerator, level.power.denominator)), (
-                    base.log() * arb(fmpq(whole.numerator, whole.denominator))
-                ).exp()
+                epsilon, first = (
+                    -base.log() * arb(fmpq(level.power.numerator, level.power.denominator)),
+                    (base.log() * arb(fmpq(whole.numerator, whole.denominator))).exp(),
+                )
             found = [(-epsilon * arb(root).sqrt()).exp() for root in self.powers.roots]
             if self.degree:
                 found[0] = first
@@ -385,7 +386,9 @@ class PowerNumber:
     def _lift(self, other: Any) -> "PowerNumber | None":
         if isinstance(other, PowerNumber):
             if other.field is not self.field and other.field.powers != self.field.powers:
-                raise OutOfRange("numbers of one privacy type must be used together", came=str(other.field.powers.level))
+                raise OutOfRange(
+                    "numbers of one privacy type must be used together", came=str(other.field.powers.level)
+                )
             return other
         return self.field.number(other) if isinstance(other, _RATIONAL) else None
 
