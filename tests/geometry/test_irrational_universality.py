@@ -30,10 +30,8 @@ def least_loss(ptype, loss, prior):
                 row[x, w], row[z, w] = np.exp(-ptype.level.epsilon_float * distances[x, z]), -1
                 rows.append(row.ravel())
     sums = np.kron(np.eye(n), np.ones(k))
-    found = linprog(
-        (prior[:, None] * loss).ravel(), A_ub=np.array(rows), b_ub=np.zeros(len(rows)), A_eq=sums, b_eq=np.ones(n)
-    )
-    return found.fun
+    costs, zeros = (prior[:, None] * loss).ravel(), np.zeros(len(rows))
+    return linprog(costs, A_ub=np.array(rows), b_ub=zeros, A_eq=sums, b_eq=np.ones(n)).fun
 
 
 def expected(matrix, loss, prior):
@@ -101,7 +99,7 @@ def test_the_square_has_no_universal_mechanism_for_binary_loss(level):
 
 
 def test_a_given_mechanism_is_judged():
-    """Geometric noise at epsilon 1 as a kernel of the line serves binary loss; another kernel does not, nor rationals."""
+    """Geometric noise at epsilon 1 as a kernel of the line serves binary loss; no other kernel does, nor rationals."""
     ptype = PrivacyType(counts(2), epsilon=1)
     near = geometric_channel(3, epsilon=1).matrix
     serving = []

@@ -77,7 +77,7 @@ def test_a_difference_of_a_hundred_digits_has_a_sign():
 
 
 def test_where_no_theorem_decides_the_precision_is_said(monkeypatch):
-    """A rational alpha and two irrational roots: independence is unproved, so that bits end with an error, not a guess."""
+    """A rational alpha and two irrational roots: independence is unproved, so bits end with an error."""
     monkeypatch.setattr(room, "MOST_BITS", 256)
     roots, at = (2, 3), level(alpha="1/2")
     with mpmath.workdps(DIGITS):

@@ -11,14 +11,14 @@ from utmost.spaces import Consumer, Policy, Space, losses
 from utmost.spaces.losses import loss_named
 from utmost.tables import csv_table
 
-_ENDS, _HEADERS = (1, 2, 3), ("from", "source", "secret", "a", "x")
+_ENDS, _HEADERS = (1, 2, 3), ("from", "source", "secret")
 
 
 def policy_file(path: Path, *, directed: bool = False) -> Policy:
     """The policy in a file: in each row two secrets that are to be hidden from each other, and perhaps how far apart.
 
     Length 1 where none is given; 0 for secrets that nothing may tell apart. A row with one name alone lists a secret
-    that is hidden from none. A first row that begins with from, source, secret, a or x is a header.
+    that is hidden from none. A first row that begins with from, source or secret is a header.
 
     Args:
         directed: an edge x, y bounds how much likelier an outcome may be at x than at y, and not the reverse.
@@ -36,9 +36,8 @@ def policy_file(path: Path, *, directed: bool = False) -> Policy:
             continue
         if len(row) not in _ENDS or not all(row):
             came = f"{len(row)} cells, or an empty one"
-            raise BadTable(
-                "a row must be one secret, or two and perhaps a length", came=came, where=f"{path}, line {line}"
-            )
+            where = f"{path}, line {line}"
+            raise BadTable("a row must be one secret, or two and perhaps a length", came=came, where=where)
         secrets |= dict.fromkeys(row[:2])
         if len(row) > 1:
             edges.append(tuple(row))

@@ -1,4 +1,4 @@
-"""Mechanisms whose probabilities are irrational and known exactly: those on Euclidean grids, and at rational epsilon."""
+"""Mechanisms whose probabilities are irrational and known exactly: on Euclidean grids, and at rational epsilon."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ def member(ptype: PrivacyType, channel: AnyChannel) -> AnyChannel:
 
 @checked
 def exact_mechanism(ptype: PrivacyType, support: Sequence[int]) -> Channel | PowerChannel:
-    """The one mechanism whose outcomes are multiples of the given vertices of the type, exactly: a kernel by its columns.
+    """The one mechanism whose outcomes are multiples of the given vertices of the type, exactly.
 
     Args:
         ptype: with rational alpha^d or not.

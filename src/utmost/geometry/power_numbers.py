@@ -102,7 +102,7 @@ class PowerField:
         if key in self._rationals:
             return self._rationals[key]
         rational = Fraction(rational)
-        quotient = self._constant(rational.numerator), self._constant(rational.denominator)
+        quotient = self.ring.constant(rational.numerator), self.ring.constant(rational.denominator)
         number = PowerNumber(self, _near(rational), self._image(rational), known=quotient)
         if len(self._rationals) < _MOST_KEPT:
             self._rationals[key] = number
@@ -236,9 +236,6 @@ class PowerField:
             self._balls[bits] = found
         return self._balls[bits]
 
-    def _constant(self, value: int) -> fmpz_mpoly:
-        return self.ring.constant(value)
-
     def _image(self, value: Fraction) -> int:
         prime = self.images.prime
         if value.denominator % prime == 0:
@@ -273,7 +270,7 @@ class PowerNumber:
 
     @property
     def quotient(self) -> Quotient:
-        """Numerator and denominator, in lowest terms: worked out when it is first asked for, from what it is made of."""
+        """Numerator and denominator, in lowest terms: worked out when they are first asked for."""
         todo = [self]
         while todo:
             at = todo[-1]
@@ -386,9 +383,7 @@ class PowerNumber:
     def _lift(self, other: Any) -> "PowerNumber | None":
         if isinstance(other, PowerNumber):
             if other.field is not self.field and other.field.powers != self.field.powers:
-                raise OutOfRange(
-                    "numbers of one privacy type must be used together", came=str(other.field.powers.level)
-                )
+                raise OutOfRange("numbers of one privacy type must be used together", came="of two")
             return other
         return self.field.number(other) if isinstance(other, _RATIONAL) else None
 
@@ -441,7 +436,7 @@ def worked_out(values: Iterable[Any]) -> None:
     """Replace what numbers are made of by what they are: a search that goes on from them starts afresh."""
     for value in values:
         if isinstance(value, PowerNumber):
-            value.quotient  # noqa: B018: kept when it is first asked for
+            _ = value.quotient  # kept when it is first asked for
 
 
 def _is_zero(other: Any) -> bool:
