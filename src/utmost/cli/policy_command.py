@@ -70,7 +70,7 @@ def _report(ptype: PolicyType, best: PolicyOptimum, prior: str, loss: str) -> di
     capacities = {}
     if policy.is_symmetric:
         for kind in ("multiplicative", "additive"):
-            value = policy_capacity(ptype, kind).value  # type: ignore[arg-type]
+            value = policy_capacity(ptype, kind).value
             capacities[kind] = {"value": float(value), "value_exact": exact_text(value)}
     return {
         "secrets": names,

@@ -161,13 +161,13 @@ class PowerField:
             raise BadTable("a number must be stored as the terms of a numerator and of a denominator", came=stored)
         above, below = (self._polynomial(terms) for terms in stored)
         image = self._evaluated(below)
-        if below == 0 or image == 0:
+        if below.is_zero() or image == 0:
             raise BadTable("a denominator must not be zero", came=stored)
         made = self.reduced((above, below))
         residue = self._evaluated(above) * pow(image, -1, self.images.prime) % self.images.prime
         return PowerNumber(self, self.near(made), residue, known=made)
 
-    def _polynomial(self, terms: Any) -> fmpz_mpoly:
+    def _polynomial(self, terms: Any) -> Any:
         if not isinstance(terms, list) or not all(isinstance(term, list) and len(term) > 1 for term in terms):
             raise BadTable("a polynomial must be a list of terms: a coefficient and exponents", came=terms)
         found: Terms = {}
@@ -204,12 +204,13 @@ class PowerField:
 
     def _lowered(self, polynomial: fmpz_mpoly) -> tuple[fmpz_mpoly, int]:
         """A polynomial with generator^degree = base put in, times the integer that is returned with it."""
-        if polynomial == 0 or polynomial.degrees()[0] < self.degree:
+        if polynomial.is_zero() or polynomial.degrees()[0] < self.degree:
             return polynomial, 1
         base, terms = self.powers.level.base, polynomial.to_dict()
         assert base is not None, "an algebraic generator has a base"
         turns = {place: int(place[0]) // self.degree for place in terms}
-        most, found = max(turns.values(), default=0), {}
+        found: Terms = {}
+        most = max(turns.values(), default=0)
         for place, coefficient in terms.items():
             k = turns[place]
             left = (int(place[0]) - k * self.degree, *map(int, place[1:]))
@@ -303,7 +304,7 @@ class PowerNumber:
         if _images_decide.get() and self._image == 0:
             return 0
         above, _ = quotient = self.quotient
-        if above == 0:
+        if above.is_zero():
             return 0
         bits = _FIRST_BITS
         while self.field.is_proved or bits <= MOST_BITS:
@@ -332,15 +333,15 @@ class PowerNumber:
     def __float__(self) -> float:
         bits = _FIRST_BITS
         middle, reach = self.field.near(self.quotient, bits)
-        while self.quotient[0] != 0 and not reach <= 4 * _ULP * abs(middle) + 2 * _TINY and bits < MOST_BITS:
+        while not self.quotient[0].is_zero() and not reach <= 4 * _ULP * abs(middle) + 2 * _TINY and bits < MOST_BITS:
             bits *= 2
             middle, reach = self.field.near(self.quotient, bits)
         return middle
 
-    def __neg__(self) -> "PowerNumber":
+    def __neg__(self) -> Any:
         return self * -1
 
-    def __abs__(self) -> "PowerNumber":
+    def __abs__(self) -> Any:
         return -self if self.sign < 0 else self
 
     def __add__(self, other: Any) -> Any:
