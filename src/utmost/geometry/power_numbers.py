@@ -113,8 +113,7 @@ class PowerField:
         sides = [tuple(max(sign * c, 0) for c in exponent) for sign in (1, -1)]
         above, below = (self.ring.from_dict({self._stepped(side): 1}) for side in sides)
         made = self.reduced((above, below))
-        image = self.images.power(exponent)
-        return PowerNumber(self, self.near(made), image, known=made)
+        return PowerNumber(self, self.near(made), self.images.power(exponent), known=made)
 
     def fractions(self, values: Array) -> Array:
         """An array of rational numbers as numbers of the field; those that are of it stay."""
