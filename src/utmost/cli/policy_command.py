@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 
 from utmost.capacities import policy_capacity
-from utmost.cli import options
+from utmost.cli import file_options, options
 from utmost.cli.screen import busy, facts, grid, number, screen
 from utmost.design import PolicyOptimum, policy_mechanism
 from utmost.documents.codec import plain
@@ -21,10 +21,10 @@ from utmost.spaces import Policy
 _WIDEST, _LISTED = 8, 6
 
 File = Annotated[
-    options.File,
+    file_options.File,
     typer.Argument(
         metavar="POLICY",
-        parser=options.readable,
+        parser=file_options.readable,
         help="A .csv file: two secrets in each row and perhaps a distance; a secret alone is hidden from none.",
     ),
 ]
