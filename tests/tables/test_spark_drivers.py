@@ -49,7 +49,7 @@ def test_spark_connect_gives_the_values_of_one_machine_through_every_door(one_ma
 
 @pytest.mark.skipif(missing() is not None, reason=missing() or "")
 def test_executors_killed_while_a_ledger_publishes_and_relaxes_change_no_value(one_machine, tmp_path):
-    """Two executors in processes of their own, speculation on: one is killed with SIGKILL in each of four stages."""
+    """Two executors in processes of their own, speculation on: one is killed with SIGKILL in each of three stages."""
     driven("cluster", "lose_executors", tmp_path)
     assert found_in(tmp_path) == one_machine
     with ledger_of(tmp_path) as ledger:
@@ -62,7 +62,7 @@ POINTS = ["publish-during", "publish-before", "publish-after", "relax-before", "
 
 @pytest.mark.parametrize("point", POINTS)
 def test_a_driver_killed_around_a_commit_has_released_all_or_nothing(point, one_machine, tmp_path):
-    """Killed in a stage or before the commit, nothing is spent; after it, the event is there. Again, the same values."""
+    """Killed in a stage or before the commit, nothing is spent; after it, the event is. Again, the same values."""
     what, when = point.split("-")
     frame = on(session(), wards())
     if what == "relax":

@@ -74,7 +74,7 @@ class Identifiers:
         if row.ndim != 1:
             raise WrongKind("identifiers must be one column", came=f"an array of {row.ndim} dimensions")
         if row.dtype.kind == "i" or (row.dtype.kind == "u" and int(row.max(initial=0)) < 1 << 63):
-            return cls("integers", _kept(row.astype(np.int64)), None)
+            return cls("integers", _kept(row.astype(np.int64, copy=False)), None)
         if row.dtype.kind == "U":
             return _of_texts(row.tolist())
         if row.dtype.kind not in "OSuT":
