@@ -16,7 +16,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from utmost.errors import LedgerDamaged, NeedsTable, Unsupported
-from utmost.exact import Level, Number, level
+from utmost.exact import Level, Number, checked_parts, level
 from utmost.ledger import Ledger
 from utmost.ledger.state import Published
 from utmost.release.statements import level_text
@@ -60,6 +60,7 @@ def check_responses(
     return known.rows
 
 
+@checked_parts
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ResponseFolder:
     """Responses beside a ledger, a folder of Parquet files for each level.
@@ -69,14 +70,14 @@ class ResponseFolder:
 
     Attributes:
         ledger: whose responses they are.
-        path: the folder; made when the first are kept.
+        path: the folder, a path or its text; made when the first are kept.
 
     >>> from tempfile import TemporaryDirectory
     >>> import polars as pl
     >>> table = pl.LazyFrame({"ward": ["a", "b"], "n": [601, 370]})
     >>> promise = {"columns": "n", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1}
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
-    ...     kept = ResponseFolder(ledger, Path(here) / "responses")
+    ...     kept = ResponseFolder(ledger, f"{here}/responses")
     ...     _ = kept.keep("visits", ledger.publish("visits", table, **promise, epsilon=1), epsilon=1)
     ...     strict = pl.scan_parquet(kept.files("visits", epsilon=1))
     ...     loose = ledger.relax("visits", strict, table_at=1, epsilon=2)
@@ -86,6 +87,9 @@ class ResponseFolder:
 
     ledger: Ledger
     path: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path))
 
     def keep(
         self,
