@@ -5,20 +5,21 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from utmost.errors import BadTable, OutOfRange, UtmostError
+from utmost.errors import BadTable, OutOfRange
 from utmost.exact import Level
 from utmost.service.api import Served, read_level
 from utmost.service.approvals import Proposal
 from utmost.service.page_rendering import render, see
-from utmost.service.page_session import Filled, Sent, Viewer, bearer_of, end_session, fresh_guest, put_session
+from utmost.service.page_session import Filled, Sent, Viewer
+from utmost.service.page_sign_in import sign_in
 from utmost.service.page_tables import brought_table, check_file
 from utmost.service.page_tools import asked_level
-from utmost.service.problems import status_of
 from utmost.service.service import Service
 from utmost.service.terms import Terms
 from utmost.service.tokens import Grant, Token
 
 forms = APIRouter(include_in_schema=False)
+forms.include_router(sign_in)
 
 _TERMS = ("sensitivity", "cells", "neighbours", "grid", "largest", "id_column", "dataset")
 _LONGEST = 4000
@@ -27,48 +28,6 @@ _LONGEST = 4000
 def _key(sent: Filled) -> str:
     """The idempotency key of a form: sent twice, it takes place once."""
     return sent.text("key")
-
-
-@forms.get("/login")
-def login_page(request: Request, next: str = "") -> Response:
-    """Where a token is pasted."""
-    return render(request, "login.html", None, following=_own_path(next), problem="")
-
-
-@forms.post("/login")
-def login(request: Request, sent: Sent) -> Response:
-    """Put a valid token into the cookie."""
-    presented, following = sent.text("token"), _own_path(sent.text("next"))
-    try:
-        bearer_of(request, presented)
-    except UtmostError as error:
-        problem = "This token is not valid: it may have expired, been revoked, or been cut short."
-        if status_of(error) != 401:
-            raise
-        return render(request, "login.html", None, 401, following=following, problem=problem)
-    response = see(request, following or "/releases")
-    put_session(request, response, presented)
-    return response
-
-
-@forms.post("/logout")
-def logout(request: Request, sent: Sent) -> Response:
-    """Forget the token in this browser; it stays valid elsewhere."""
-    response = see(request, "/login")
-    end_session(request, response)
-    put_session(request, response, fresh_guest())
-    response.headers["Clear-Site-Data"] = '"cache"'
-    return response
-
-
-def _own_path(text: str) -> str:
-    """A path of this site, or nothing: no sign-in leads elsewhere.
-
-    >>> _own_path("/release?name=a"), _own_path("//elsewhere.example"), _own_path("https://elsewhere.example")
-    ('/release?name=a', '', '')
-    """
-    is_own = text.startswith("/") and not text.startswith(("//", "/\\")) and text.isprintable() and len(text) < 2000
-    return text if is_own else ""
 
 
 @forms.post("/proposals")
