@@ -9,6 +9,7 @@ from utmost.errors import BadTable, OutOfRange
 from utmost.exact import Level
 from utmost.service.api import Served, read_level
 from utmost.service.approvals import Proposal
+from utmost.service.page_counted import brought_counted, plan_terms, planned
 from utmost.service.page_rendering import render, see
 from utmost.service.page_session import Filled, Sent, Viewer
 from utmost.service.page_sign_in import sign_in
@@ -33,8 +34,7 @@ def _key(sent: Filled) -> str:
 @forms.post("/proposals")
 def propose(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Propose to publish or to relax."""
-    verb, at = sent.text("verb"), asked_level(sent.text("epsilon"))
-    terms = _terms(sent) if verb == "publish" else None
+    verb, (terms, at) = sent.text("verb"), _promised(sent)
     options: dict[str, Any] = {"version": sent.number("version") or 1, "terms": terms, "reason": sent.text("reason")}
     service.proposals.propose(viewer, _key(sent), verb, sent.text("release"), at, **options)
     return see(request, "/proposals", done="proposed")
@@ -68,8 +68,10 @@ def _brought(request: Request, service: Service, viewer: Token, sent: Filled, fo
 @forms.post("/publish")
 def publish(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Publish a table at once, where no second person is asked for."""
-    at, version = asked_level(sent.text("epsilon")), sent.number("version")
-    return _publish(request, service, viewer, sent, sent.text("release"), at, _terms(sent), version, None)
+    (terms, at), version = _promised(sent), sent.number("version")
+    if terms is None:
+        raise OutOfRange("a publication must say what is promised", came="nothing", where="verb")
+    return _publish(request, service, viewer, sent, sent.text("release"), at, terms, version, None)
 
 
 def _publish(
@@ -84,7 +86,8 @@ def _publish(
     proposal: str | None,
 ) -> Response:
     viewer.check_role("publish")
-    table = brought_table(sent.file("table"), terms.columns)
+    content = sent.file("table")
+    table = brought_counted(content) if terms.strategy is not None else brought_table(content, terms.columns)
     service.releases.publish(viewer, _key(sent), name, table, at, terms, version=version, proposal=proposal)
     return see(request, "/release", name=name, version=version, done="published")
 
@@ -108,7 +111,8 @@ def _relax(
 ) -> Response:
     found = service.releases.release(viewer, name, version)
     viewer.check_role("relax")
-    table = brought_table(sent.file("table"), found.columns)
+    content, is_planned = sent.file("table"), found.promise.strategy is not None
+    table = brought_counted(content) if is_planned else brought_table(content, found.columns)
     service.releases.relax(viewer, _key(sent), name, table, at, version=version, proposal=proposal)
     return see(request, "/release", name=name, version=version, done="relaxed")
 
@@ -119,6 +123,21 @@ def view(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Respo
     name, at, version = sent.text("release"), asked_level(sent.text("epsilon")), sent.number("version")
     service.releases.view(viewer, name, at, version)
     return see(request, "/release", name=name, version=version, at=sent.text("epsilon"))
+
+
+def _promised(sent: Filled) -> tuple[Terms | None, Level]:
+    """What a form promises, and at which level; of a relaxation the level alone.
+
+    A form with a plan takes the promise from there, and the level too where none is filled in.
+    """
+    if sent.text("verb") == "relax":
+        return None, asked_level(sent.text("epsilon"))
+    if sent.text("kind") != "plan":
+        return _terms(sent), asked_level(sent.text("epsilon"))
+    chosen = planned(sent.file("plan"))
+    at = asked_level(sent.text("epsilon")) if sent.text("epsilon") else chosen.level
+    assert at is not None, "a plan says its level"
+    return plan_terms(chosen, sent.optional("dataset"), sent.ticked("independent")), at
 
 
 def _terms(sent: Filled) -> Terms:
