@@ -51,7 +51,8 @@ class Desk:
             remedy = "Send Idempotency-Key: a fresh text for each request, and the same one when it is repeated."
             where = "Idempotency-Key"
             raise OutOfRange("a request that writes must have an idempotency key", where=where, remedy=remedy)
-        return hmac.digest(self._key, json.dumps([kind, token.name, key]).encode(), sha256)[:12].hex()
+        about = [kind, token.name, key, *([token.owner] if token.is_shared else [])]
+        return hmac.digest(self._key, json.dumps(about).encode(), sha256)[:12].hex()
 
     def again(self, shelf: Shelf, kind: str, name: str, asked: Any) -> dict[str, Any] | None:
         """The record that this request made before; None where it comes for the first time, which is noted.

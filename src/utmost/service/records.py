@@ -88,6 +88,10 @@ class Shelf:
         self._table.run(f"DELETE FROM {_TABLE} WHERE kind = ? AND name = ?", (kind, name))
         self._table.run(f"INSERT INTO {_TABLE} VALUES (?, ?, ?, ?)", (kind, name, body, self._mac(kind, name, body)))
 
+    def drop(self, kind: str, name: str) -> None:
+        """Take a document away, if it is there."""
+        self._table.run(f"DELETE FROM {_TABLE} WHERE kind = ? AND name = ?", (kind, name))
+
     def _read(self, kind: str, name: str, body: Any, mac: Any) -> Document:
         if not hmac.compare_digest(self._mac(kind, name, bytes(body)), bytes(mac)):
             raise LedgerDamaged("a record must be as the service wrote it", came="another one", where=f"{kind} {name}")
