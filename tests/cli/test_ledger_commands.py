@@ -412,7 +412,7 @@ def test_packed_parquet_is_kept_by_item_without_being_read_whole(run, tmp_path, 
     brought = files.brought
     monkeypatch.setattr(files, "brought", lambda *a, **k: seen.append(brought(*a, **k)) or seen[-1])
     say = ["--columns", "visits", "--public", "ward", "--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
-    say += ["--ledger", tmp_path / "l.db", "--create", "--id", "ward"]
+    say += ["--ledger", tmp_path / "l.db", "--create", "--id", "ward", "--independent"]
     for name, out, more in (("a", "a.parquet", ["items"]), ("b", "b.csv", ["items"]), ("c", "c.parquet", ["rows"])):
         assert run("release", path, *say, "--name", name, "--out", tmp_path / out, "--noise", *more)[0] == 0
     assert [type(one).__name__ for one in seen] == ["DuckDBPyRelation", "Table", "Table"]

@@ -190,7 +190,7 @@ def test_the_command_takes_packed_parquet_in_pieces_where_it_stays_parquet(tmp_p
 
 
 def test_packed_parquet_goes_into_a_ledger_by_item_without_being_read(tmp_path, monkeypatch):
-    """By its cells it is a relation of DuckDB where noise goes by item; where it goes by rows, it is read, as before."""
+    """By its cells it is a relation of DuckDB where noise goes by item; where it goes by rows, it is read."""
     pytest.importorskip("duckdb")
     path = as_parquet(wards(), tmp_path)
     monkeypatch.setattr(files, "LARGE", 8 * 2 * ROWS)

@@ -128,7 +128,8 @@ def count_table(
         Unsupported: where a frame needs a package that is missing.
 
     Cost: seconds for a million events; memory goes with the distinct pairs of person and atom; for an engine's frame
-        with the domain, and the rows of the largest person.
+        with the domain, and those pairs of a 256th of the persons (of the largest person, on Spark), while the events
+        wait in a temporary folder on the disk.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["A", "B", "A", "A"]}
     >>> counted = count_table(events, person="user", domain=Domain(page=["A", "B", "C"]), at_most=2)

@@ -4,6 +4,7 @@ Arrow tables, which files are read into, do what they can without narwhals: load
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -151,10 +152,8 @@ class _ArrowAdapter(_DataframeAdapter):
             return super().with_columns(table, columns, after)
         made, known = _as_frame(table), table.schema.names
         for name, array in arrays.items():
-            column = _in_arrow(array)
-            made = (
-                made.set_column(known.index(name), name, column) if name in known else made.append_column(name, column)
-            )
+            put = partial(made.set_column, known.index(name)) if name in known else made.append_column
+            made = put(name, _in_arrow(array))
         return _as_came(table, made.select(adapters.in_order(known, after)))
 
     def without(self, table: Any, names: Sequence[str]) -> Any:
