@@ -6,14 +6,14 @@ import re
 import pytest
 
 import utmost as ut
-from running import utmost_command
+from running import called
 from utmost.documents import verdicts
 
 HALF = ["--alpha", "1/2"]
 
 
-def test_a_process_of_its_own_answers_as_the_issue_asks():
-    ended = utmost_command("universal", "--space", "discrete:3", *HALF, "--loss", "binary")
+def test_three_discrete_secrets_have_no_mechanism_for_every_prior():
+    ended = called("universal", "--space", "discrete:3", *HALF, "--loss", "binary")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "no mechanism is the best for every prior" in ended.stdout
     assert re.search(r"least regret\s+1/24\s", ended.stdout)

@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 
 from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.cli import options, secret_options
+from utmost.cli import file_options, options, secret_options
 from utmost.cli.screen import busy, facts, grid, screen
 from utmost.documents import channel_files, verdicts
 from utmost.documents.consumer_files import loss_of
@@ -109,7 +109,7 @@ def universal(
     level: options.AskedLevel,
     mechanism: Judged = None,
     out: Out = None,
-    check: options.Check = None,
+    check: file_options.Check = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Decide whether some mechanism is the best for a loss and every prior, with proof either way.
