@@ -234,7 +234,9 @@ def publish_in_ledger(
     asked.check_kind(planned=promise.get("strategy") is not None)
     signer = asked.checked(table, again=again)
     with busy(f"Checking {table.name}"):
-        brought = files.brought(table) if brought is None else brought
+        is_parquet = asked.out is not None and files.ending_of(asked.out) in files.PARQUET
+        by_item = is_parquet and promise.get("noise") == "items" and promise.get("id_column") is not None
+        brought = files.brought(table, by_item=by_item) if brought is None else brought
     if is_engine_frame(brought) and file_options.file_of(asked.out) is None and not dry_run:
         raise OutOfRange("a table this large is released into a file", came="none", where="--out")
     if dry_run:

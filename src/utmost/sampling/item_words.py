@@ -194,14 +194,20 @@ def check_columns(columns: Sequence[Identifiers]) -> int:
     return len(columns[0])
 
 
-def compound_tags(secret: bytes, tags: Sequence[Tags]) -> Tags:
-    """The tags of rows of tags: CBC-MAC of how many there are, and of each."""
+def compound_tags(secret: bytes, tags: Sequence[Tags], runs: NDArray[np.int64] | None = None) -> Tags:
+    """The tags of rows of tags: CBC-MAC of how many there are, and of each.
+
+    Args:
+        runs: for how many rows in a row each of the first column's tags stands; None for one each.
+    """
     header = np.zeros(_BLOCK, np.uint8)
     header[0], header[1:5] = _COMPOUND, np.frombuffer(len(tags).to_bytes(4, "big"), np.uint8)
     cipher = BlockCipher(derived_secret(secret, "compound"))
     state = np.broadcast_to(cipher.encrypted(header.view("<u8").reshape(1, 2)), tags[0].shape)
-    for part in tags:
+    for at, part in enumerate(tags):
         state = cipher.encrypted(state ^ part)
+        if at == 0 and runs is not None:
+            state = np.repeat(state, runs, axis=0)
     return state
 
 
