@@ -1,0 +1,411 @@
+r"""Least squares where tents are measured on an axis, beside the values: in rationals, and unbiased exactly.
+
+Let y0 measure the values of the axis and y_K sets K of other rows of weights H_K (tents, groups, the total), with
+precisions d and w_K. Then by Woodbury's identity least squares is
+
+    x^ = y0 + H' C (y_H - H y0),        C = (H H' + diag(d/w_K))^{-1},
+
+with as many rows as there are tents. y_H - H y0 has the mean zero whatever x is; so **for any rational C the estimate
+is unbiased exactly**, and C may be rounded: near the inverse the variance moves in second order only. Other axes have
+levels of groups of one size, whose eigenspaces T split the problem: for each T there is one such estimate along the
+axis, with d and w_K the sums of m_V q_V over the measured families that are nowhere coarser than T on the other axes.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import Unsupported
+from utmost.exact import Array, Floats
+from utmost.workloads.certain_inverse import rounded_inverse
+from utmost.workloads.domain import Domain, Family, is_finer
+from utmost.workloads.forms import ProductForm
+from utmost.workloads.measured_families import place_of_tents
+from utmost.workloads.reconstruction import Reconstruction, even_block, not_determined
+from utmost.workloads.row_sets import base_of, row_sums, row_values, rows_of
+
+_DIGITS = 56  # binary digits of C below the smallest d/w_K
+_MOST_ROWS = 2000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TentReconstruction:
+    """`Reconstruction` where some families measure tents on one axis.
+
+    Args:
+        domain: the domain. Groups of a level that is measured must be of one size.
+        weights: of each measured family a positive integer, proportional to the precision of its sums.
+
+    Raises:
+        Unsupported: for tents on two axes, a measured level whose groups differ in size, tents that are measured where
+            the values are not, and more than 2000 tents.
+
+    Cost: of an estimate the atoms, and the square of the number of tents; once, its cube.
+    Source: [woodbury1950].
+    """
+
+    domain: Domain
+    weights: Mapping[Family, int]
+    _frame: "_Frame" = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", dict(self.weights))
+        object.__setattr__(self, "_frame", _Frame(self.domain, self.weights))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TentReconstruction, (self.domain, dict(self.weights))
+
+    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
+        """Least squares of all sums over a family, see `Reconstruction.estimates`.
+
+        Raises:
+            NotDetermined: where the measured sums do not determine these.
+
+        >>> reconstruction = TentReconstruction(Domain(age=range(4)), {(0,): 3, (-2,): 1})
+        >>> truly = np.array([5, 0, 2, 1])
+        >>> measured = {family: reconstruction.domain.sums(truly, family) for family in reconstruction.weights}
+        >>> sums, divisor = reconstruction.estimates(measured, (0,))
+        >>> (sums // divisor).tolist()
+        [5, 0, 2, 1]
+        """
+        self.check_family_determined(family)
+        return self._estimates(measured, family)
+
+    def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
+        """The same in float64."""
+        sums, divisor = self.estimates(measured, family)
+        return np.asarray((sums / divisor).astype(np.float64))
+
+    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+        """Least squares of one answer.
+
+        Raises:
+            NotDetermined: where the measured sums do not determine it.
+        """
+        self.check_determined(form)
+        sums, divisor = self._estimates(measured, form.family)
+        return form.of(sums, form.family) / divisor
+
+    def check_family_determined(self, family: Family) -> None:
+        """Check that the measured sums determine every sum over a family.
+
+        Raises:
+            NotDetermined: where they do not.
+        """
+        starts = self.domain.axes[self._frame.place].group_starts(family[self._frame.place])
+        for space in self._frame.above(family):
+            if space.base == 0 or (starts % space.base).any():
+                raise not_determined(self.domain, family, self.weights)
+
+    def check_determined(self, form: ProductForm) -> None:
+        """Check that the measured sums determine an answer.
+
+        Raises:
+            NotDetermined: where they do not.
+        """
+        factor = form.factors[self._frame.place]
+        for space in self._frame.spaces:
+            known = space.base and (np.repeat(factor[:: space.base], space.base) == factor).all()
+            if not known and any(factor.tolist()) and self._frame.meets(form, space.space):
+                raise not_determined(self.domain, form.family, self.weights)
+
+    def kinds(self, family: Family) -> NDArray[np.intp]:
+        """Of each group of a family a number, equal for groups whose errors have one law: those of one place along the
+        axis, and of one size on the others."""
+        frame = self._frame
+        others = frame.rest_kinds(frame.others(family))
+        groups = self.domain.axes[frame.place].groups(family[frame.place])
+        found = np.add.outer(np.arange(groups) * (int(others.max()) + 1), others)
+        return np.moveaxis(found, 0, frame.place).ravel()
+
+    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
+        """The answers as sums of the measured families' noises, see `Reconstruction.terms`."""
+        frame = self._frame
+        along = [[space.coefficients(form.factors[frame.place]) for form in forms] for space in frame.spaces]
+        found = {}
+        for family in self.weights:
+            classes = [frame.classes(forms, a, level) for a, level in enumerate(frame.others(family))]
+            counted: dict[tuple[Fraction, ...], int] = {}
+            for picked in product(*classes):
+                columns = self._columns(family, forms, along, [key for key, _ in picked])
+                times = math.prod(count for _, count in picked)
+                for key in zip(*columns, strict=True):
+                    if any(key):
+                        counted[key] = counted.get(key, 0) + times
+            found[family] = counted
+        return found
+
+    def _columns(
+        self, family: Family, forms: Sequence[ProductForm], along: Sequence[Sequence[Any]], keys: Sequence[Any]
+    ) -> list[list[Fraction]]:
+        """Of each answer, the coefficients of a family's rows in groups of the other axes that lie in these classes."""
+        frame, columns = self._frame, []
+        rows = self.domain.axes[frame.place].groups(family[frame.place])
+        for which, form in enumerate(forms):
+            total: Any = [Fraction(0)] * rows
+            for space, coefficients in zip(frame.spaces, along, strict=True):
+                share = frame.share(space, family, which, keys)
+                if share and family in space.places:
+                    scale = share * space.relative(family) / (form.denominator << space.shift)
+                    part = coefficients[which][space.places[family]]
+                    total = [one + scale * int(more) for one, more in zip(total, part, strict=True)]
+            columns.append(total)
+        return columns
+
+    def _estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
+        """Least squares of a family's sums; what is not determined is left out."""
+        frame, found = self._frame, []
+        level, others = family[frame.place], frame.others(family)
+        starts = self.domain.axes[frame.place].group_starts(level)
+        for space in frame.above(family):
+            if space.base and not (starts % space.base).any():
+                lifted, divisor = space.estimate({one: frame.lifted(measured[one], one) for one in space.weights})
+                sums = np.add.reduceat(lifted, starts // space.base, axis=0)
+                found.append((frame.rest_sums(sums, others), divisor * frame.rest.size))
+        common = math.lcm(*(divisor for _, divisor in found))
+        total = sum(sums * (common // divisor) for sums, divisor in found)
+        return np.moveaxis(np.asarray(total), 0, frame.place).reshape(self.domain.group_shape(family)), common
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Space:
+    """One eigenspace of the other axes, and least squares along the axis of tents in it.
+
+    Attributes:
+        space: T, a level of each of the other axes.
+        size: of the axis.
+        base: the values in each group of the finest measured level there; 0 where none is measured.
+        weights: of each measured family that enters, its weight times the atoms of a group on the other axes.
+        rows: of each of these the rows that it measures along the axis, see `row_sets`.
+        project: the projection on T times the number of cells of the other axes.
+    """
+
+    space: Family
+    size: int
+    base: int
+    weights: Mapping[Family, int]
+    rows: Mapping[Family, int]
+    atoms: Mapping[Family, int]
+    project: Any
+
+    @property
+    def sets(self) -> list[int]:
+        """The different row sets, the base first."""
+        return [self.base, *sorted({one for one in self.rows.values() if one != self.base})]
+
+    @property
+    def totals(self) -> dict[int, int]:
+        """Of each row set the precision of what is known of it."""
+        return {one: sum(self.weights[f] for f, rows in self.rows.items() if rows == one) for one in self.sets}
+
+    @property
+    def gain(self) -> Array:
+        """C times 2^shift."""
+        return _gain(self.size, tuple(self.sets), tuple(self.totals.values()))[0]
+
+    @property
+    def shift(self) -> int:
+        """How many binary digits C has."""
+        return _gain(self.size, tuple(self.sets), tuple(self.totals.values()))[1] if self.base else 0
+
+    @property
+    def places(self) -> dict[Family, int]:
+        """Of each family the place of its row set in `sets`."""
+        sets = self.sets
+        return {family: sets.index(rows) for family, rows in self.rows.items()}
+
+    def relative(self, family: Family) -> Fraction:
+        """The part that a family has in what is known of its row set, for each atom of a group."""
+        return Fraction(self.weights[family], self.totals[self.rows[family]] * self.atoms[family])
+
+    def coefficients(self, factor: NDArray[Any]) -> list[NDArray[Any]]:
+        """Of each row set what an answer takes of it, times 2^shift: w - H' C H w of the base, C H w of the others."""
+        if not self.base:
+            return []
+        row = factor[:: self.base]
+        sets, gain = self.sets[1:], self.gain
+        across = [row_sums(row, self.size, self.base, one) for one in sets]
+        taken = gain @ np.concatenate(across) if sets else np.zeros(0, dtype=object)
+        pieces = np.split(taken, np.cumsum([len(one) for one in across])[:-1]) if sets else []
+        rest = row * (1 << self.shift)
+        for one, piece in zip(sets, pieces, strict=True):
+            rest = rest - row_values(piece, self.size, self.base, one)
+        return [rest, *pieces]
+
+    def estimate(self, lifted: Mapping[Family, NDArray[Any]]) -> tuple[NDArray[Any], int]:
+        """x^ of the groups of the base, times the divisor beside it and the number of cells of the other axes.
+
+        Args:
+            lifted: of each family its sums, rows first, and of each cell of the other axes the sum that it is in.
+        """
+        known: list[tuple[NDArray[Any], int]] = []
+        for one in self.sets:
+            entering = {family: Fraction(self.weights[family], self.atoms[family]) for family in self._measuring(one)}
+            least = math.gcd(*(int(weight) for weight in entering.values()))
+            total = sum(lifted[family].astype(object) * int(weight / least) for family, weight in entering.items())
+            known.append((self.project(np.asarray(total), self.space), self.totals[one] // least))
+        common = math.lcm(*(weight for _, weight in known))
+        first, *others = (sums * (common // weight) for sums, weight in known)
+        found = first * (1 << self.shift)
+        if others:
+            sets = self.sets[1:]
+            off = [sums - row_sums(first, self.size, self.base, one) for sums, one in zip(others, sets, strict=True)]
+            moved = np.tensordot(self.gain, np.concatenate(off), axes=1)
+            for one, piece in zip(sets, np.split(moved, np.cumsum([len(one) for one in off])[:-1]), strict=True):
+                found = found + row_values(piece, self.size, self.base, one)
+        return found, common << self.shift
+
+    def _measuring(self, rows: int) -> list[Family]:
+        return [family for family, one in self.rows.items() if one == rows]
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """The axis of tents and the other axes, and what each eigenspace of these holds."""
+
+    domain: Domain
+    weights: Mapping[Family, int]
+
+    @cached_property
+    def place(self) -> int:
+        """The axis of tents."""
+        return place_of_tents(self.weights) or 0
+
+    @cached_property
+    def rest(self) -> Domain:
+        """The other axes; one of one value where there are none."""
+        axes = {axis.levels[0]: axis for a, axis in enumerate(self.domain.axes) if a != self.place}
+        return Domain(axes or {"all": ["all"]})
+
+    @cached_property
+    def blocks(self) -> Reconstruction:
+        """The eigenspaces of the other axes."""
+        return Reconstruction(self.rest, dict.fromkeys(map(self.others, self.weights), 1))
+
+    @cached_property
+    def spaces(self) -> tuple[_Space, ...]:
+        """Each eigenspace of the other axes."""
+        return tuple(self._space(space) for space in self.blocks.spaces)
+
+    def others(self, family: Family) -> Family:
+        """A family, on the other axes alone."""
+        return tuple(level for a, level in enumerate(family) if a != self.place) or (0,)
+
+    def above(self, family: Family) -> Iterator[_Space]:
+        """The eigenspaces in which the sums over a family have a part."""
+        least = self.blocks.base_of(self.others(family))
+        return (space for space in self.spaces if is_finer(least, space.space))
+
+    def lifted(self, sums: NDArray[Any], family: Family) -> NDArray[Any]:
+        """The sums over a family, rows first, and of each cell of the other axes the sum that it is in."""
+        found = np.moveaxis(np.asarray(sums).reshape(self.domain.group_shape(family)), self.place, 0)
+        found = found.reshape(found.shape[0], *self.rest.group_shape(self.others(family)))
+        for a, level in enumerate(self.others(family)):
+            found = np.take(found, self.rest.axes[a].group_of(level), axis=a + 1)
+        return found
+
+    def rest_sums(self, cells: NDArray[Any], family: Family) -> NDArray[Any]:
+        """Sums over the groups of a family of the other axes; the first axis stays."""
+        for a, level in enumerate(family):
+            cells = np.add.reduceat(cells, self.rest.axes[a].group_starts(level), axis=a + 1)
+        return cells
+
+    def rest_kinds(self, family: Family) -> NDArray[np.intp]:
+        """A number for each group of a family of the other axes, by its sizes; shaped as these groups."""
+        return self.blocks.kinds(family).reshape(self.rest.group_shape(family))
+
+    def project(self, cells: NDArray[Any], space: Family) -> NDArray[Any]:
+        """Q_T of each row, times the number of cells."""
+        for a, (chain, level) in enumerate(zip(self.blocks.chains, space, strict=True)):
+            after = chain.index(level) + 1
+            found = self._averaged(cells, a, level)
+            cells = found - self._averaged(cells, a, chain[after]) if after < len(chain) else found
+        return cells
+
+    def meets(self, form: ProductForm, space: Family) -> bool:
+        """Whether an answer has a part in an eigenspace of the other axes."""
+        factors = self._factors(form)
+        return all(any(self._part(factors[a], a, level, 0).tolist()) for a, level in enumerate(space))
+
+    def classes(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
+        """Of one of the other axes, the groups of a level in classes that no form and no eigenspace tells apart: by
+        form and eigenspace the sum over a group of the form's part in it, times the values of the axis."""
+        rows = [
+            self._part(self._factors(form)[axis], axis, coarse, level).tolist()
+            for form in forms
+            for coarse in self.blocks.chains[axis]
+        ]
+        counted: dict[Any, int] = {}
+        for column in zip(*rows, strict=True):
+            counted[column] = counted.get(column, 0) + 1
+        return list(counted.items())
+
+    def share(self, space: _Space, family: Family, which: int, keys: Sequence[Any]) -> Fraction:
+        """What a form takes, in an eigenspace, of groups of the other axes that lie in these classes."""
+        found = Fraction(1, self.rest.size)
+        for a, (chain, level) in enumerate(zip(self.blocks.chains, space.space, strict=True)):
+            found *= keys[a][which * len(chain) + chain.index(level)]
+        return found
+
+    def _factors(self, form: ProductForm) -> list[NDArray[Any]]:
+        found = [factor for a, factor in enumerate(form.factors) if a != self.place]
+        return found or [np.ones(1, dtype=object)]
+
+    def _part(self, factor: NDArray[Any], axis: int, level: int, groups: int) -> NDArray[Any]:
+        """The sums over groups of the part of a factor in the eigenspace of a level, times the values of the axis."""
+        chain = self.blocks.chains[axis]
+        after = chain.index(level) + 1
+        found = self._averaged(factor[None, :], 0, level, axis)
+        if after < len(chain):
+            found = found - self._averaged(factor[None, :], 0, chain[after], axis)
+        return np.add.reduceat(found[0], self.rest.axes[axis].group_starts(groups))
+
+    def _averaged(self, cells: NDArray[Any], place: int, level: int, axis: int | None = None) -> NDArray[Any]:
+        """The averages over the groups of a level, times the values of the axis, of each cell."""
+        along = self.rest.axes[place if axis is None else axis]
+        sums = np.add.reduceat(cells, along.group_starts(level), axis=place + 1)
+        return np.take(sums * along.groups(level), along.group_of(level), axis=place + 1)
+
+    def _space(self, space: Family) -> _Space:
+        axis = self.domain.axes[self.place]
+        entering = [family for family in self.weights if is_finer(self.blocks.canonical(self.others(family)), space)]
+        rows = {family: rows_of(axis, family[self.place]) for family in entering}
+        atoms = {family: self.blocks.atoms_in(self.others(family)) for family in entering}
+        weights = {family: self.weights[family] * atoms[family] for family in entering}
+        return _Space(space, axis.size, base_of(rows.values()), weights, rows, atoms, self.project)
+
+
+@lru_cache(maxsize=32)
+def _gain(size: int, sets: tuple[int, ...], totals: tuple[int, ...]) -> tuple[Array, int]:
+    """C = (H H' + diag(d/w))^-1 in integers, and by how many binary digits they are to be divided.
+
+    The same integers on every machine, since all who read a release must compute the same estimates.
+    """
+    base, *others = sets
+    if not others:
+        return np.zeros((0, 0), dtype=object), 0
+    counts = [len(row_sums(np.zeros(size // base, dtype=np.int64), size, base, one)) for one in others]
+    if sum(counts) > _MOST_ROWS:
+        remedy = "Measure tents that are farther apart."
+        raise Unsupported(f"there may be {_MOST_ROWS} tents at most", came=sum(counts), remedy=remedy)
+    ratios = [Fraction(totals[0], weight) for weight in totals[1:]]
+    fine = _DIGITS + max(0, *(_log2_above(1 / ratio) for ratio in ratios))
+    rows = np.concatenate(
+        [row_values(np.eye(count, dtype=np.int64), size, base, one).T for count, one in zip(counts, others, strict=True)]
+    )
+    products = np.concatenate([row_sums(rows.T.copy(), size, base, one) for one in others]).astype(object) * (1 << fine)
+    for place, ratio in enumerate(np.repeat(np.array(ratios, dtype=object), counts)):
+        products[place, place] += round(ratio * (1 << fine))
+    shift = _DIGITS + max(0, *(_log2_above(1 / ratio) for ratio in ratios))
+    return rounded_inverse(products, 1 << (fine + shift)), shift
+
+
+def _log2_above(number: Fraction) -> int:
+    return number.numerator.bit_length() - number.denominator.bit_length() + 1
