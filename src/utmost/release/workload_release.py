@@ -32,6 +32,7 @@ from utmost.sampling import Randomness
 from utmost.workloads import Domain, Family, Strategy
 from utmost.workloads.domain import Where
 from utmost.workloads.forms import ProductForm, group_of, selected
+from utmost.workloads.measured_families import is_tents, measured_family
 from utmost.workloads.reconstruction import precision_weights
 from utmost.workloads.tree_reconstruction import LeastSquares, reconstruction_of
 from utmost.workloads.turned_reconstruction import TurnedReconstruction
@@ -225,7 +226,7 @@ class WorkloadRelease(Shown):
         Raises:
             OutOfRange: for a family that was not measured.
         """
-        chosen = self.domain.family(family)
+        chosen = measured_family(self.domain, family)
         if chosen not in self.measured:
             names = ", ".join(repr(self.domain.family_name(one)) for one in self.measured)
             raise OutOfRange("the family must be a measured one", came=family, remedy=f"Measured are {names}.")
@@ -430,7 +431,7 @@ class WorkloadRelease(Shown):
                 found.append(narrowed(self.domain, part.name)[0])
             except UtmostError:  # a part of ranges or prefixes, which has bars of its own by `total`
                 continue
-        return list(dict.fromkeys(found)) or list(self.measured)
+        return list(dict.fromkeys(found)) or [family for family in self.measured if not is_tents(family)]
 
     @cached_property
     def _known_noises(self) -> dict[Family, dict[int, Combination]]:

@@ -30,6 +30,7 @@ from utmost.workloads.forms import ProductForm
 from utmost.workloads.measured_families import place_of_tents
 from utmost.workloads.reconstruction import Reconstruction, even_block, not_determined
 from utmost.workloads.row_sets import base_of, row_sums, row_values, rows_of
+from utmost.workloads.tents import tent_count
 
 _DIGITS = 56  # binary digits of C below the smallest d/w_K
 _MOST_ROWS = 2000
@@ -58,6 +59,8 @@ class TentReconstruction:
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", dict(self.weights))
         object.__setattr__(self, "_frame", _Frame(self.domain, self.weights))
+        for space in self._frame.spaces:  # refuses what cannot be reconstructed
+            space.check_size()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TentReconstruction, (self.domain, dict(self.weights))
@@ -204,6 +207,13 @@ class _Space:
     def totals(self) -> dict[int, int]:
         """Of each row set the precision of what is known of it."""
         return {one: sum(self.weights[f] for f, rows in self.rows.items() if rows == one) for one in self.sets}
+
+    def check_size(self) -> None:
+        """Refuse more tents than linear equations are solved for."""
+        tents = sum(tent_count(self.size, -one) for one in self.sets if one < 0)
+        if tents > _MOST_ROWS:
+            remedy = "Measure tents that are farther apart."
+            raise Unsupported(f"there may be {_MOST_ROWS} tents along an axis at most", came=tents, remedy=remedy)
 
     @property
     def gain(self) -> Array:
@@ -392,9 +402,6 @@ def _gain(size: int, sets: tuple[int, ...], totals: tuple[int, ...]) -> tuple[Ar
     if not others:
         return np.zeros((0, 0), dtype=object), 0
     counts = [len(row_sums(np.zeros(size // base, dtype=np.int64), size, base, one)) for one in others]
-    if sum(counts) > _MOST_ROWS:
-        remedy = "Measure tents that are farther apart."
-        raise Unsupported(f"there may be {_MOST_ROWS} tents at most", came=sum(counts), remedy=remedy)
     ratios = [Fraction(totals[0], weight) for weight in totals[1:]]
     fine = _DIGITS + max(0, *(_log2_above(1 / ratio) for ratio in ratios))
     rows = np.concatenate(
