@@ -19,6 +19,7 @@ from utmost.release.adapters import table_of
 from utmost.release.clean_release import CleanRelease, cleaned
 from utmost.release.counted import CountedTable
 from utmost.release.plan import warn_of_level
+from utmost.release.table_bars import laws_of_groups
 from utmost.release.values import noised_by, secure
 from utmost.release.workload_answers import Answer, Printing, answer_of
 from utmost.release.workload_statements import (
@@ -349,8 +350,9 @@ class WorkloadRelease(Shown):
             radii = dict(zip(map(id, listed), simultaneous_radii(listed, sure, independent=alone), strict=True))
         else:
             radii = {id(noise): noise.radius(sure) for of in noises.values() for noise in of.values()}
+        widest = {family: max(radii[id(one)] for one in of.values()) for family, of in noises.items()}
         return {
-            self.domain.family_name(family): max(Printing.of(of.values()).radius(radii[id(one)]) for one in of.values())
+            self.domain.family_name(family): Printing.of(of.values()).radius(widest[family])
             for family, of in noises.items()
         }
 
@@ -414,13 +416,13 @@ class WorkloadRelease(Shown):
 
     def _noises(self, family: Family) -> dict[int, Combination]:
         """The laws of the errors of a family's sums: one for each kind of groups that have one law."""
-        if family in self._known_noises:
-            return self._known_noises[family]
-        kinds, first = np.unique(self.reconstruction.kinds(family), return_index=True)
-        places = zip(*np.unravel_index(first, self.domain.group_shape(family)), strict=True)
-        forms = [group_of(self.domain, family, tuple(map(int, place))) for place in places]
-        self._known_noises[family] = {kind: self.noise(form) for kind, form in zip(kinds.tolist(), forms, strict=True)}
-        return self._known_noises[family]
+        return self._laws(family)[1]
+
+    def _laws(self, family: Family) -> tuple[NDArray[np.intp], dict[int, Combination]]:
+        """Of each group the number of its law, and the laws."""
+        if family not in self._known_laws:
+            self._known_laws[family] = laws_of_groups(self.reconstruction, family, self._ratios, self.noise)
+        return self._known_laws[family]
 
     def _wanted(self) -> list[Family]:
         """The families of the wanted parts that are families; the measured ones where there is none."""
@@ -434,12 +436,12 @@ class WorkloadRelease(Shown):
         return list(dict.fromkeys(found)) or [family for family in self.measured if not is_tents(family)]
 
     @cached_property
-    def _known_noises(self) -> dict[Family, dict[int, Combination]]:
+    def _known_laws(self) -> dict[Family, tuple[NDArray[np.intp], dict[int, Combination]]]:
         return {}
 
     def _by_group(self, found: Mapping[int, Any], family: Family) -> NDArray[Any]:
         """Of each group of a family, what was found for its kind."""
-        kinds = self.reconstruction.kinds(family).ravel()
+        kinds = self._laws(family)[0]
         if len(found) == 1:
             return np.full(kinds.size, next(iter(found.values())))
         return np.array([found[kind] for kind in kinds.tolist()])

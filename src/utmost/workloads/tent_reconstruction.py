@@ -65,6 +65,11 @@ class TentReconstruction:
     def __reduce__(self) -> tuple[Any, ...]:
         return TentReconstruction, (self.domain, dict(self.weights))
 
+    @property
+    def place(self) -> int:
+        """The axis of tents."""
+        return self._frame.place
+
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
         """Least squares of all sums over a family, see `Reconstruction.estimates`.
 
@@ -143,6 +148,33 @@ class TentReconstruction:
                     if any(key):
                         counted[key] = counted.get(key, 0) + times
             found[family] = counted
+        return found
+
+    def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
+        """With which coefficients the measured noises enter the sums of a family along the axis of tents, as floats.
+
+        Args:
+            family: whose sums are asked for.
+            others: which group of each of the other axes.
+
+        Returns:
+            Measured families, coefficients (groups along the axis, terms) within 10^-12, and how often each occurs.
+        """
+        frame = self._frame
+        axis = self.domain.axes[frame.place]
+        form = frame.cells_of(family, others)
+        along = [space.float_coefficients(axis.group_of(family[frame.place])) for space in frame.spaces]
+        found = []
+        for measured in self.weights:
+            classes = [frame.classes([form], a, level) for a, level in enumerate(frame.others(measured))]
+            for picked in product(*classes):
+                total: Any = 0.0
+                for space, known in zip(frame.spaces, along, strict=True):
+                    share = frame.share(space, measured, 0, [key for key, _ in picked])
+                    if share and measured in space.places:
+                        total = total + float(share * space.relative(measured)) * known[space.places[measured]]
+                if np.ndim(total):
+                    found.append((measured, np.asarray(total).T, math.prod(count for _, count in picked)))
         return found
 
     def _columns(
@@ -249,6 +281,19 @@ class _Space:
             rest = rest - row_values(piece, self.size, self.base, one)
         return [rest, *pieces]
 
+    def float_coefficients(self, groups: NDArray[np.intp]) -> list[Floats]:
+        """`coefficients` of the sum over each group along the axis, as floats; (rows of the set, groups) each."""
+        if not self.base:
+            return []
+        row = (groups[:: self.base, None] == np.arange(groups[-1] + 1)).astype(np.float64)
+        sets = self.sets[1:]
+        across = [row_sums(row, self.size, self.base, one) for one in sets]
+        gain = (self.gain / (1 << self.shift)).astype(np.float64).reshape(sum(map(len, across)), -1)
+        taken = gain @ np.concatenate(across) if sets else np.zeros((0, row.shape[1]))
+        pieces = np.split(taken, np.cumsum([len(one) for one in across])[:-1]) if sets else []
+        rest = row - sum(row_values(piece, self.size, self.base, one) for one, piece in zip(sets, pieces, strict=True))
+        return [np.asarray(rest), *pieces]
+
     def estimate(self, lifted: Mapping[Family, NDArray[Any]]) -> tuple[NDArray[Any], int]:
         """x^ of the groups of the base, times the divisor beside it and the number of cells of the other axes.
 
@@ -312,6 +357,16 @@ class _Frame:
         """The eigenspaces in which the sums over a family have a part."""
         least = self.blocks.base_of(self.others(family))
         return (space for space in self.spaces if is_finer(least, space.space))
+
+    def cells_of(self, family: Family, others: Sequence[int]) -> ProductForm:
+        """The sum over a group of the other axes, with any factor along the axis of tents."""
+        factors = [
+            (axis.group_of(level) == group).astype(np.int64)
+            for axis, level, group in zip(self.rest.axes, self.others(family), others, strict=True)
+        ]
+        if len(self.domain.axes) > 1:
+            factors.insert(self.place, np.ones(self.domain.axes[self.place].size, dtype=np.int64))
+        return ProductForm(self.domain, tuple(factors))
 
     def lifted(self, sums: NDArray[Any], family: Family) -> NDArray[Any]:
         """The sums over a family, rows first, and of each cell of the other axes the sum that it is in."""
