@@ -32,7 +32,7 @@ from utmost.release.workload_statements import (
 from utmost.sampling import Randomness
 from utmost.workloads import Domain, Family, Strategy
 from utmost.workloads.domain import Where
-from utmost.workloads.forms import ProductForm, group_of, selected
+from utmost.workloads.forms import ProductForm, selected
 from utmost.workloads.measured_families import is_tents, measured_family
 from utmost.workloads.reconstruction import precision_weights
 from utmost.workloads.tree_reconstruction import LeastSquares, reconstruction_of
@@ -365,7 +365,8 @@ class WorkloadRelease(Shown):
 
         Cost: seconds for 10^5 atoms.
         """
-        atom = self.noise(group_of(self.domain, self.domain.finest))
+        self.reconstruction.check_family_determined(self.domain.finest)
+        atom = max(self._noises(self.domain.finest).values(), key=lambda law: law.variance)
         squares, measured = self.reconstruction, self.measured
         if isinstance(squares, TurnedReconstruction):
             squares, measured = squares.on_atoms(measured)

@@ -23,7 +23,7 @@ def measured_family(domain: Domain, name: Any) -> Family:
     if _is_family(domain, name):
         return tuple(name)
     words = _words(domain, name)
-    tents = [word for word in words if _is_tents(domain, word)]
+    tents = [word for word in words if names_tents(domain, word)]
     if not tents:
         return domain.family(name)
     found = list(domain.family([word for word in words if word not in tents]))
@@ -98,11 +98,11 @@ def _is_family(domain: Domain, name: Any) -> bool:
 def _words(domain: Domain, name: Any) -> list[Any]:
     if isinstance(name, str):
         known = any(name in axis.levels for axis in domain.axes)
-        return [name] if known or _is_tents(domain, name) else name.split()
+        return [name] if known or names_tents(domain, name) else name.split()
     return list(name) if isinstance(name, Sequence) else []
 
 
-def _is_tents(domain: Domain, word: Any) -> bool:
+def names_tents(domain: Domain, word: Any) -> bool:
     """Whether a word is the name of an axis, the mark and a number; a level that is called so comes first."""
     if not isinstance(word, str) or any(word in axis.levels for axis in domain.axes):
         return False

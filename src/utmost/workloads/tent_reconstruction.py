@@ -70,6 +70,18 @@ class TentReconstruction:
         """The axis of tents."""
         return self._frame.place
 
+    @property
+    def curvatures(self) -> tuple[int, int]:
+        """Bounds of the least and the largest curvature of the sum of squares: a tent of spacing s has weights of s^2
+        together, and an atom s in all tents, so that no curvature of tents is above s^3."""
+        least = min(space.totals[1] if space.base == 1 else 0 for space in self._frame.spaces)
+        largest = max(
+            sum(weight * (one if one > 0 else -one * one * one) for one, weight in space.totals.items())
+            for space in self._frame.spaces
+            if space.base
+        )
+        return least, largest
+
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
         """Least squares of all sums over a family, see `Reconstruction.estimates`.
 

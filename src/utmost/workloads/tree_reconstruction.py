@@ -179,10 +179,10 @@ class TreeReconstruction:
         return {family: [weight * one for one in rows[family[0]]] for family, weight in self.weights.items()}
 
 
-SumSquares = Reconstruction | TreeReconstruction
+SumSquares = Reconstruction | TreeReconstruction | TentReconstruction
 """Least squares from sums of atoms."""
 
-LeastSquares = SumSquares | TurnedReconstruction | TentReconstruction
+LeastSquares = SumSquares | TurnedReconstruction
 """Least squares for a domain, of any kind."""
 
 
