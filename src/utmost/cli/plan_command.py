@@ -21,8 +21,8 @@ from utmost.noise.law import read_confidence
 from utmost.privacy import Unit
 from utmost.release.statements import level_text
 from utmost.workloads import Alternatives, Domain, Strategy, Workload, certified_shares, strategy
-from utmost.workloads.measured_families import is_tents
 from utmost.workloads.candidates import candidate_families
+from utmost.workloads.measured_families import is_tents
 from utmost.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.workloads.turned_bounds import joint_times
 

@@ -207,6 +207,8 @@ class Combination(Shown):
             steps = Fraction(math.floor(steps))
         near = round_down(steps)
         sure = min(self._not_zero, self._chernoff.tail(near))
+        if miss is not None and sure <= miss:
+            return sure
         law = self._inversion
         if isinstance(law, OnIntegers):
             return min(sure, law.exceeded(int(steps)))

@@ -13,6 +13,7 @@ the inversion of phi, whose error is a sum of four parts that are each bounded: 
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -89,13 +90,13 @@ class Groups:
         return logs, _UNIT * (moved + len(self.sizes) * logs)
 
     def frequency_beyond(self, last: float) -> float:
-        """A frequency from which phi is below e^-45 up to ``last``, by those terms alone whose sine has not turned back.
+        """A frequency from which phi is below e^-45 up to ``last``, by the terms whose sine has not turned back alone.
 
         On [a, b] the factor of a term with c b <= pi falls, so that it is at most what it is at a.
         """
         points = np.geomspace(last * 1e-6, last, _SECTIONS + 1)
         logs = np.zeros(_SECTIONS)
-        for section, (low, high) in enumerate(zip(points[:-1], points[1:], strict=True)):
+        for section, (low, high) in enumerate(pairwise(points)):
             rising = self.sizes * high <= math.pi
             terms = (np.sin(self.sizes[rising] * (low / 2)) / self.half_sinh[rising]) ** 2
             logs[section] = float(self.counts[rising] @ np.log1p(terms))
@@ -230,7 +231,7 @@ class Smoothed:
         nodes = math.ceil(period * _CUT / (2 * math.pi * tau))
         last = groups.frequency_beyond(1.001 * nodes * 2 * math.pi / period)
         t = np.arange(1, min(nodes, math.ceil(last * period / (2 * math.pi))) + 1) * (2 * math.pi / period)
-        found, rounding = groups.log_characteristics(t)
+        found, rounding = groups.log_characteristics(np.asarray(t, dtype=np.float64))
         logs = (t * tau) ** 2 / 2 + found
         moved = 4 * _UNIT * (t * tau) ** 2 + rounding
         weights = np.exp(-logs) * 2 / (np.arange(1, t.size + 1) * math.pi)

@@ -5,9 +5,9 @@ law of T + D with D = sum of (c_i - t_i) G_i, so that
 
     P(|S| > r + d) <= P(|T| > r) + P(|D| > d).
 
-For D a bound in closed form is enough. log E exp(s G) = F(s/2) with F(u) = -log(1 - sinh^2 u / sinh^2(e/2)), a series in
-u^2 without negative coefficients; so F(u)/u^2 rises, F(u) <= u^2 F(v)/v^2 for |u| <= v, and with A = sum of the squares
-of the c_i - t_i times F(v_i)/v_i^2
+For D a bound in closed form is enough. log E exp(s G) = F(s/2) with F(u) = -log(1 - sinh^2 u / sinh^2(e/2)), a series
+in u^2 without negative coefficients; so F(u)/u^2 rises, F(u) <= u^2 F(v)/v^2 for |u| <= v, and with A = sum of the
+squares of the c_i - t_i times F(v_i)/v_i^2
 
     P(|D| > d) <= 2 exp(s^2 A/4 - s d)      for s |c_i - t_i| <= 2 v_i.        [Chernoff]
 """
@@ -18,7 +18,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from utmost.exact import Floats, Number, round_up
+from utmost.exact import Floats, Number, exact, round_up
 from utmost.noise.combination import Combination
 
 _PART = 32  # of what may be missed, so small a part is left for D
@@ -77,15 +77,17 @@ class NearLaw(Combination):
 
     def radius_missed(self, miss: Number) -> int | float:
         """An r that is certified to have P(|S| > r) <= miss for each of the sums."""
-        part = Fraction(miss) / _PART
+        chance = exact(miss, "miss")
+        part = chance / _PART
         reach = self.spread.reach(float(part) / _GROWN)
-        return round_up(Fraction(super().radius_missed(Fraction(miss) - part)) + Fraction(reach))
+        return round_up(Fraction(super().radius_missed(chance - part)) + Fraction(reach))
 
     def tail(self, radius: Number) -> float:
         """At least P(|S| > radius) for each of the sums, for chances above one in a million."""
         small = 1e-6
-        return min(1.0, super().tail(max(-1, Fraction(radius) - Fraction(self.spread.reach(small)))) + small)
+        inner = exact(radius, "radius") - Fraction(self.spread.reach(small))
+        return 1.0 if inner < 0 else min(1.0, super().tail(inner) + small)
 
     def is_kept(self, radius: Number, miss: Number) -> bool:
         """Whether P(|S| > radius) <= miss is certified for each of the sums."""
-        return self.radius_missed(miss) <= Fraction(radius)
+        return exact(self.radius_missed(miss)) <= exact(radius, "radius")

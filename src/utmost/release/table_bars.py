@@ -5,6 +5,7 @@ inverted, and each other one is taken for the nearest of these, with what they d
 """
 
 from collections.abc import Callable, Mapping, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 

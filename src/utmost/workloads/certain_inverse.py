@@ -1,8 +1,8 @@
 """The inverse of a positive definite integer matrix, rounded to binary digits: the same integers on every machine.
 
-Floats begin, and differ in their last digits from machine to machine. Newton's steps X <- X (2 - M X) on integers double
-the digits; the residual 1 - M X, computed exactly, says how far X can be off; and only when every entry is far enough
-from the middle between two integers is it rounded.
+Floats begin, and differ in their last digits from machine to machine. Newton's steps X <- X (2 - M X) on integers
+double the digits; the residual 1 - M X, computed exactly, says how far X can be off; and only when every entry is far
+enough from the middle between two integers is it rounded.
 """
 
 import numpy as np

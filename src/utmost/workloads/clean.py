@@ -273,7 +273,7 @@ def controlled_rounding(domain: Domain, families: list[Family], found: NonNegati
 
 
 def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain, list[Family]]:
-    """Which sums rounding should move by less than 1: the measured ones, and instead of tents the runs along their axis.
+    """Which sums rounding should move by less than 1: the measured ones, in the place of tents runs along their axis.
 
     Tents overlap, and no rounding of atoms keeps all of them. Runs of 4, 16, 64, ... values are nested; where all are
     kept, a range moves by less than twice as many runs as it is made of. An axis that has levels has its own runs.

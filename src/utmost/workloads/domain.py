@@ -23,7 +23,7 @@ from utmost.workloads.axes import Axis, Label, bins, hierarchy, plain, text_of
 from utmost.workloads.tents import tent_spread, tent_sums
 
 Family = tuple[int, ...]
-"""Of each axis one level, 0 for the finest; the number of its levels stands for "all", and -s for tents of spacing s."""
+"""Of each axis one level, 0 for the finest; the number of its levels is "all", and -s are the tents of spacing s."""
 
 Where = Mapping[str, Any]
 """Which atoms a sum takes: of some levels, by name, a label, a list of labels, or of bins a slice of edges."""

@@ -54,9 +54,7 @@ class EvenLevels:
 
     def whole(self, family: Family) -> Family:
         """A family over even levels, as the whole domain has it; tents stay."""
-        return tuple(
-            level if level < 0 else levels[level] for levels, level in zip(self.kept, family, strict=True)
-        )
+        return tuple(level if level < 0 else levels[level] for levels, level in zip(self.kept, family, strict=True))
 
     def reduced(self, family: Family) -> Family:
         """A family of the whole domain over even levels.

@@ -87,7 +87,7 @@ def check_measured(workload: Workload, unit: Unit, shares: Mapping[Family, Fract
     Raises:
         OutOfRange: where they do not.
     """
-    if not is_unequal_tree(workload.domain) and pair is None and place_of_tents(shares) is None:
+    if not is_unequal_tree(workload.domain) and pair is None and _along(workload, shares) is None:
         even = EvenLevels.of(workload)
         check_determined(even.workload, even.reduced_shares(shares))
         return
@@ -107,7 +107,7 @@ def part_variances(
     if pair is not None:
         return turned_variances(pair, workload, shares, lambda side, of: part_variances(side, unit, of, level))
     whole = float(level_of_atoms(unit, level).epsilon_float)
-    place = place_of_tents(shares)
+    place = _along(workload, shares)
     if place is not None:
         even = EvenLevels.of(workload)
         found = tent_variances(even.workload, place, even.reduced_shares(shares), whole)
@@ -122,6 +122,12 @@ def part_variances(
         by_level[family[0]] = float(share)
     errors = {part.name: TreeError.of(workload.reweighted({part.name: 1}), unit, level) for part in workload.parts}
     return {name: float(error(by_level)) / float(precision(whole)) for name, error in errors.items()}
+
+
+def _along(workload: Workload, shares: Mapping[Family, Fraction]) -> int | None:
+    """The axis along which errors are computed: that of tents, or of ranges over a tree of unequal groups."""
+    place = place_of_tents(shares)
+    return 0 if place is None and is_unequal_tree(workload.domain) and axes_in_order(workload) else place
 
 
 def atoms_alone(workload: Workload, pair: PairAxis | None = None) -> dict[Family, Fraction]:

@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 from utmost.errors import Unsupported
 from utmost.workloads.axes import Axis
 from utmost.workloads.reconstruction import even_block
-from utmost.workloads.tents import tent_spread, tent_sums
+from utmost.workloads.tents import tent_count, tent_spread, tent_sums
+
+MOST_TENTS, MOST_WEIGHTS = 2000, 10**8
+"""Along one axis."""
 
 
 def rows_of(axis: Axis, level: int) -> int:
@@ -33,6 +36,19 @@ def base_of(sets: Iterable[int]) -> int:
         remedy = "Give the values a share of the level, beside the same levels of the other axes or finer ones."
         raise Unsupported("tents are measured beside the values under them", came="tents alone", remedy=remedy)
     return min(groups, default=0)
+
+
+def check_tents_fit(size: int, sets: Iterable[int]) -> None:
+    """Refuse more tents than linear equations are solved for.
+
+    Raises:
+        Unsupported: for more than 2000 tents, or 10^8 weights.
+    """
+    tents = sum(tent_count(size, -one) for one in sets if one < 0)
+    if tents > MOST_TENTS or tents * size > MOST_WEIGHTS:
+        remedy = "Measure tents that are farther apart."
+        required = f"there may be {MOST_TENTS} tents along an axis at most, and {MOST_WEIGHTS} for all of its values"
+        raise Unsupported(required, came=tents, remedy=remedy)
 
 
 def row_sums(values: NDArray[Any], size: int, base: int, rows: int) -> NDArray[Any]:

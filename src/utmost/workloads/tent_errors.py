@@ -24,7 +24,7 @@ from utmost.workloads.blocks import relative_precision
 from utmost.workloads.domain import Domain, Family, is_finer
 from utmost.workloads.measured_families import load_of
 from utmost.workloads.reconstruction import Reconstruction
-from utmost.workloads.row_sets import base_of, row_sums, row_values, rows_of
+from utmost.workloads.row_sets import base_of, check_tents_fit, row_sums, row_values, rows_of
 from utmost.workloads.workload import Workload
 
 
@@ -43,7 +43,7 @@ class TentErrors:
     place: int
     families: tuple[Family, ...]
     level: float
-    _spaces: tuple["_Space", ...] = field(init=False, repr=False)
+    _spaces: tuple["_ErrorSpace", ...] = field(init=False, repr=False)
     _loads: Floats = field(init=False, repr=False)
     _known: dict[bytes, Any] = field(init=False, repr=False)
 
@@ -74,7 +74,7 @@ class TentErrors:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Space:
+class _ErrorSpace:
     """An eigenspace of the other axes, in which some answers lie.
 
     Attributes:
@@ -92,10 +92,13 @@ class _Space:
     def problem(self, measured: NDArray[np.bool_]) -> "_Problem | None":
         """What there is to compute where these families are measured; None where they do not determine the answers."""
         chosen = [rows for rows, on in zip(self.rows, measured, strict=True) if on and rows]
+        if any(rows < 0 for rows in chosen) and 1 not in chosen:
+            return None  # tents determine nothing alone
         base = base_of(chosen)
         if not base or any(_block(self.axis, sums.level(self.axis)) % base for sums, _ in self.parts):
             return None
         sets = tuple(sorted({rows for rows in chosen if rows != base}))
+        check_tents_fit(self.axis.size, sets)
         columns, products = _rows_along(self.axis.size, base, sets)
         trace, weighted = 0.0, np.zeros((columns.shape[1], columns.shape[1]))
         for sums, weight in self.parts:
@@ -127,7 +130,7 @@ class _Problem:
         return (self.trace - gained) / float(known[0])
 
 
-def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple[_Space, ...]:
+def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple[_ErrorSpace, ...]:
     axes = workload.domain.axes
     rest = Domain({axis.levels[0]: axis for a, axis in enumerate(axes) if a != place} or {"all": ["all"]})
     others = [_others(family, place) for family in families]
@@ -143,7 +146,7 @@ def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple
             entering = [is_finer(blocks.canonical(one), space) for one in others]
             rows = [rows_of(axes[place], family[place]) * on for family, on in zip(families, entering, strict=True)]
             atoms = np.array([blocks.atoms_in(one) for one in others], dtype=float)
-            found.append(_Space(axes[place], tuple(rows), atoms, tuple(parts)))
+            found.append(_ErrorSpace(axes[place], tuple(rows), atoms, tuple(parts)))
     return tuple(found)
 
 
@@ -206,9 +209,7 @@ def _of_prefixes(columns: Floats, ranges: bool) -> tuple[float, Floats]:
     return size * (size + 1) * (size + 2) / 6, (size + 1) * across.T @ across - np.outer(added, added)
 
 
-def tent_variances(
-    workload: Workload, place: int, shares: Mapping[Family, Fraction], level: float
-) -> dict[str, float]:
+def tent_variances(workload: Workload, place: int, shares: Mapping[Family, Fraction], level: float) -> dict[str, float]:
     """Of each part the mean variance of its answers, over the variance of noise at the whole level."""
     given = np.array([float(share) for share in shares.values()])
     return {

@@ -15,25 +15,20 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import Unsupported
-from utmost.exact import Array, Floats
-from utmost.workloads.certain_inverse import rounded_inverse
+from utmost.exact import Floats
 from utmost.workloads.domain import Domain, Family, is_finer
 from utmost.workloads.forms import ProductForm
 from utmost.workloads.measured_families import place_of_tents
-from utmost.workloads.reconstruction import Reconstruction, even_block, not_determined
-from utmost.workloads.row_sets import base_of, row_sums, row_values, rows_of
-from utmost.workloads.tents import tent_count
-
-_DIGITS = 56  # binary digits of C below the smallest d/w_K
-_MOST_ROWS = 2000
+from utmost.workloads.reconstruction import Reconstruction, not_determined
+from utmost.workloads.row_sets import base_of, check_tents_fit, rows_of
+from utmost.workloads.tent_spaces import TentSpace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +55,7 @@ class TentReconstruction:
         object.__setattr__(self, "weights", dict(self.weights))
         object.__setattr__(self, "_frame", _Frame(self.domain, self.weights))
         for space in self._frame.spaces:  # refuses what cannot be reconstructed
-            space.check_size()
+            check_tents_fit(space.size, space.sets)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TentReconstruction, (self.domain, dict(self.weights))
@@ -221,118 +216,6 @@ class TentReconstruction:
         return np.moveaxis(np.asarray(total), 0, frame.place).reshape(self.domain.group_shape(family)), common
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Space:
-    """One eigenspace of the other axes, and least squares along the axis of tents in it.
-
-    Attributes:
-        space: T, a level of each of the other axes.
-        size: of the axis.
-        base: the values in each group of the finest measured level there; 0 where none is measured.
-        weights: of each measured family that enters, its weight times the atoms of a group on the other axes.
-        rows: of each of these the rows that it measures along the axis, see `row_sets`.
-        project: the projection on T times the number of cells of the other axes.
-    """
-
-    space: Family
-    size: int
-    base: int
-    weights: Mapping[Family, int]
-    rows: Mapping[Family, int]
-    atoms: Mapping[Family, int]
-    project: Any
-
-    @property
-    def sets(self) -> list[int]:
-        """The different row sets, the base first."""
-        return [self.base, *sorted({one for one in self.rows.values() if one != self.base})]
-
-    @property
-    def totals(self) -> dict[int, int]:
-        """Of each row set the precision of what is known of it."""
-        return {one: sum(self.weights[f] for f, rows in self.rows.items() if rows == one) for one in self.sets}
-
-    def check_size(self) -> None:
-        """Refuse more tents than linear equations are solved for."""
-        tents = sum(tent_count(self.size, -one) for one in self.sets if one < 0)
-        if tents > _MOST_ROWS:
-            remedy = "Measure tents that are farther apart."
-            raise Unsupported(f"there may be {_MOST_ROWS} tents along an axis at most", came=tents, remedy=remedy)
-
-    @property
-    def gain(self) -> Array:
-        """C times 2^shift."""
-        return _gain(self.size, tuple(self.sets), tuple(self.totals.values()))[0]
-
-    @property
-    def shift(self) -> int:
-        """How many binary digits C has."""
-        return _gain(self.size, tuple(self.sets), tuple(self.totals.values()))[1] if self.base else 0
-
-    @property
-    def places(self) -> dict[Family, int]:
-        """Of each family the place of its row set in `sets`."""
-        sets = self.sets
-        return {family: sets.index(rows) for family, rows in self.rows.items()}
-
-    def relative(self, family: Family) -> Fraction:
-        """The part that a family has in what is known of its row set, for each atom of a group."""
-        return Fraction(self.weights[family], self.totals[self.rows[family]] * self.atoms[family])
-
-    def coefficients(self, factor: NDArray[Any]) -> list[NDArray[Any]]:
-        """Of each row set what an answer takes of it, times 2^shift: w - H' C H w of the base, C H w of the others."""
-        if not self.base:
-            return []
-        row = factor[:: self.base]
-        sets, gain = self.sets[1:], self.gain
-        across = [row_sums(row, self.size, self.base, one) for one in sets]
-        taken = gain @ np.concatenate(across) if sets else np.zeros(0, dtype=object)
-        pieces = np.split(taken, np.cumsum([len(one) for one in across])[:-1]) if sets else []
-        rest = row * (1 << self.shift)
-        for one, piece in zip(sets, pieces, strict=True):
-            rest = rest - row_values(piece, self.size, self.base, one)
-        return [rest, *pieces]
-
-    def float_coefficients(self, groups: NDArray[np.intp]) -> list[Floats]:
-        """`coefficients` of the sum over each group along the axis, as floats; (rows of the set, groups) each."""
-        if not self.base:
-            return []
-        row = (groups[:: self.base, None] == np.arange(groups[-1] + 1)).astype(np.float64)
-        sets = self.sets[1:]
-        across = [row_sums(row, self.size, self.base, one) for one in sets]
-        gain = (self.gain / (1 << self.shift)).astype(np.float64).reshape(sum(map(len, across)), -1)
-        taken = gain @ np.concatenate(across) if sets else np.zeros((0, row.shape[1]))
-        pieces = np.split(taken, np.cumsum([len(one) for one in across])[:-1]) if sets else []
-        rest = row - sum(row_values(piece, self.size, self.base, one) for one, piece in zip(sets, pieces, strict=True))
-        return [np.asarray(rest), *pieces]
-
-    def estimate(self, lifted: Mapping[Family, NDArray[Any]]) -> tuple[NDArray[Any], int]:
-        """x^ of the groups of the base, times the divisor beside it and the number of cells of the other axes.
-
-        Args:
-            lifted: of each family its sums, rows first, and of each cell of the other axes the sum that it is in.
-        """
-        known: list[tuple[NDArray[Any], int]] = []
-        for one in self.sets:
-            entering = {family: Fraction(self.weights[family], self.atoms[family]) for family in self._measuring(one)}
-            least = math.gcd(*(int(weight) for weight in entering.values()))
-            total = sum(lifted[family].astype(object) * int(weight / least) for family, weight in entering.items())
-            known.append((self.project(np.asarray(total), self.space), self.totals[one] // least))
-        common = math.lcm(*(weight for _, weight in known))
-        first, *others = (sums * (common // weight) for sums, weight in known)
-        found = first * (1 << self.shift)
-        if others:
-            sets = self.sets[1:]
-            off = [sums - row_sums(first, self.size, self.base, one) for sums, one in zip(others, sets, strict=True)]
-            moved = np.tensordot(self.gain, np.concatenate(off), axes=1)
-            for one, piece in zip(sets, np.split(moved, np.cumsum([len(one) for one in off])[:-1]), strict=True):
-                found = found + row_values(piece, self.size, self.base, one)
-        return found, common << self.shift
-
-    def _measuring(self, rows: int) -> list[Family]:
-        return [family for family, one in self.rows.items() if one == rows]
-
-
 @dataclass(frozen=True, eq=False)
 class _Frame:
     """The axis of tents and the other axes, and what each eigenspace of these holds."""
@@ -357,7 +240,7 @@ class _Frame:
         return Reconstruction(self.rest, dict.fromkeys(map(self.others, self.weights), 1))
 
     @cached_property
-    def spaces(self) -> tuple[_Space, ...]:
+    def spaces(self) -> tuple[TentSpace, ...]:
         """Each eigenspace of the other axes."""
         return tuple(self._space(space) for space in self.blocks.spaces)
 
@@ -365,7 +248,7 @@ class _Frame:
         """A family, on the other axes alone."""
         return tuple(level for a, level in enumerate(family) if a != self.place) or (0,)
 
-    def above(self, family: Family) -> Iterator[_Space]:
+    def above(self, family: Family) -> Iterator[TentSpace]:
         """The eigenspaces in which the sums over a family have a part."""
         least = self.blocks.base_of(self.others(family))
         return (space for space in self.spaces if is_finer(least, space.space))
@@ -424,7 +307,7 @@ class _Frame:
             counted[column] = counted.get(column, 0) + 1
         return list(counted.items())
 
-    def share(self, space: _Space, family: Family, which: int, keys: Sequence[Any]) -> Fraction:
+    def share(self, space: TentSpace, family: Family, which: int, keys: Sequence[Any]) -> Fraction:
         """What a form takes, in an eigenspace, of groups of the other axes that lie in these classes."""
         found = Fraction(1, self.rest.size)
         for a, (chain, level) in enumerate(zip(self.blocks.chains, space.space, strict=True)):
@@ -450,36 +333,10 @@ class _Frame:
         sums = np.add.reduceat(cells, along.group_starts(level), axis=place + 1)
         return np.take(sums * along.groups(level), along.group_of(level), axis=place + 1)
 
-    def _space(self, space: Family) -> _Space:
+    def _space(self, space: Family) -> TentSpace:
         axis = self.domain.axes[self.place]
         entering = [family for family in self.weights if is_finer(self.blocks.canonical(self.others(family)), space)]
         rows = {family: rows_of(axis, family[self.place]) for family in entering}
         atoms = {family: self.blocks.atoms_in(self.others(family)) for family in entering}
         weights = {family: self.weights[family] * atoms[family] for family in entering}
-        return _Space(space, axis.size, base_of(rows.values()), weights, rows, atoms, self.project)
-
-
-@lru_cache(maxsize=32)
-def _gain(size: int, sets: tuple[int, ...], totals: tuple[int, ...]) -> tuple[Array, int]:
-    """C = (H H' + diag(d/w))^-1 in integers, and by how many binary digits they are to be divided.
-
-    The same integers on every machine, since all who read a release must compute the same estimates.
-    """
-    base, *others = sets
-    if not others:
-        return np.zeros((0, 0), dtype=object), 0
-    counts = [len(row_sums(np.zeros(size // base, dtype=np.int64), size, base, one)) for one in others]
-    ratios = [Fraction(totals[0], weight) for weight in totals[1:]]
-    fine = _DIGITS + max(0, *(_log2_above(1 / ratio) for ratio in ratios))
-    rows = np.concatenate(
-        [row_values(np.eye(count, dtype=np.int64), size, base, one).T for count, one in zip(counts, others, strict=True)]
-    )
-    products = np.concatenate([row_sums(rows.T.copy(), size, base, one) for one in others]).astype(object) * (1 << fine)
-    for place, ratio in enumerate(np.repeat(np.array(ratios, dtype=object), counts)):
-        products[place, place] += round(ratio * (1 << fine))
-    shift = _DIGITS + max(0, *(_log2_above(1 / ratio) for ratio in ratios))
-    return rounded_inverse(products, 1 << (fine + shift)), shift
-
-
-def _log2_above(number: Fraction) -> int:
-    return number.numerator.bit_length() - number.denominator.bit_length() + 1
+        return TentSpace(space, axis.size, base_of(rows.values()), weights, rows, atoms, self.project)

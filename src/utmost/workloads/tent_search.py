@@ -1,8 +1,8 @@
 """The search for tents: how far apart, on which axis, and with which shares of the level beside other families.
 
 The error has many small valleys in the spacings and is no convex function of the shares, so this is a search and no
-proof. It tries one spacing, and two, from the sizes that serve ranges and prefixes of any axis; moves them by half, by a
-fifth, by a twentieth; and adapts the shares each time. Nothing is random.
+proof. It tries one spacing, and two, from the sizes that serve ranges and prefixes of any axis; moves them by half, by
+a fifth, by a twentieth; and adapts the shares each time. Nothing is random.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,16 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Floats
 from utmost.workloads.axis_sums import Prefixes, Ranges
 from utmost.workloads.candidates import finest_common
-from utmost.workloads.domain import Domain, Family
+from utmost.workloads.domain import Family
 from utmost.workloads.even_levels import EvenLevels
 from utmost.workloads.strategy_search import lattice_shares
 from utmost.workloads.tent_errors import TentErrors
 from utmost.workloads.tents import tent_count
 from utmost.workloads.workload import Workload
 
-MOST_TENTS = 600
-"""More tents along an axis are not searched: each error is a system of linear equations of so many unknowns."""
+MOST_SEARCHED, MOST_NUMBERS = 400, 10**7
+"""More tents along an axis are not searched: each error is a system of linear equations of so many unknowns; nor more
+weights of tents on all values."""
 
 _STEPS = 1000
 _FAMILIES = 12
@@ -65,7 +66,8 @@ def tent_shares(workload: Workload, level: float) -> tuple[dict[Family, Fraction
     shares, error = min(found, key=lambda one: one[1])
     if not isfinite(error):
         remedy = "Declare wider bins, or pass tents=False."
-        raise Unsupported(f"tents are searched where {MOST_TENTS} along an axis are enough", remedy=remedy)
+        required = f"tents are searched where {MOST_SEARCHED}, with {MOST_NUMBERS} weights, are enough for an axis"
+        raise Unsupported(required, remedy=remedy)
     return {even.whole(family): share for family, share in shares.items()}, error
 
 
@@ -76,6 +78,7 @@ class _Search:
         self.workload, self.place, self.level = workload, place, level
         self.size = workload.domain.axes[place].size
         self.beside, self.crossings = _beside(workload, place)
+        self.most = min(MOST_SEARCHED, MOST_NUMBERS // self.size)
         self.known: dict[tuple[int, ...], tuple[float, Floats]] = {}
 
     def best(self) -> tuple[dict[Family, Fraction], float]:
@@ -100,9 +103,8 @@ class _Search:
                 going = False
                 for place, up in [(place, up) for place in range(len(spacings)) for up in (True, False)]:
                     moved = _stepped(spacings, place, factor if up else 1 / factor)
-                    if self._fits(moved) and self._tried(moved, self.known[spacings][1]):
-                        if self.known[moved][0] < self.known[spacings][0]:
-                            spacings, going = moved, True
+                    if self._tried(moved, self.known[spacings][1]) and self._value(moved) < self._value(spacings):
+                        spacings, going = moved, True
 
     def _tried(self, spacings: tuple[int, ...], start: Floats | None) -> bool:
         """Whether these spacings have an error; it is found once."""
@@ -114,16 +116,19 @@ class _Search:
             self.known[spacings] = _descended(errors, begin)
         return isfinite(self.known[spacings][0])
 
+    def _value(self, spacings: tuple[int, ...]) -> float:
+        return self.known[spacings][0]
+
     def _fits(self, spacings: tuple[int, ...]) -> bool:
         return (
             list(spacings) == sorted(set(spacings))
             and 2 <= spacings[0] <= spacings[-1] <= 2 * self.size
-            and sum(tent_count(self.size, one) for one in spacings) <= MOST_TENTS
+            and sum(tent_count(self.size, one) for one in spacings) <= self.most
         )
 
     def _fitting(self, spacings: Sequence[int]) -> tuple[int, ...]:
         """The spacings, or wider ones, that are not too many tents."""
-        least = -(-self.size * 2 // MOST_TENTS)
+        least = -(-self.size * 2 // max(1, self.most))
         found: list[int] = []
         for one in spacings:
             found.append(max(2, one, least, *(last + 1 for last in found)))
