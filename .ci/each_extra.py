@@ -1,6 +1,6 @@
 """What an installed utmost must do with one extra and no other: `.ci/extras` runs this in a fresh environment.
 
-python .ci/each_extra.py core|geometry|tables|plot|postgres|server|all|test
+python .ci/each_extra.py core|geometry|tables|duckdb|spark|plot|postgres|server|all|test
 """
 
 import json
@@ -12,10 +12,14 @@ from pathlib import Path
 MODULES = {
     "geometry": ("numba",),
     "tables": ("narwhals", "pyarrow"),
+    "duckdb": ("duckdb", "narwhals", "pyarrow"),
+    "spark": ("pyspark", "narwhals", "pyarrow"),
     "plot": ("matplotlib",),
     "postgres": ("psycopg",),
-    "server": ("fastapi", "uvicorn"),
+    "server": ("fastapi", "uvicorn", "jinja2", "jwt", "multipart", "prometheus_client", "httpx"),
 }
+GROUPS = {"all": set(MODULES) - {"spark"}, "test": set(MODULES) - {"spark"}}
+"""Extras that are several in one, as pyproject.toml has them."""
 PROMISE = ["--columns", "n", "--public", "town", "--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
 
 
@@ -27,7 +31,7 @@ def command(*words: str, code: int = 0) -> str:
 
 
 def core() -> None:
-    """A release, its check, a ledger, a design and its check, in the core alone."""
+    """A release, its check, a ledger, a design and its check, a capacity, vertices, a verdict: in the core alone."""
     import utmost
 
     assert Path(utmost.__file__).is_relative_to(sys.prefix), "not the installed one"
@@ -41,6 +45,9 @@ def core() -> None:
     command("ledger", "verify", "--ledger", "l.db")
     command("design", "--counts", "5", "--alpha", "1/2", "--prior", "uniform", "--loss", "absolute", "--out", "d.json")
     command("design", "--check", "d.json")
+    assert "64/27" in command("capacity", "--hamming", "3", "--alpha", "1/2")
+    assert command("vertices", "--line", "3", "--alpha", "1/2", "--count").strip() == "4"
+    assert "1/24" in command("universal", "--discrete", "3", "--loss", "binary", "--alpha", "1/2")
     assert next(Path(sys.prefix).glob("share/man/man1/utmost.1")).read_text(encoding="ascii").startswith(".TH UTMOST 1")
 
 
@@ -58,6 +65,27 @@ def tables() -> None:
     parquet.write_table(csv.read_csv("t.csv"), "t.parquet")
     command("release", "t.parquet", *PROMISE, "--out", "o.parquet")
     assert parquet.read_table("o.parquet").num_rows == 3
+
+
+def duckdb() -> None:
+    """A relation is released where it is, and comes back as a relation."""
+    import duckdb as engine
+
+    import utmost as ut
+
+    rows = engine.connect().sql("SELECT * FROM (VALUES ('Ash', 12), ('Elm', 7)) t(town, n)")
+    said = {"columns": "n", "public": "town", "id_column": "town", "sensitivity": 1, "cells": 1}
+    released = ut.release_table(rows, **said, epsilon=1).table
+    assert released.columns == ["town", "n", "n_radius"], released.columns
+    assert len(released.fetchall()) == 2
+
+
+def spark() -> None:
+    """The engine is there, and is taken for one (Java is the user's own, and none is started here)."""
+    import pyspark.sql
+
+    assert tuple(map(int, pyspark.__version__.split(".")[:2])) >= (3, 5)
+    assert pyspark.sql.DataFrame
 
 
 def plot() -> None:
@@ -90,7 +118,8 @@ def server() -> None:
 def main() -> None:
     """Do what the extra is for; see that the others' libraries are not needed."""
     extra = sys.argv[1]
-    wanted = set(MODULES) if extra in ("all", "test") else {extra} & set(MODULES)
+    wanted = GROUPS.get(extra, {extra} & set(MODULES))
+    assert extra == "core" or wanted, f"say here what the extra {extra!r} has to do"
     core()
     for name in sorted(wanted):
         globals()[name]()

@@ -13,6 +13,8 @@ HEAVY = [
     "typer",
     "rich",
 ]
+EXTRA = ["duckdb", "pyspark", "psycopg", "fastapi", "uvicorn", "starlette", "jinja2", "prometheus_client", "jwt"]
+EXTRA += ["multipart", "python_multipart", "httpx", "networkx", "hypothesis"]
 
 
 def test_importing_the_package_imports_nothing_heavy():
@@ -43,6 +45,32 @@ def test_a_release_of_a_dict_needs_no_extra():
         print(release.table)
     """
     assert python("-c", code).stdout.strip() == "{'n': [1, 2], 'n_radius': [0, 0]}"
+
+
+def test_every_public_name_is_there_without_any_extra():
+    """What needs one asks for it when it is called, by name; no room is shut for want of a library of another's."""
+    code = f"""if True:
+        import sys
+        for name in {[*EXTRA, *HEAVY[:-2]]}:
+            sys.modules[name] = None
+        from importlib import import_module
+        from pathlib import Path
+        import utmost
+        for name in utmost.__all__:
+            getattr(utmost, name)
+        for room in sorted(path.parent.name for path in Path(utmost.__file__).parent.glob("*/__init__.py")):
+            module = import_module("utmost." + room)
+            for name in getattr(module, "__all__", ()):
+                getattr(module, name)
+        bits = utmost.PrivacyType(utmost.spaces.hamming(3), alpha="1/2")
+        type_ = utmost.PrivacyType(utmost.spaces.counts(2), alpha="1/2")
+        print(utmost.capacity(bits).value, len(utmost.vertices(type_)), len(utmost.kernels(type_)))
+        from utmost.papers.contents import PAPERS
+        from utmost.cli.main import COMMANDS, command_named
+        for name in COMMANDS:
+            command_named(name)
+    """
+    assert python("-c", code).stdout.split() == ["64/27", "4", "2"]
 
 
 def test_the_command_line_needs_no_extra(tmp_path):

@@ -2,18 +2,23 @@
 
 A polyhedron is given as equations and inequalities, rows [b | a] of rationals for b + a . x = 0 and >= 0. A rival that
 is not installed says so (Debian package lrslib; Python packages pycddlib, pplpy); one that computes for longer than
-half a minute is stopped.
+half a minute is stopped, and one that has not ended after three times as long by the clock, whatever it waits for.
 """
 
+import os
 import resource
 import shutil
+import signal
 import subprocess
 import time
+from contextlib import suppress
 from fractions import Fraction
 from math import lcm
 from multiprocessing import get_context
 
 LIMIT = 30
+PATIENCE = 3
+"""So many times the limit a rival may take by the clock."""
 
 
 def timed(work):
@@ -66,11 +71,23 @@ def run_apart(rival, equations, inequalities):
     answers = context.SimpleQueue()
     worker = context.Process(target=_answer, args=(rival, equations, inequalities, answers))
     worker.start()
-    worker.join()
+    worker.join(PATIENCE * LIMIT)
+    if worker.is_alive():
+        _end(worker)
+        return f"not within {PATIENCE * LIMIT} s by the clock"
     return answers.get() if not answers.empty() else f"not within {LIMIT} s"
 
 
+def _end(worker):
+    """End a worker with the program that it may have started, which is in its group."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(worker.pid, signal.SIGKILL)
+    worker.kill()
+    worker.join()
+
+
 def _answer(rival, equations, inequalities, answers):
+    os.setpgid(0, 0)
     resource.setrlimit(resource.RLIMIT_CPU, (_used() + LIMIT, _used() + LIMIT + 1))
     before = _used(exactly=True)
     try:

@@ -6,7 +6,8 @@ The level that is viewed is stored; each publication is a release of its own, ea
 Run:  PYTHONPATH=src:tests python benchmarks/service/a_service_answers_hundreds_of_requests_a_second.py
       [--seconds 10]         for each figure
       [--memory 180]         seconds over which the memory is watched, with all three kinds of requests; 1800 for the
-                             half hour of issue 16; 0 for none
+                             half hour; 0 for none
+      [--store SQLite]       one of the stores alone
 """
 
 import argparse
@@ -109,8 +110,11 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument("--seconds", type=float, default=10)
     options.add_argument("--memory", type=float, default=180)
+    options.add_argument("--store", choices=("SQLite", "PostgreSQL"))
     given = options.parse_args()
     for store, workers in (("SQLite", 1), ("PostgreSQL", 1), ("PostgreSQL", 2)):
+        if given.store not in (None, store):
+            continue
         with tempfile.TemporaryDirectory() as here:
             folder, place = Path(here), None if store == "SQLite" else fresh_database()
             with running(folder, place, workers) as (process, address, headers):

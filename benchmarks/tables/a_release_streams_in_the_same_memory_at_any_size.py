@@ -4,10 +4,13 @@ Run: PYTHONPATH=src python benchmarks/tables/a_release_streams_in_the_same_memor
 
 A file has an identifier and a column of counts, in groups of 2^20 rows. Each release is a process of its own, whose
 peak of resident memory the system keeps. Of the released file the identifiers are compared, and the mean of the noise
-is checked. The files, 4 to 30 bytes a row, lie in a temporary folder, and are deleted.
+is checked. The files, 4 to 30 bytes a row, lie in a temporary folder (TMPDIR says where), and are deleted; more than
+10^8 rows are a folder of files, written one after the other. 10^9 rows need some 40 GB of disk: no size is begun for
+which there is no room.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,16 +23,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-GROUP = 1 << 20
+GROUP, FILE = 1 << 20, 10**8
+ROOM = 40
+"""Bytes on the disk for a row, of the table and of its release together, at most."""
 WHAT = ("--columns", "visits", "--public", "cell", "--id", "cell")
 SAY = (*WHAT, "--sensitivity", "1", "--cells", "1", "--epsilon", "1")
 
 
 def write(path, rows):
+    """The table at a path: one file, or a folder of files of 10^8 rows each."""
+    if rows <= FILE:
+        return write_file(path, 0, rows)
+    path.mkdir()
+    for start in range(0, rows, FILE):
+        write_file(path / f"part-{start // FILE:04}.parquet", start, min(rows, start + FILE))
+
+
+def write_file(path, first, last):
     schema = pa.schema([("cell", pa.int64()), ("visits", pa.int64())])
     with pq.ParquetWriter(path, schema) as writer:
-        for start in range(0, rows, GROUP):
-            cells = np.arange(start, min(rows, start + GROUP))
+        for start in range(first, last, GROUP):
+            cells = np.arange(start, min(last, start + GROUP))
             writer.write_table(pa.table([cells, cells % 97], schema=schema))
 
 
@@ -61,11 +75,14 @@ def main():
     found = []
     for rows in sizes:
         with tempfile.TemporaryDirectory() as folder:
+            if shutil.disk_usage(folder).free < ROOM * rows:
+                sys.exit(f"{rows:,} rows need {ROOM * rows / 2**30:.0f} GiB of disk")
             source, target = Path(folder) / "visits.parquet", Path(folder) / "released.parquet"
             write(source, rows)
             took, worked, peak = released(source, target)
             check(target, rows)
-            size = source.stat().st_size / 2**20
+            files = source.glob("*.parquet") if source.is_dir() else [source]
+            size = sum(path.stat().st_size for path in files) / 2**20
         found.append((rows, worked, peak))
         each = 1e9 * worked / rows
         said = f"{rows:,} rows, {size:,.0f} MiB: {took:.1f} s, {worked:.1f} s of processor, {each:.0f} ns a row"

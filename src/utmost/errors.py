@@ -18,6 +18,7 @@
     ├── PromiseBroken   a mechanism does not keep the level claimed
     ├── Infeasible      no object satisfies what was asked
     ├── SolverFailed    a program was not solved; no best effort is returned
+    ├── Undecided       two numbers are too near for the precision reached, and no theorem says which is larger
     ├── EntropyFailed   the operating system gives no random bytes, or the same twice
     ├── BudgetExceeded  a release would spend more than its budget
     ├── LedgerError     a ledger refuses; no answer was given
@@ -151,6 +152,10 @@ class Infeasible(UtmostError):
 
 class SolverFailed(UtmostError):
     """A program was not solved to the accuracy asked."""
+
+
+class Undecided(UtmostError):
+    """Two numbers lie too near to each other for the precision reached, and no theorem tells them apart."""
 
 
 class EntropyFailed(UtmostError):

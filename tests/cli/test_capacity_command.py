@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from running import utmost_command
+from running import called
 from utmost.cli.main import main
 from utmost.documents import capacities
 from utmost.errors import BadTable, UtmostError
@@ -36,8 +36,8 @@ def file(tmp_path):
     return make
 
 
-def test_a_process_of_its_own_finds_both_capacities():
-    ended = utmost_command("capacity", "--grid", "4x4", "--epsilon", "1/2")
+def test_both_capacities_of_a_grid_are_found():
+    ended = called("capacity", "--grid", "4x4", "--epsilon", "1/2")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert re.search(r"capacity\s+2\.65979695676116", ended.stdout)
     assert re.search(r"capacity\s+0\.67371003073187", ended.stdout)

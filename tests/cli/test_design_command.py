@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from running import utmost_command
+from running import called
 from utmost.documents import designs
 
 HALF = ["--alpha", "1/2"]
@@ -28,10 +28,8 @@ def test_figure_2_from_its_prior_file(run, file):
     assert found["expected_loss"] == pytest.approx(1.19423215531629191254, rel=1e-14)
 
 
-def test_a_process_of_its_own_designs_for_a_hundred_counts():
-    ended = utmost_command(
-        "design", "--counts", 100, "--prior", "binomial:0.3", "--loss", "absolute", "--epsilon", "1/2"
-    )
+def test_a_hundred_counts_are_designed_for():
+    ended = called("design", "--counts", 100, "--prior", "binomial:0.3", "--loss", "absolute", "--epsilon", "1/2")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert re.search(r"expected loss\s+1\.73641691438\s", ended.stdout)
 
@@ -76,7 +74,8 @@ def test_places_with_a_prior_file_are_designed_written_and_checked_again(run, fi
     out = tmp_path / "design.json"
     asked = ["design", "--grid", "6x6", "--prior", f"weights:{weights}", "--loss", "distance", "--epsilon", 2]
     code, shown, err = run(*asked, "--out", out)
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert all(line.startswith("Designing: round ") for line in err.splitlines()), "what a slow machine says meanwhile"
     assert re.search(r"found by\s+column generation", shown)
     written = json.loads(out.read_text())
     assert set(written["multipliers"]) == {"low", "high", "action", "value"}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from running import utmost_command
+from running import called
 from utmost.cli import kernel_files
 from utmost.geometry import kernel_sizes, vertices
 from utmost.spaces import counts, grid, hamming
@@ -36,10 +36,10 @@ def test_vertices_are_counted(run, asked, count):
     assert json.loads(run("vertices", *asked, "--count", "--json")[1])["vertices"] == count
 
 
-def test_processes_of_their_own_count_as_the_issue_asks():
-    ended = utmost_command("vertices", "--hamming", 4, "--count")
+def test_vertices_and_kernels_are_counted():
+    ended = called("vertices", "--hamming", 4, "--count")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "990\n", "")
-    ended = utmost_command("kernels", "--line", 6, *HALF)
+    ended = called("kernels", "--line", 6, *HALF)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "15,346" in ended.stdout
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import utmost as ut
-from running import utmost_command
+from running import called
 from utmost.leakage import guessing_entropy, shannon_entropy
 
 GEOMETRIC = "secret,low,middle,high\na,2/3,1/6,1/6\nb,1/3,1/3,1/3\nc,1/6,1/6,2/3\n"
@@ -29,8 +29,8 @@ def of(run, *arguments):
     return json.loads(out)["channels"]
 
 
-def test_a_process_of_its_own_says_what_figure_1_leaks(geometric):
-    ended = utmost_command("leakage", geometric, "--space", "line:3")
+def test_what_figure_1_leaks(geometric):
+    ended = called("leakage", geometric, "--space", "line:3")
     assert (ended.returncode, ended.stderr) == (0, "")
     for line in (
         r"before\s+0\.333333 = 1/3",

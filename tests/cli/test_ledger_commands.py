@@ -15,6 +15,7 @@ import pytest
 from postgres import fresh_database
 from running import utmost_command
 from utmost.ledger import Ledger
+from utmost.tables import files
 
 ROOT = Path(__file__).parents[2]
 BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
@@ -400,6 +401,24 @@ def test_a_request_made_again_repeats_its_bytes_and_ends_well(run, tmp_path):
     turned = tmp_path / "turned.csv"
     assert run("release", table, *say, "--out", turned)[0] == 0
     assert sorted(turned.read_bytes().splitlines()) == sorted(first.splitlines())
+
+
+def test_packed_parquet_is_kept_by_item_without_being_read_whole(run, tmp_path, monkeypatch):
+    """With --noise items, an --id and Parquet out: a relation; into CSV, or with noise by rows, a table in memory."""
+    pytest.importorskip("duckdb")
+    path, seen = tmp_path / "t.parquet", []
+    pq.write_table(pa.table({"ward": [f"w{i}" for i in range(300)], "visits": [i % 7 for i in range(300)]}), path)
+    monkeypatch.setattr(files, "LARGE", 8 * 600)
+    brought = files.brought
+    monkeypatch.setattr(files, "brought", lambda *a, **k: seen.append(brought(*a, **k)) or seen[-1])
+    say = ["--columns", "visits", "--public", "ward", "--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
+    say += ["--ledger", tmp_path / "l.db", "--create", "--id", "ward", "--independent"]
+    for name, out, more in (("a", "a.parquet", ["items"]), ("b", "b.csv", ["items"]), ("c", "c.parquet", ["rows"])):
+        assert run("release", path, *say, "--name", name, "--out", tmp_path / out, "--noise", *more)[0] == 0
+    assert [type(one).__name__ for one in seen] == ["DuckDBPyRelation", "Table", "Table"]
+    found = pq.read_table(tmp_path / "a.parquet")
+    assert found.column("ward").to_pylist() == [f"w{i}" for i in range(300)]
+    assert any(found.column("visits")[i].as_py() != i % 7 for i in range(300))
 
 
 def test_a_folder_of_parquet_files_is_kept_in_a_ledger_and_its_request_repeats(run, tmp_path):

@@ -8,10 +8,11 @@ import re
 import sys
 from fractions import Fraction
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
-from running import PLAIN, python, utmost_command
+from running import called, python
 from utmost.cli.main import COMMANDS, command_named, in_words
 from utmost.errors import OutOfRange
 
@@ -194,9 +195,8 @@ def test_what_was_mistyped_is_answered_with_what_was_meant(run, asked, meant):
 
 
 def completed(words, at):
-    environment = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"} | PLAIN
-    asked = {"COMP_WORDS": words, "COMP_CWORD": str(at), "_UTMOST_COMPLETE": "complete_bash"}
-    return utmost_command(env=environment | asked).stdout.split()
+    with mock.patch.dict(os.environ, {"COMP_WORDS": words, "COMP_CWORD": str(at), "_UTMOST_COMPLETE": "complete_bash"}):
+        return called().stdout.split()
 
 
 def test_the_shell_completes_commands_and_options():

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import utmost as ut
-from running import utmost_command
+from running import called
 
 PRIOR = "probability\n8/15\n4/15\n2/15\n1/15\n"
 HALF = ["--alpha", "1/2"]
@@ -36,11 +36,9 @@ def test_one_response_is_read_as_the_library_reads_it(run, file):
     assert "= 9/13" in out
 
 
-def test_the_command_of_the_readme_runs_by_itself(file):
+def test_a_response_of_a_hundred_is_read_with_a_prior_in_a_file(file):
     prior = file("\n".join(["1/101"] * 101) + "\n")
-    ended = utmost_command(
-        "read", "--response", 17, "--n", 100, "--epsilon", "1/2", "--prior", prior, "--loss", "absolute"
-    )
+    ended = called("read", "--response", 17, "--n", 100, "--epsilon", "1/2", "--prior", prior, "--loss", "absolute")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert re.search(r"best answer\s+17\s", ended.stdout)
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from running import utmost_command
+from running import called
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.documents import channel_files
 from utmost.geometry import prefers
@@ -116,7 +116,7 @@ def test_refusals(run, files, tmp_path, monkeypatch, arguments, code, said):
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_a_process_of_its_own(files):
-    ended = utmost_command("refine", files("loose"), files("strict"))
+def test_the_looser_of_two_is_better_for_everyone(files):
+    ended = called("refine", files("loose"), files("strict"))
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "better for everyone" in ended.stdout

@@ -44,6 +44,21 @@ def test_the_front_picture(tmp_path):
     check_same(drawn, drawn.name)
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_of_the_service(scheme):
+    """They show the page and the style sheet as they are now: `python .ci/service_picture.py` draws them again."""
+    pytest.importorskip("fastapi")
+    from service.visiting import Visitor
+    from utmost.service.app import application
+
+    picture = runpy.run_path(str(ROOT / ".ci/service_picture.py"))
+    with picture["shown_service"]() as (service, presented):
+        page = Visitor(application(service), presented).get(picture["PAGE"])
+    kept = (ROOT / "docs" / "figures" / f"service-{scheme}.png").read_bytes()
+    assert picture["digest_in"](kept) == picture["digest_of"](page.text)
+    assert len(kept) < 100_000
+
+
 def test_the_map_of_paris(tmp_path):
     drawn = tmp_path / "paris.svg"
     asked = ["--prior", "column:population", "--loss", "distance", "--epsilon-at", "2km=ln2", "--plot", drawn]

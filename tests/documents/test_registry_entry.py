@@ -3,8 +3,10 @@
 import json
 import string
 from datetime import date
+from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import jsonschema
 import numpy as np
@@ -14,12 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
+from utmost.documents.answer_words import ANSWERS_KIND, answers_guarantee
 from utmost.documents.printed_statement import statement_page
 from utmost.documents.registry_entries import PRODUCTS, SECTORS, TO_FILL_IN, Deployment, registry_entry, slug_of
+from utmost.documents.space_names import space_facts
 from utmost.documents.stated_words import stated_release
 from utmost.documents.yaml_writing import yaml_text
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
-from utmost.release import release_places, release_together
+from utmost.release import KeySelection, ProcessedRelease, release_places, release_together
+from utmost.release.statements import level_facts
+from utmost.spaces import counts
 from utmost.workloads import Strategy
 
 SCHEMA = yaml.safe_load((Path(__file__).parent / "registry/deployments-schema.yaml").read_text())
@@ -50,6 +56,27 @@ def _workload(**more):
     return json.loads(json.dumps(release.facts()))
 
 
+def _saved(said):
+    return json.loads(json.dumps(said))
+
+
+def _answers(**about):
+    """What `utmost respond` says, of a mechanism on a line of towns."""
+    line = counts(3)
+    facts = level_facts(ut.level(alpha="1/2"))
+    promised = answers_guarantee(facts["epsilon"], line.unit, kept=False)
+    checked = {"mechanism": {"sha256": "0" * 64, "checked": "primal and dual prove the design"}}
+    told = {"public": ["person"], "rows": 3, "repeated": 0, "column": "town_answer", "of": "each row, as one person"}
+    head = {"kind": ANSWERS_KIND, "format": 1, "utmost": "0.2.0", "guarantee": promised}
+    return _saved({**head, **facts, "space": space_facts(line), **checked, **told, **about})
+
+
+def _reading():
+    release = ProcessedRelease([1, 2], before=sum, after=lambda y, _: max(y, 0), sensitivity=1)
+    with TemporaryDirectory() as folder:
+        return _saved(release.save(f"{folder}/r.csv", epsilon=1))
+
+
 STATEMENTS = {
     "integers": lambda: _table(),
     "staircase": lambda: _table(sensitivity=5, cost="squared", alpha="1/3", epsilon=None),
@@ -65,6 +92,10 @@ STATEMENTS = {
     ),
     "points": lambda: release_places({"x": [1.5], "y": [2]}, columns=["x", "y"], epsilon=1, per=200).sidecar,
     "workload": _workload,
+    "keys": lambda: _saved(ut.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).said()),
+    "keys at a delta": lambda: _saved(KeySelection({"a": 900}, epsilon=1).at("1e-6").said()),
+    "answers": lambda: _answers(),
+    "reading": lambda: _reading(),
 }
 
 
@@ -72,13 +103,15 @@ STATEMENTS = {
 def stated(request, tmp_path_factory):
     if request.param != "ledger":
         return stated_release(STATEMENTS[request.param]())
-    from utmost.cli.ledger_answers import response_report
+    from utmost.ledger.answer_statements import response_statement
 
     with ut.Ledger.open(tmp_path_factory.mktemp("ledger") / "r.db", create=True) as ledger:
         ledger.publish("counts", TABLE, columns="n", public="place", drop="m", sensitivity=1, cells=1, epsilon="1/4")
         ledger.relax("counts", TABLE, epsilon=1)
         release = ledger.releases[0]
-        said = response_report(ledger, release, ut.level("1/4"), "0.95", [], {"of": "cells", "sha256": "0" * 64})
+        digest = {"of": "cells", "sha256": "0" * 64}
+        together = ledger.spent("counts")
+        said = response_statement(release, ut.level("1/4"), Fraction(19, 20), [], digest, together)
     return stated_release(json.loads(json.dumps(said)))
 
 
@@ -201,7 +234,8 @@ def test_the_page_is_whole_asks_no_other_place_and_says_all_that_it_must(stated)
     assert read.asked == []
     assert "script" not in page
     assert "@page" in page
-    for said in (stated.line, stated.said["guarantee"], stated.unit, stated.public, stated.after, stated.noises[0].law):
+    drawn = stated.noises[0].law if stated.noises else stated.mechanism[1:]
+    for said in (stated.line, stated.said["guarantee"], stated.unit, stated.public, stated.after, drawn):
         assert " ".join(said.split()) in text
 
 
@@ -254,3 +288,35 @@ def test_the_slug_holds_words_and_hyphens_alone(name, curators, day):
 def test_a_level_above_all_floats_has_no_entry():
     with pytest.raises(OutOfRange):
         registry_entry(stated_release(_table(epsilon="1e400")))
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "wrong"),
+    [
+        ("keys", "delta", "1/1000"),
+        ("keys", "epsilon", "1/4"),
+        ("keys", "threshold", 3),
+        ("keys", "keys_of_one_individual", 1),
+        ("answers", "epsilon", "1/4"),
+        ("answers", "guarantee", "Nothing can go wrong."),
+        ("answers", "mechanism", {}),
+        ("reading", "cells", 2),
+        ("reading", "error_bars", "± 1"),
+        ("reading", "together", {"epsilon": "1/2"}),
+    ],
+)
+def test_a_statement_of_a_choice_that_does_not_follow_from_itself_is_refused(kind, field, wrong):
+    """Keys, answers and readings have no error bars, but level, delta, threshold and sentences are computed again."""
+    said = STATEMENTS[kind]()
+    stated_release(said)
+    with pytest.raises(BadTable):
+        stated_release(said | {field: wrong})
+
+
+def test_keys_are_approximate_and_their_delta_is_never_rounded_down():
+    stated = stated_release(STATEMENTS["keys"]())
+    variant = registry_entry(stated)["deployment"]
+    assert variant["dp_variant"]["variant_name"] == "Approximate DP"
+    assert variant["privacy_loss"]["privacy_parameters"]["epsilon"] == 0.5
+    assert Fraction(variant["privacy_loss"]["privacy_parameters"]["delta"]) >= Fraction(1, 10**6)
+    assert "1/1000000" in statement_page(stated)

@@ -11,10 +11,10 @@ import pytest
 from faults.gradual_checks import CHECKS
 from utmost.gradual import Bridge, steps
 from utmost.noise import Geometric
-from utmost.release import gradual_release, lattice, level_steps
-from utmost.release.gradual_release import History
+from utmost.release import gradual_release, lattice, level_steps, noised_cells
 from utmost.release.lattice import Lattice
 from utmost.release.level_steps import Step
+from utmost.release.noised_cells import History
 from utmost.sampling import draw, geometric_draws, integers, level_draws, random_bits
 from utmost.sampling.random_bits import Keystream
 from utmost.testing import SeededRandomness
@@ -151,7 +151,7 @@ def float_noise_on_integers(plant):
 
 def overflow(plant):
     with_wrapping = lambda x, y: x.astype(np.int64) + y.astype(np.int64)  # noqa: E731
-    for module in (gradual_release, level_steps, gradual_release, level_steps):
+    for module in (noised_cells, level_steps):
         plant.setattr(module, "add", with_wrapping)
 
 

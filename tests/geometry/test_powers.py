@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from utmost.exact import level
 from utmost.geometry import count_kernels, kernels, vertices
 from utmost.geometry.kernel_search import kernels_by_double_description
-from utmost.geometry.kernel_walk import scaled_differences
+from utmost.geometry.kernel_supports import scaled_differences
 from utmost.geometry.log_domain import Distances, LogPowers
 from utmost.privacy import PrivacyType
 from utmost.spaces import Space, counts, grid

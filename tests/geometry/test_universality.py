@@ -16,7 +16,7 @@ from utmost.exact import as_integers
 from utmost.geometry import distinguishing_mechanism, kernels, least_nib_loss, universal_mechanism, universality
 from utmost.geometry.universal_optima import LeastLoss
 from utmost.privacy import PrivacyType
-from utmost.spaces import Space, counts, discrete, graph, grid, hamming, joint_loss, lifted_loss, losses, priors
+from utmost.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss, losses, priors
 from utmost.testing.strategies import alphas
 from utmost.testing.strategies import priors as any_priors
 
@@ -288,8 +288,6 @@ def test_false_certificates_are_refused():
 def test_refusals():
     """Floats, irrational powers, channels outside the type, losses of another size."""
     ptype = PrivacyType(counts(2), **HALF)
-    with pytest.raises(Unsupported, match="irrational"):
-        universal_mechanism(PrivacyType(grid(2, 2), **HALF), losses.binary)
     with pytest.raises(Unsupported, match="float64"):
         universal_mechanism(ptype, [[0.5, 1.0]] * 3)
     with pytest.raises(NotALoss, match="3 rows"):

@@ -16,7 +16,7 @@ from utmost.ledger.store import STEPS, missing_steps
 KEY = bytes(range(32))
 PUBLISHED = (
     "name version dataset columns rows id_column promise commitment kind request level how parts root seal values "
-    "public rows_from part items labels"
+    "public rows_from part items labels label_key"
 )
 
 
@@ -40,7 +40,7 @@ def test_older_events_are_read_through_every_upgrade():
         read_event(1, body(format=4), upgrades)
 
 
-@pytest.mark.parametrize("changes", [{"format": 6}, {"format": 0}, {"format": True}, {"format": "1"}, {"kind": "sold"}])
+@pytest.mark.parametrize("changes", [{"format": 7}, {"format": 0}, {"format": True}, {"format": "1"}, {"kind": "sold"}])
 def test_an_event_of_another_kind_or_format_is_refused(changes):
     with pytest.raises(Unsupported, match="later version"):
         read_event(1, body(**changes))
@@ -112,7 +112,7 @@ def test_every_fact_is_there(tmp_path):
         "opened": ["derived", "identity", "key", "sealed", "witness"],
         "budgeted": ["dataset", "limit"],
         "published": sorted(PUBLISHED.split()),
-        "answered": ["how", "level", "name", "parts", "root", "seal", "version"],
+        "answered": ["how", "label_key", "level", "name", "parts", "root", "seal", "version"],
     }
 
 

@@ -1,12 +1,16 @@
 """The key: found, private, never shown; one level's key opens that level alone."""
 
+import hmac
 import logging
 import os
 import pickle
 import sys
 import traceback
+from hashlib import sha256
 
 import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 from utmost.errors import KeyRefused, LedgerError, UnknownRelease, Unsupported, WrongKind
 from utmost.ledger import Ledger, read_sealed
@@ -108,6 +112,14 @@ def test_derived_keys_tell_nothing_of_each_other():
     key = Key(KEY)
     made = {key.derived(*purpose) for purpose in [("a",), ("a", ""), ("", "a"), ("ab",), ("a", "b"), ("b",)]}
     assert len(made) == 6
+
+
+@pytest.mark.parametrize("purpose", [("chain",), ("noise", "r", "1", "x" * 500), ("é", ""), ()])
+def test_derived_keys_are_those_of_hkdf(purpose):
+    """The first block of HKDF-Expand of RFC 5869, as the library of ciphers makes it: ledgers of all versions open."""
+    info = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in purpose)
+    secret = hmac.digest(b"utmost ledger", KEY, sha256)
+    assert Key(KEY).derived(*purpose) == HKDFExpand(hashes.SHA256(), 32, info).derive(secret)
 
 
 def test_a_levels_key_opens_that_level_alone(tmp_path):

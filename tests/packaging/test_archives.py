@@ -16,17 +16,8 @@ from utmost.version import __version__
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-RECIPE = (ROOT / "recipe/meta.yaml").read_text(encoding="utf-8")
 archives = runpy.run_path(str(ROOT / ".ci/archives.py"))
 manual = runpy.run_path(str(ROOT / ".ci/man_page.py"))
-
-
-def test_the_recipe_asks_for_what_the_project_asks_for():
-    needs = {re.sub(r"\s", "", one) for one in re.findall(r"^    - (.*)$", RECIPE.partition("  run:")[2], re.M)}
-    needs = {one for one in needs if re.fullmatch(r"[\w-]+>=[\d.]+", one)}
-    assert needs == {*PROJECT["dependencies"], f"python{PROJECT['requires-python']}"}
-    assert f'{{% set version = "{__version__}" %}}' in RECIPE
-    assert f"utmost = {PROJECT['scripts']['utmost']}" in RECIPE
 
 
 def test_the_citation_has_this_version():

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from running import utmost_command
+from running import called
 from utmost.cli.main import main
 from utmost.papers import fernandes as tables
 from utmost.papers import ghosh as ghosh_module
@@ -37,8 +37,8 @@ def test_ghosh_is_reproduced_and_a_forged_print_is_noticed(capsys, monkeypatch):
     assert (code, "1 DIFFERS" in out) == (1, True)
 
 
-def test_geng_is_reproduced_in_a_process_of_its_own():
-    ended = utmost_command("reproduce", "geng", "--json")
+def test_geng_is_reproduced():
+    ended = called("reproduce", "geng", "--json")
     assert (ended.returncode, ended.stderr) == (0, "")
     found = [Comparison(**each) for each in json.loads(ended.stdout)]
     assert Counter(each.verdict for each in found) == {"equal": 45, "corrected": 4, "extended": 7}

@@ -5,7 +5,7 @@ import pytest
 
 from auditing import epsilon_refuted
 from utmost.noise import Geometric
-from utmost.release.gradual_release import History
+from utmost.release.noised_cells import History
 from utmost.sampling.draw import draws
 from utmost.sampling.integers import joined
 from utmost.testing import seeded_gradual_release

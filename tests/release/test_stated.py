@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.cli.ledger_answers import response_report
 from utmost.documents.statement_check import check_statement, reading_noise, stated_plan
 from utmost.errors import BadTable, Unsupported
 from utmost.exact import level
 from utmost.ledger import Ledger
+from utmost.ledger.answer_statements import response_statement
 from utmost.release import plan_release, release_table, statement, statements
 from utmost.release.statements import cells_digest
 
@@ -122,7 +122,9 @@ def ledger_statements(tmp_path):
             ledger.publish(name, TABLE, **unit, **promise, epsilon="1/2", independent=True)
             table = ledger.relax(name, TABLE, epsilon=1)
             release = next(one for one in ledger.releases if one.name == name)
-            said = response_report(ledger, release, level(1), "0.95", ["department"], cells_digest(table))
+            said = response_statement(
+                release, level(1), Fraction(19, 20), ["department"], cells_digest(table), ledger.spent(release.name)
+            )
             yield table, json.loads(json.dumps(said))
 
 

@@ -90,7 +90,7 @@ def test_the_providers_statement_names_the_subject(by):
     """For RSA, Ed25519 and elliptic keys, found where the discovery document says, and asked for once."""
     provider = Provider()
     openid = OpenId(ISSUER, AUDIENCE, provider)
-    assert [openid.subject(signed(by)) for _ in range(3)] == [f"{ISSUER} bo"] * 3
+    assert [openid.vouched(signed(by))["sub"] for _ in range(3)] == ["bo"] * 3
     assert provider.asked == [f"{ISSUER}/.well-known/openid-configuration", KEYS_AT]
 
 
@@ -98,23 +98,23 @@ def test_the_providers_statement_names_the_subject(by):
 def test_whatever_else_is_refused_in_the_same_words(why):
     openid = OpenId(ISSUER, AUDIENCE, Provider())
     with pytest.raises(NotAuthenticated, match="must be one that the OpenID provider signed for this service"):
-        openid.subject(FORGED[why]())
+        openid.vouched(FORGED[why]())
 
 
 def test_names_of_keys_that_are_not_there_do_not_flood_the_provider():
     """Its keys are asked for once a minute at most; a key that it has since made is found then."""
     provider, now = Provider(), [0.0]
     openid = OpenId(ISSUER, AUDIENCE, provider, clock=lambda: now[0])
-    openid.subject(signed())
+    openid.vouched(signed())
     for name in range(50):
         with pytest.raises(NotAuthenticated):
-            openid.subject(signed(f"x{name}", OTHER))
+            openid.vouched(signed(f"x{name}", OTHER))
     assert len(provider.asked) == 2
     provider.pages[KEYS_AT] = {"keys": [public(OTHER, "new", RSAAlgorithm)]}
     now[0] = 61.0
-    assert openid.subject(signed("new", OTHER)) == f"{ISSUER} bo"
+    assert openid.vouched(signed("new", OTHER))["sub"] == "bo"
     with pytest.raises(NotAuthenticated):
-        openid.subject(signed("r"))
+        openid.vouched(signed("r"))
 
 
 @pytest.mark.parametrize(
@@ -122,12 +122,12 @@ def test_names_of_keys_that_are_not_there_do_not_flood_the_provider():
 )
 def test_a_provider_that_says_something_else_is_not_believed(changed):
     with pytest.raises(LedgerUnavailable):
-        OpenId(ISSUER, AUDIENCE, Provider(**changed)).subject(signed())
+        OpenId(ISSUER, AUDIENCE, Provider(**changed)).vouched(signed())
 
 
 def test_a_provider_out_of_reach_is_no_fault_of_the_token():
     with pytest.raises(LedgerUnavailable):
-        OpenId(ISSUER, AUDIENCE, lambda address: Provider()("https://nowhere.example")).subject(signed())
+        OpenId(ISSUER, AUDIENCE, lambda address: Provider()("https://nowhere.example")).vouched(signed())
 
 
 @pytest.mark.parametrize("issuer", ["http://id.example", "file:///etc/passwd", "id.example", "ftp://localhost"])

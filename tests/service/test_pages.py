@@ -10,15 +10,22 @@ import pytest
 from service.conftest import TABLE, TERMS, publish, relax
 from service.visiting import PAGE, Visitor
 from utmost.documents import check_statement, statement_files
+from utmost.documents.counted_files import COUNTED_FORM
+from utmost.documents.plan_files import PLAN_FORM
 from utmost.exact import level
-from utmost.service import Grant
+from utmost.privacy import Unit
+from utmost.release import WorkloadRelease
+from utmost.release.counted import CountedTable
+from utmost.service import Grant, Terms
 from utmost.service.app import application
 from utmost.service.guards import CONTENT_SECURITY
 from utmost.service.page_forms import forms
+from utmost.service.page_sign_in import sign_in
 from utmost.service.page_tables import csv_columns
 from utmost.service.page_tools import tools
 from utmost.service.pages import pages
 from utmost.service.settings import Settings
+from utmost.workloads import Domain, Workload, strategy
 
 HOSTILE = "<script>alert(1)</script>'\"&{{7*7}}"
 CSV = b"department,admitted\nA,601\nB,370\nC,322\n"
@@ -162,7 +169,7 @@ def test_a_form_of_another_site_is_refused(visitor):
 
 def test_the_forms_tested_are_all_there_are():
     """Every page that takes a form stands in the list above."""
-    routes = [route for part in (forms, pages, tools) for route in part.routes]
+    routes = [route for part in (forms, sign_in, pages, tools) for route in part.routes]
     assert {route.path for route in routes if "POST" in getattr(route, "methods", ())} == FORMS
 
 
@@ -232,6 +239,100 @@ def test_without_a_second_person_a_table_is_published_at_once(opened, bearer):
     done = ada.fill(ada.get("/release?name=admissions"), "/relax", files=files, epsilon="2")
     assert "Relaxed." in done.text
     assert len(service.ledger.levels("admissions")) == 2
+
+
+def plan_and_table(part=None, cells=((10, 20), (30, 40))):
+    """The files of utmost plan and utmost count, of a small domain."""
+    domain, unit = Domain(sex=["men", "women"], outcome=["admitted", "rejected"]), Unit(1, 1)
+    plan = strategy(Workload(domain, {"sex": 1, "sex outcome": 1}), unit, epsilon="1/2")
+    counted = CountedTable(domain, [list(row) for row in cells], unit, part=part)
+    return tuple(
+        (f"{name}.json", json.dumps(found).encode(), "application/json")
+        for name, found in (("plan", PLAN_FORM.document(plan)), ("counted", COUNTED_FORM.document(counted)))
+    )
+
+
+def test_sums_that_agree_by_forms(visitor, service):
+    """A plan is proposed, a second person reads what it measures and approves, the counted table is brought, and what
+    was measured stands on the page; then it is relaxed, in the same way; the file is the whole release."""
+    ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
+    plan, counted = plan_and_table()
+    made = ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, release="applicants")
+    assert "waits for a second person" in made.text
+    page = grace.get("/proposals")
+    assert "measured" in page.text
+    assert "of the level" in page.text
+    assert "Publish applicants at ε = 1/2" in page.text
+    grace.fill(page, "/proposals/decision", {"state": "approved"})
+    page = ada.get("/proposals")
+    broken = ("c.json", counted[1].replace(b"40", b"98765"), "application/json")
+    done = ada.fill(page, "/proposals/table", files={"table": counted})
+    assert "Published." in done.text, done.text
+    assert "outcome" in done.text
+    assert "<svg" in done.text
+    changed = ada.fill(page, "/proposals/table", files={"table": broken})
+    assert changed.status_code == 409
+    assert "98765" not in changed.text
+    for wrong in (("a.csv", CSV, "text/csv"), ("c.json", b"[" * 9000, "x/y"), ("c.json", b"{}", "x/y"), plan):
+        assert ada.fill(page, "/proposals/table", files={"table": wrong}).status_code == 422
+    ada.fill(ada.get("/release?name=applicants"), "/proposals", epsilon="2")
+    grace.fill(grace.get("/proposals"), "/proposals/decision", {"state": "approved"})
+    page = ada.get("/proposals")
+    (mine,) = (
+        one.name for one in service.proposals.all(service.bearers.authenticated(ada.presented)) if one.verb == "relax"
+    )
+    done = ada.fill(page, "/proposals/table", where={"proposal": mine}, files={"table": counted})
+    assert "Relaxed." in done.text, done.text
+    file = ada.get("/release/table.csv?name=applicants&at=2")
+    assert WorkloadRelease.of_facts(file.json())["sex"]["estimate"].shape == (2,)
+
+
+def test_sums_of_a_part_at_once(opened, bearer):
+    """Without a second person, by one form; a part of a partition spends in parallel with the others, and the page
+    says which it is."""
+    service = opened(approvals=False)
+    ada = Visitor(application(service, Settings(rate=1e6, burst=10**6)), bearer("Ada", "curator"))
+    for number, town in enumerate(("Bern", "Basel")):
+        plan, counted = plan_and_table(("town", town), ((10 + number, 20), (30, 40)))
+        asked = {"release": f"of {town}", "dataset": "towns", "epsilon": "1"}
+        files = {"plan": plan, "table": counted}
+        for _ in range(2):
+            done = ada.fill(ada.get("/publish"), "/publish", {"kind": "plan"}, files, **asked)
+            assert "Published." in done.text, done.text
+        assert f"Of the part {town} of town." in done.text
+    assert service.ledger.budget("towns").spent == 1
+
+
+@pytest.mark.parametrize(
+    "plan", [b"", b"x", b"{}", b"[1]", b"\xff", b'{"kind":"workload plan","format":1}', b'{"kind":"counted"}', b"NaN"]
+)
+def test_a_plan_that_is_none(visitor, service, plan):
+    """It is refused by name, and nothing is proposed."""
+    ada = visitor("Ada", "curator")
+    files = {"plan": ("plan.json", plan, "application/json")}
+    refused = ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, files, release="x")
+    assert refused.status_code == 422
+    assert service.proposals.all(service.bearers.authenticated(ada.presented)) == []
+
+
+def test_a_proposal_with_a_strategy_that_is_none_is_shown_as_text(visitor, service, who):
+    """As the API takes it: the page of proposals must stand whatever somebody wrote there."""
+    for number, text in enumerate(("x", "[]", '{"unit":1}', '{"unit":{},"shares":[[1,2]]}', "<script>" + "[" * 5000)):
+        terms = Terms.read({"strategy": text})
+        service.proposals.propose(who("Ada", "curator"), f"s{number}", "publish", "r", level(1), terms=terms)
+    page = visitor("Grace", "approver").get("/proposals")
+    assert page.status_code == 200
+    assert "&lt;script&gt;[[" in page.text
+
+
+def test_a_curator_for_some_releases_declares_whose_data_these_are(visitor, service):
+    """The box is before the eyes and must be ticked; without it nothing is proposed."""
+    eve = visitor("Eve", "curator", ("mine", None))
+    page = eve.get("/publish")
+    assert "none of these individuals is in another dataset" in page.text
+    asked = {"release": "mine", "columns": "n", "epsilon": "1"}
+    assert eve.fill(page, "/proposals", **asked).status_code == 403
+    assert "waits for a second person" in eve.fill(page, "/proposals", **asked, independent="on").text
 
 
 def test_a_table_of_true_values_never_lies_on_a_disk(visitor, published, monkeypatch):

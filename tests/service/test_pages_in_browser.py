@@ -12,8 +12,12 @@ from pathlib import Path
 import pytest
 
 from service.conftest import publish, relax
+from service.provider import CLIENT, local_provider
+from service.test_pages import plan_and_table
+from service.test_serve import free_port
 from utmost.exact import level
 from utmost.service import Grant, served
+from utmost.service.page_counted import brought_counted, plan_terms, planned
 from utmost.service.settings import Settings
 
 CHROMIUM = shutil.which("chromium")
@@ -38,7 +42,17 @@ RELEASE = "/release?name=admissions"
 TOOLS = ("/read", "/explore", "/channel", "/map", "/trust")
 SEEN = {
     "recipient": ("/releases", RELEASE, "/market", "/verify", *TOOLS),
-    "curator": ("/releases", RELEASE, "/publish", "/proposals", "/market", "/verify", "/history", *TOOLS),
+    "curator": (
+        "/releases",
+        RELEASE,
+        "/release?name=applicants",
+        "/publish",
+        "/proposals",
+        "/market",
+        "/verify",
+        "/history",
+        *TOOLS,
+    ),
     "approver": ("/releases", RELEASE, "/proposals", "/verify", "/history"),
     "auditor": ("/releases", RELEASE, "/verify", "/history", "/trail"),
     "admin": ("/releases", RELEASE, "/verify", "/budgets", "/tokens", "/trail"),
@@ -67,9 +81,22 @@ def address(service, who):
     curator = publish(service, who, level("1/4"))
     relax(service, who, level(1))
     service.proposals.propose(curator, "q", "relax", "admissions", level(2), reason="shorter bars")
+    publish_sums(service, curator)
     service.market.offer(curator, "o", "admissions", {"1/4": 10, "1": 35}, "EUR")
     with served(service, Settings(rate=1e6, burst=10**6)) as found:
         yield found
+
+
+def publish_sums(service, curator):
+    """Sums of two people by two, proposed, approved and published, as the forms do it."""
+    plan, counted = plan_and_table()
+    chosen = planned(plan[1])
+    asked = {"at": chosen.level, "terms": plan_terms(chosen, None, False)}
+    proposal = service.proposals.propose(curator, "s", "publish", "applicants", **asked).name
+    approver = service.bearers.make(None, "approver of sums", "Grace", "approver", (Grant("*"),))[0]
+    service.proposals.decide(approver, proposal, "approved")
+    table = brought_counted(counted[1])
+    service.releases.publish(curator, "s", "applicants", table, **asked, proposal=proposal)
 
 
 class Screen:
@@ -239,3 +266,59 @@ def test_by_key_alone(screen):
                 break
         seen.page.keyboard.press("Enter")
         seen.page.wait_for_url("**/login")
+
+
+def test_sums_from_plan_to_page(screen, service, tmp_path):
+    """Two persons in two browsers; a plan that is none is refused in the form, and nothing of it is lost."""
+    files = {}
+    for name, (_, content, _) in zip(("plan", "counted"), plan_and_table(cells=((11, 21), (31, 41))), strict=True):
+        files[name] = tmp_path / f"{name}.json"
+        files[name].write_bytes(content)
+    with screen("curator") as ada, screen("approver") as grace:
+        ada.see("/publish")
+        form = ada.page.locator("form", has=ada.page.get_by_role("button", name="Propose sums"))
+        form.get_by_label("Name of the release").fill("sums")
+        form.get_by_label("Plan").set_input_files(files["counted"])
+        form.get_by_role("button", name="Propose sums").click()
+        form.locator(".answer [role=alert]").wait_for()
+        assert form.get_by_label("Name of the release").input_value() == "sums"
+        form.get_by_label("Plan").set_input_files(files["plan"])
+        form.get_by_role("button", name="Propose sums").click()
+        ada.page.get_by_text("The proposal waits for a second person.").wait_for()
+        grace.see("/proposals")
+        grace.page.get_by_role("button", name=re.compile("Approve sums at")).click()
+        grace.page.get_by_text("Approved.").wait_for()
+        ada.see("/proposals")
+        card = ada.page.locator("section", has=ada.page.get_by_role("heading", name="Publish sums at ε = 1/2"))
+        card.get_by_text("Bring the table").click()
+        card.get_by_label("Counted table").set_input_files(files["counted"])
+        card.get_by_role("button", name="Publish").click()
+        ada.page.get_by_text("Published.").wait_for()
+        assert ada.page.locator("svg.chart").count() >= 2
+        assert [text for text in ada.complaints() if "422" not in text] == []
+
+
+def test_the_way_through_a_provider_and_back(chromium, service, tmp_path):
+    """In a real browser, whose rules for cookies count: out by a link, back by the provider's redirection, on to the
+    page that was wanted, signed in; and out again. Axe has nothing to say of the two pages on the way."""
+    port = free_port()
+    with local_provider() as provider:
+        provider.has_secret = False
+        asked = {"oidc_issuer": provider.issuer, "oidc_client": CLIENT, "address": f"http://localhost:{port}"}
+        service.bearers.make(None, "bo", "Bo", "recipient", (Grant("*"),), subject=f"{provider.issuer} bo")
+        context = chromium.new_context(bypass_csp=True)
+        with served(service, Settings(rate=1e6, burst=10**6, **asked), port):
+            page = context.new_page()
+            page.goto(f"http://localhost:{port}/explore")
+            page.wait_for_url("**/login?next=*")
+            if AXE.exists():
+                page.add_script_tag(path=str(AXE))
+                assert page.evaluate("axe.run().then((found) => found.violations.map((one) => one.id))") == []
+            page.get_by_role("link", name="Sign in with").click()
+            page.wait_for_url("**/explore")
+            assert page.locator(".who b").inner_text() == "Bo"
+            (cookie,) = context.cookies()
+            assert (cookie["httpOnly"], cookie["sameSite"], cookie["value"][:8]) == (True, "Strict", "session.")
+            page.get_by_role("button", name="Sign out").click()
+            page.wait_for_url("**/login")
+        context.close()

@@ -49,7 +49,7 @@ class Visitor:
     """Whoever looks at the pages of an application in this process."""
 
     def __init__(self, app, presented=None, scheme="http"):
-        self.app, self.jar, self.base = app, httpx.Cookies(), f"{scheme}://service"
+        self.app, self.jar, self.base, self.presented = app, httpx.Cookies(), f"{scheme}://service", presented
         if presented is not None:
             page = self.get("/login")
             assert self.fill(page, "/login", token=presented).status_code == 200

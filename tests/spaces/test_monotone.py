@@ -63,7 +63,7 @@ VERDICTS = [  # (loss, monotone, strictly, each side, strictly each side)
 
 
 @pytest.mark.parametrize(("loss", "plain", "strict", "sided", "both"), VERDICTS)
-@pytest.mark.parametrize("n", [5, 600])
+@pytest.mark.parametrize("n", [5, 120, pytest.param(600, marks=pytest.mark.slow)])
 def test_the_named_losses(loss, plain, strict, sided, both, n):
     """Which of the named losses Theorem 3.1 applies to, for kept and for computed matrices alike."""
     consumer = Consumer(priors.uniform(n), loss)

@@ -127,8 +127,8 @@ def test_persons_in_another_order_are_refused():
     class Nothing:
         person = "user"
 
-        def take(self, batch, persons, tally, weight, before):
-            return 0
+        def placed(self, batch, weight, before):
+            return np.zeros(len(batch["user"]), dtype=np.int64), None
 
         def summed(self, pairs, texts):
             return pa.record_batch({"cell": [1]})

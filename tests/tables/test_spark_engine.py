@@ -1,18 +1,14 @@
 """Spark's dataframes, in a session on this machine: the answers of one machine, whatever Spark does with its tasks."""
 
-import os
-import signal
-
 import numpy as np
 import pytest
 
-from spark import session
+from spark import Losses, on, session
 from utmost.errors import BadTable, DataChanged, Unsupported
 from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.release import release_table
 from utmost.tables import ResponseFolder, count_keys, count_table
-from utmost.tables.engines import engine_frame
 from utmost.workloads import Domain, bins, plain
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::FutureWarning")]
@@ -32,8 +28,7 @@ def random_events(seed=9, persons=40, events=1500):
 
 
 def on_spark(columns, parts=4):
-    names, cells = list(columns), list(zip(*columns.values(), strict=True))
-    return session().createDataFrame(cells, names).repartition(parts)
+    return on(session(), columns, parts)
 
 
 @pytest.mark.parametrize("values", [None, pytest.param("amount", marks=pytest.mark.slow)])
@@ -117,6 +112,32 @@ def test_what_one_partition_cannot_see_is_refused_before_any_draw(case):
         release_table(frame, **PROMISE, epsilon=1)
 
 
+CHANGED = {
+    "a type": ({"visits": [str(cell) for cell in wards()["visits"]]}, Unsupported, "integers"),
+    "a type of identifiers": ({"ward": list(range(1000))}, DataChanged, "item block"),
+    "a column that is gone": ({"visits": None}, BadTable, "no column"),
+    "a null in the last partition": (WRONG["a null in the last partition"][0], BadTable, "missing"),
+    "one identifier in two partitions": (WRONG["one identifier in two partitions"][0], BadTable, "distinct"),
+}
+
+
+@pytest.mark.slow
+def test_a_frame_that_changed_before_it_is_relaxed_is_refused_and_nothing_is_spent(ledgers):
+    """Its schema, a cell or an identifier; one column more is left out."""
+    here, there = ledgers
+    here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2")
+    there.publish("visits", on_spark(wards()), **PROMISE, epsilon="1/2")
+    for change, error, said in CHANGED.values():
+        columns = {name: cells for name, cells in (wards() | change).items() if cells is not None}
+        with pytest.raises(error, match=said):
+            there.relax("visits", on_spark(columns), epsilon=2)
+        assert there.levels("visits") == (level("1/2"),)
+    more = there.relax("visits", on_spark(wards() | {"more": [1] * 1000}), epsilon=2)
+    loose = here.relax("visits", wards(), epsilon=2)
+    assert more.columns == ["ward", "visits", "visits_radius"]
+    assert by_ward(more) == dict(zip(loose["ward"], loose["visits"], strict=True))
+
+
 @pytest.mark.slow
 def test_texts_that_a_collation_calls_equal_are_refused():
     frame = on_spark(random_events())
@@ -125,33 +146,6 @@ def test_texts_that_a_collation_calls_equal_are_refused():
     frame = frame.selectExpr("user COLLATE UTF8_LCASE AS user", "page", "age")
     with pytest.raises(Unsupported, match="equal only"):
         count_table(frame, person="user", domain=DOMAIN, at_most=1)
-
-
-class Losses:
-    """A frame that loses a Python worker in the middle of a batch, once whenever it was told to."""
-
-    def __init__(self, folder):
-        self.armed = str(folder / "armed")
-
-    def frame(self, frame):
-        armed = self.armed
-
-        def lost_where_armed(batch):
-            try:
-                os.unlink(armed)  # one worker of all finds it
-            except FileNotFoundError:
-                return batch
-            os.kill(os.getpid(), signal.SIGKILL)
-
-        return engine_frame(frame).mapped(lost_where_armed, engine_frame(frame).schema())
-
-    def once(self, work):
-        """What the work gives, in which exactly one worker was lost."""
-        with open(self.armed, "x", encoding="utf-8"):
-            pass
-        done = work()
-        assert not os.path.exists(self.armed)
-        return done
 
 
 @pytest.mark.slow

@@ -189,6 +189,20 @@ def test_the_command_takes_packed_parquet_in_pieces_where_it_stays_parquet(tmp_p
     assert len(pd.read_parquet(tmp_path / out) if is_pieces else pd.read_csv(tmp_path / out)) == ROWS
 
 
+def test_packed_parquet_goes_into_a_ledger_by_item_without_being_read(tmp_path, monkeypatch):
+    """By its cells it is a relation of DuckDB where noise goes by item; where it goes by rows, it is read."""
+    pytest.importorskip("duckdb")
+    path = as_parquet(wards(), tmp_path)
+    monkeypatch.setattr(files, "LARGE", 8 * 2 * ROWS)
+    assert path.stat().st_size < files.LARGE
+    assert type(files.brought(path)) is pa.Table
+    relation = files.brought(path, by_item=True)
+    assert type(relation).__name__ == "DuckDBPyRelation"
+    assert relation.columns == ["ward", "visits"]
+    monkeypatch.setattr(files, "LARGE", 8 * 2 * ROWS + 1)
+    assert type(files.brought(path, by_item=True)) is pa.Table
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_does_not_grow_with_the_file(tmp_path):

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from utmost.capacities import TypeCapacity
 from utmost.capacities import capacity as capacity_of
-from utmost.cli import options, secret_options
+from utmost.cli import file_options, options, secret_options
 from utmost.cli.measure_options import AskedMeasure
 from utmost.cli.screen import busy, facts, number, screen
 from utmost.documents import capacities
@@ -82,7 +82,7 @@ def capacity(
     measure: AskedMeasure,
     prior: Prior = None,
     out: Out = None,
-    check: options.Check = None,
+    check: file_options.Check = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Find the most that any mechanism of a privacy type leaks, and prove it.

@@ -1,7 +1,5 @@
 """`utmost categories`: the best report of one of k categories, drawn for clients, counted, and relaxed."""
 
-import csv
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,15 +7,17 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from utmost.cli import options
+from utmost.cli import file_options, options, people_options, table_options
 from utmost.cli.screen import facts, grid, number, screen
 from utmost.documents.reports import print_json
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import natural
 from utmost.rappor import CategoryCounts, SubsetSelection, best_report, is_lossless, report_categories
+from utmost.release.adapters import no_column
 from utmost.release.statements import level_facts
 from utmost.tables import csv_table, files
 from utmost.tables.atomic import write_together
+from utmost.tables.text_files import TextFile
 
 _SHOWN, _JOINT = 24, "|"
 
@@ -59,13 +59,18 @@ UpTo = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="Whether it can be relaxed to this larger epsilon at no loss.")
 ]
 Table = Annotated[
-    options.File | None,
-    typer.Option("--file", metavar="TABLE", parser=options.readable, help="Draw a report for each row of a .csv file."),
+    file_options.File | None,
+    typer.Option(
+        "--file",
+        metavar="TABLE",
+        parser=file_options.readable,
+        help="Draw a report for each row of this table; - for the pipe.",
+    ),
 ]
 Column = Annotated[str | None, typer.Option(metavar="NAME", help="With --file: the column of the categories.")]
 Reports = Annotated[
-    options.File | None,
-    typer.Option(metavar="FILE", parser=options.readable, help="Count the reports in a file that --out wrote."),
+    file_options.File | None,
+    typer.Option(metavar="FILE", parser=file_options.readable, help="Count the reports in a file that --out wrote."),
 ]
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="With --file: write the reports, and nothing else.")]
 
@@ -80,7 +85,9 @@ def categories(
     table: Table = None,
     column: Column = None,
     reports: Reports = None,
+    spelling: table_options.Spelling,
     out: Out = None,
+    form: table_options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Find the best way in which clients report one of k categories for themselves; draw such reports, or count them.
@@ -94,11 +101,11 @@ def categories(
     if (table is not None) + (reports is not None) + (up_to is not None) > 1:
         raise OutOfRange("one of --file, --reports and --up-to can be asked for", came="several")
     if table is not None:
-        return _draw(table, column, names, how, out)
+        return _draw(spelling.of(table), column, names, how, out, form)
     if column is not None or out is not None:
         raise OutOfRange("--column and --out go with --file", came="none")
     if reports is not None:
-        return _count(reports, names, how, as_json=as_json)
+        return _count(spelling.of(reports), names, how, as_json=as_json)
     report = _report(how, up_to)
     if as_json:
         return print_json(report)
@@ -111,7 +118,7 @@ def _names(labels: list[str] | None, count: int | None) -> list[str]:
         raise OutOfRange("exactly one of --labels and --categories must be given", came=came)
     if labels is None:
         return [str(k) for k in range(natural(count, "categories", least=2))]
-    names = options.names_in(labels)
+    names = people_options.names_in(labels)
     if len(names) < 2 or len(set(names)) != len(names) or any(_JOINT in name for name in names):
         raise OutOfRange(
             f"labels must be two or more, distinct, and without {_JOINT!r}", came="others", where="--labels"
@@ -159,10 +166,14 @@ def _number(name: str, value: Fraction | float) -> dict[str, Any]:
     return {name: float(value), f"{name}_exact": str(value) if isinstance(value, Fraction) else None}
 
 
-def _draw(table: Path, column: str | None, names: list[str], how: SubsetSelection, out: Path | None) -> None:
+def _draw(
+    table: Path, column: str | None, names: list[str], how: SubsetSelection, out: Path | None, form: str | None
+) -> None:
     """A report for each row, in the order of the rows."""
     if column is None:
         raise OutOfRange("reports are drawn of one column", came="no --column")
+    file = table_options.output(out, form)
+    table_options.check_output(file)
     numbers = {name: k for k, name in enumerate(names)}
     values = []
     for line, cell in _cells(table, column):
@@ -170,21 +181,21 @@ def _draw(table: Path, column: str | None, names: list[str], how: SubsetSelectio
             raise BadTable("every cell must be one of the labels", came="another", where=f"{table}, line {line}")
         values.append(numbers[cell])
     drawn = report_categories(values, how)
-    rows = ([_JOINT.join(names[k] for k in some)] for some in drawn.tolist())
-    file = options.file_of(out)
+    made = {"report": [_JOINT.join(names[k] for k in some) for some in drawn.tolist()]}
     if file is None:
-        return _print_rows(["report"], rows)
-    if file.suffix.lower() not in files.TEXT:
-        raise OutOfRange("reports are written as .csv", came=file.name, where="--out")
-    write_together({file: lambda opened: files.write_rows(["report"], rows, opened, file)})
+        return table_options.give_table(made, form)
+    write_together({file: lambda opened: files.write(made, opened, file)})
     screen().print(facts({"written": f"{len(values):,} reports, each keeping its level, to {file}"}))
 
 
-def _print_rows(head: list[str], rows: Any) -> None:
-    csv.writer(sys.stdout, lineterminator="\n").writerows([head, *rows])
-
-
 def _cells(table: Path, column: str) -> list[tuple[int, str]]:
+    """The cells of a column, each with its line, or its row in a file that has no lines."""
+    if files.ending_of(table) not in files.TEXT:
+        found = files.columns(files.read(table))
+        if column not in found:
+            raise no_column(column, list(found))
+        return [(row, str(cell).strip()) for row, cell in enumerate(found[column], start=1)]
+    table = TextFile.of(table)
     records = list(csv_table.records(table))
     if not records or column not in records[0][1]:
         raise BadTable("the table must have the column", came=f"no {column!r}", where=str(table))

@@ -1,6 +1,5 @@
 """`utmost clean`: whole numbers, none negative, whose sums all agree, beside a release by a plan."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,18 +9,15 @@ from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import options, table_options
 from utmost.cli.screen import busy, facts, number, screen
 from utmost.cli.total_command import ReleaseFile
-from utmost.documents.codec import write
 from utmost.documents.reports import print_json
-from utmost.documents.statement_files import sidecar_path
+from utmost.documents.statement_files import check_free, publish, sidecar_path
 from utmost.documents.workload_files import read_workload
 from utmost.errors import OutOfRange
 from utmost.release import CleanRelease, WorkloadRelease
-from utmost.release.workload_statements import sums_digest
 from utmost.tables import files
-from utmost.tables.atomic import check_absent, write_together
 from utmost.workloads.sums_in_words import TOTAL, read_family
 
 Families = Annotated[
@@ -31,7 +27,9 @@ Families = Annotated[
 CleanOut = Annotated[
     Path | None,
     typer.Option(
-        "--out", metavar="FILE", help="Write it to this .csv, and what must be said of it to FILE.json; - for the pipe."
+        "--out",
+        metavar="FILE",
+        help="Write the table here, and what must be said of it to FILE.json; - or left out: to standard output.",
     ),
 ]
 
@@ -41,6 +39,7 @@ def clean(
     *,
     family: Families = None,
     out: CleanOut = None,
+    form: table_options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Round a release to whole numbers, none negative, whose sums all agree. Publish them beside it, not instead.
@@ -48,27 +47,21 @@ def clean(
     All clean tables of one release agree with each other. They are biased; the unbiased estimates and their error bars
     stand in the same file. It costs nothing.
     """
-    out = options.file_of(out)
-    if out is not None:
-        if out.suffix.lower() not in (".csv", ".tsv"):
-            raise OutOfRange("a clean table is written as .csv or .tsv", came=out.name, where="--out")
-        for path in (out, sidecar_path(out)):
-            check_absent(path)
+    out = table_options.output(out, form)
+    check_free(Path("table.csv"), out)
     read = read_workload(release)
     words = read.domain.level_names(read.domain.finest) if family is None else read_family(read.domain, _total(family))
     if not all(isinstance(word, str) for word in words):
         raise OutOfRange("a clean table is of whole levels", came=repr(family), where="--family")
     with busy("Making whole numbers"):
         made = read.clean()
-    table, report = _table(read, made, list(words)), _report(read, made, list(words))
+    table, report = _table(read, made, list(words)), made.said(None, list(words))
     if out is not None:
-        statement = sidecar_path(out)
-        write_together({out: lambda file: files.write(table, file, out), statement: lambda file: write(report, file)})
+        report = publish(table, lambda digest: made.said(digest, list(words)), out)
     if as_json:
         return print_json(report | {"table": files.columns(table)})
     if out is None:
-        files.write_text(table, sys.stdout.buffer)
-        sys.stdout.flush()
+        table_options.give_table(table, form)
     _show(report, out)
 
 
@@ -81,18 +74,6 @@ def _table(read: WorkloadRelease, made: CleanRelease, words: list[str]) -> dict[
     columns = files.columns(read[words])
     columns["clean"] = files.columns(made[words])["clean"]
     return {name: np.array(column, dtype=object) for name, column in columns.items()}
-
-
-def _report(read: WorkloadRelease, made: CleanRelease, words: list[str]) -> dict[str, Any]:
-    said = made.facts()
-    kept = ("words", "zero_bias", "zero_bias_is_exact", "exact_rounding", "largest_move", "residual")
-    return {
-        "kind": "utmost clean table",
-        "format": 1,
-        "family": " ".join(words),
-        "of": {"measured": sums_digest(read)},
-        **{name: said[name] for name in kept},
-    }
 
 
 def _show(report: dict[str, Any], out: Path | None) -> None:

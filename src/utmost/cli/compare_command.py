@@ -15,6 +15,7 @@ from utmost.errors import OutOfRange
 from utmost.exact import exact
 from utmost.figures import canvas
 from utmost.noise.optimal import gain_curve
+from utmost.release.lattice import read_numbers
 from utmost.tables.atomic import write_together
 
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red")
@@ -68,7 +69,7 @@ def compare(
     if plot is not None:
         canvas.check_format(plot)
     epsilons = _epsilons(up_to)
-    curves = {name: gain_curve(epsilons, cost_of(name), sensitivity, numbers) for name in costs}  # type: ignore[arg-type]
+    curves = {name: gain_curve(epsilons, cost_of(name), sensitivity, read_numbers(numbers)) for name in costs}
     if plot is not None:
         _draw(plot, epsilons, curves)
     xs = [float(e) for e in epsilons]

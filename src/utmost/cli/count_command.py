@@ -1,14 +1,13 @@
 """`utmost count`: events of people into the true table of a declared domain, with the unit that the counting proved."""
 
 import re
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from utmost.cli import options, table_options
+from utmost.cli import file_options, options, people_options, table_options
 from utmost.cli.screen import facts, screen
 from utmost.cli.unknown_keys import UnknownKeys
 from utmost.documents.codec import write
@@ -28,7 +27,7 @@ CountedOut = Annotated[
     typer.Option(
         "--out",
         metavar="FILE",
-        help="Write it here, for its owner alone: .json keeps the unit, .csv the counts; - for the pipe.",
+        help="Write it here, for its owner alone: .json keeps the unit, a table the counts; - for the pipe.",
     ),
 ]
 Part = Annotated[
@@ -47,10 +46,10 @@ Together = Annotated[
 
 
 def count(
-    events: options.TableFile,
-    domain: options.DomainFile = None,
+    events: file_options.TableFile,
+    domain: file_options.DomainFile = None,
     *,
-    people: options.People,
+    people: people_options.People,
     part: Part = None,
     together: Together = None,
     unknown: UnknownKeys,
@@ -58,6 +57,7 @@ def count(
     neighbours: options.Neighbours = "add-remove",
     spelling: table_options.Spelling,
     out: CountedOut = None,
+    form: table_options.Format = None,
     as_json: options.AsJson = False,
     dry_run: options.DryRun = False,
 ) -> None:
@@ -70,10 +70,10 @@ def count(
     --count-column or --nested reads a table that was counted elsewhere. --unknown-keys COLUMN finds, at (epsilon,
     delta), which values of a column may be named, for a column whose values nobody can list beforehand.
     """
-    out, events = options.file_of(out), spelling.of(events)
-    if out is not None:
-        if out.suffix.lower() not in (".json", ".csv", ".tsv"):
-            raise OutOfRange("a counted table is written as .json or .csv", came=out.name, where="--out")
+    out, events = table_options.output(out, form), spelling.of(events)
+    if out is not None and out.suffix.lower() != ".json":
+        table_options.check_output(out)
+    elif out is not None:
         check_absent(out)
     if unknown.column is not None:
         _check_alone(part, together, neighbours, out)
@@ -93,8 +93,7 @@ def count(
     elif as_json:
         print_json(COUNTED_FORM.document(made))
     else:
-        files.write_text(_columns(made), sys.stdout.buffer)
-        sys.stdout.flush()
+        table_options.give_table(_columns(made), form)
     screen(stderr=True).print(Text(WARNING, style="bold"))
 
 
@@ -159,7 +158,7 @@ def _columns(made: CountedTable) -> dict[str, Any]:
     return {**made.domain.group_labels(finest), "count": sums}
 
 
-def _tell(made: CountedTable, out: Path | None, people: options.People, *, as_json: bool, headline: str) -> None:
+def _tell(made: CountedTable, out: Path | None, people: people_options.People, *, as_json: bool, headline: str) -> None:
     """Say what was counted and what one person changes; no count, which a log would keep."""
     unit = made.unit
     if as_json:

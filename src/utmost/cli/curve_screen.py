@@ -8,7 +8,7 @@ from utmost.cli import options
 from utmost.cli.screen import facts, grid, narrowed, number, screen
 from utmost.design import LossCurve, even_levels_between, loss_curve
 from utmost.errors import NotALevel, OutOfRange
-from utmost.exact import Level
+from utmost.exact import Level, natural
 from utmost.release.statements import level_facts
 from utmost.spaces import Consumer, Space
 from utmost.tables.atomic import write_together
@@ -24,7 +24,7 @@ def asked_levels(text: str, unit: str | None) -> tuple[Level, ...]:
     parts = [part.strip() for part in span.split(":")]
     if len(parts) != 3:
         raise OutOfRange("a curve is asked for as FROM:TO:STEPS, such as 1/4:4:16", came=text, where="--curve")
-    return even_levels_between(parts[0], parts[1], parts[2], per=per.strip() or None, unit=unit)  # type: ignore[arg-type]
+    return even_levels_between(parts[0], parts[1], natural(parts[2], "steps"), per=per.strip() or None, unit=unit)
 
 
 def show_loss_curve(

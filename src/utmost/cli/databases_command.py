@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from utmost.cli import options
+from utmost.cli import options, people_options
 from utmost.cli.screen import busy, facts, number, screen
 from utmost.design import (
     CountQuery,
@@ -144,7 +144,7 @@ def _numbers(**values: Any) -> dict[str, Any]:
 
 def _integers(texts: list[str]) -> list[int]:
     try:
-        read = [exact(text) for text in options.names_in(texts)]
+        read = [exact(text) for text in people_options.names_in(texts)]
     except NotANumber:
         read = [exact("1/2")]
     if any(value.denominator != 1 for value in read):

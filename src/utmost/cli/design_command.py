@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from utmost.cli import options, secret_options
+from utmost.cli import file_options, options, secret_options
 from utmost.cli.curve_screen import asked_levels, check_no_level, show_loss_curve
 from utmost.cli.labelled_screen import map_of_design, show_labelled_answers
 from utmost.cli.screen import facts, grid, narrowed, number, screen
@@ -172,7 +172,7 @@ def design(
     program: Program = False,
     out: Out = None,
     plot: options.Plot = None,
-    check: options.Check = None,
+    check: file_options.Check = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Find the best private mechanism for a consumer, and prove how near the best it is.
@@ -197,7 +197,7 @@ def design(
     consumer = consumer_of(prior, loss, ptype.space, ptype.level)
     found = _optimum(ptype, consumer, theorem=theorem, program=program)
     written = designs.document(found, None if is_file(loss) else loss.strip().lower())
-    path = options.file_of(out)
+    path = file_options.file_of(out)
     _write(found, written, path, plot)
     report = design_report(found, spelled.replace(":", " ", 1), prior, loss)
     named = labelled_answers(found)

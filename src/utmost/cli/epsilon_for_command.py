@@ -13,7 +13,7 @@ from utmost.errors import OutOfRange
 from utmost.exact import exact, level
 from utmost.release import Plan, PlanarLaw, plan_release, planar_epsilon_for
 from utmost.release import epsilon_for as least_epsilon
-from utmost.release.places import places_theorem
+from utmost.release.places_statements import places_theorem
 from utmost.release.statements import assumed_line, level_facts, promise_line
 
 

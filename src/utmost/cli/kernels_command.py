@@ -9,7 +9,7 @@ import numpy as np
 import typer
 from rich.text import Text
 
-from utmost.cli import options, secret_options
+from utmost.cli import file_options, options, secret_options
 from utmost.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search
 from utmost.cli.screen import busy, facts, grid, percent, screen, share_done, tallied
 from utmost.cli.vertices_command import draw_type
@@ -125,7 +125,7 @@ def kernels(
     _check_one({"--count": count, "--by-size": by_size, "--orbits": orbits, "--estimate": estimate is not None})
     if plot is not None:
         draw_type(spelled, ptype, plot)
-    if resume is not None and out is not None and options.file_of(out) is None:
+    if resume is not None and out is not None and file_options.file_of(out) is None:
         raise OutOfRange("with --resume the list must be a file", came="the pipe", where="--out")
     listed = not (count or by_size or orbits or estimate)
     answer = options.Answer(None if resume or listed else out, as_json)
@@ -166,7 +166,7 @@ def _rows(ptype: PrivacyType) -> Iterator[list[str]]:
 
 def _write(ptype: PrivacyType, out: Path) -> None:
     names = kernel_header(ptype)
-    if options.file_of(out) is None:
+    if file_options.file_of(out) is None:
         return files.write_rows(names, _rows(ptype), sys.stdout.buffer, Path("stdout.csv"))
     write_together({out: lambda file: files.write_rows(names, _rows(ptype), file, out)})
 

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from utmost.channels import Channel
-from utmost.cli import options
+from utmost.cli import file_options, options
 from utmost.cli.measure_options import AskedMeasure
 from utmost.cli.screen import facts, grid, number, screen
 from utmost.documents import channel_files
@@ -127,10 +127,10 @@ def value_text(value: dict[str, Any] | None) -> str:
 
 
 Channels = Annotated[
-    list[options.File],
+    list[file_options.File],
     typer.Argument(
         metavar="CHANNEL...",
-        parser=options.readable,
+        parser=file_options.readable,
         help="Matrices as .csv or .json: rows are secrets; - for the pipe.",
     ),
 ]

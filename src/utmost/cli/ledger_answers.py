@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
-from utmost.cli import options, table_options
+from utmost.cli import file_options, options, table_options
 from utmost.cli.ledger_place import Place
 from utmost.cli.screen import busy, counted, facts, number, percent, promised, screen, watched
 from utmost.cli.workload_screens import check_document, give_workload, with_confidence
@@ -18,13 +18,10 @@ from utmost.documents.statement_files import Signer, sidecar_path, signer_of
 from utmost.errors import OutOfRange
 from utmost.exact import Level
 from utmost.ledger import Budget, Event, KeptMechanism, Ledger, Published, Status, Verification
-from utmost.ledger.requests import error_bars
-from utmost.ledger.verification import response_plan
+from utmost.ledger.answer_statements import answer_publication
 from utmost.noise.law import read_confidence
 from utmost.release import WorkloadRelease, rehearse_places, rehearse_table
-from utmost.release.adapters import adapter_of
-from utmost.release.places import places_statement
-from utmost.release.statements import cells_digest, level_facts, level_text, promise_line, stated_level, statement
+from utmost.release.statements import cells_digest, level_facts, level_text, promise_line, stated_level
 from utmost.release.workload_release import checked_workload
 from utmost.tables import files
 from utmost.tables.engines import is_engine_frame
@@ -98,33 +95,6 @@ def event_report(event: Event) -> dict[str, Any]:
     return {"number": event.number, "time": event.time, "kind": event.kind, "facts": plain(event.facts)}
 
 
-def response_report(
-    ledger: Ledger, release: Published, at: Level, confidence: str, public: list[str], digest: Mapping[str, str]
-) -> dict[str, Any]:
-    """The statement of a response, as of any release, and what all responses of its release cost together."""
-    said = _statement_of(release, at, confidence, public, digest)
-    together = ledger.spent(release.name)
-    return {
-        **said,
-        "name": release.name,
-        "data_version": release.version,
-        "levels": [level_text(level) for level in release.levels],
-        "together": None if together is None else level_facts(together),
-    }
-
-
-def _statement_of(
-    release: Published, at: Level, confidence: str, public: list[str], digest: Mapping[str, str]
-) -> dict[str, Any]:
-    points, columns, about = release.promise.points, release.columns, {"rows_from": release.rows_from}
-    if points is not None:
-        law = points.law(at)
-        return places_statement(law, read_confidence(confidence), columns, public, release.rows, digest=digest, **about)
-    return statement(
-        response_plan(release.promise, at, confidence), columns, public, release.rows, digest=digest, **about
-    )
-
-
 def plain(value: Any) -> Any:
     """Mappings and sequences of plain values; whatever else as text.
 
@@ -157,7 +127,7 @@ class Question:
     alpha: options.Alpha = None
     version: options.DataVersion = None
     confidence: options.Confidence = "0.95"
-    out: options.TableOut = None
+    out: file_options.TableOut = None
     sign: options.Sign = None
     as_json: options.AsJson = False
     form: table_options.Format = None
@@ -214,17 +184,13 @@ class Question:
         """
         out, at = table_options.output(self.out, self.form), self.at
         if isinstance(table, WorkloadRelease):
-            made = with_confidence(table, read_confidence(self.confidence))
+            sums = with_confidence(table, read_confidence(self.confidence))
             more = self._together(ledger)
-            return give_workload(made, out, signer, as_json=self.as_json, more=more, headline="Answered.")
+            return give_workload(sums, out, signer, as_json=self.as_json, more=more, headline="Answered.")
         versions = [one for one in ledger.releases if one.name == self.name]
         release = next(one for one in reversed(versions) if self.version in (None, one.version))
-        table = self._with_bars(table, release)
-        public = [name for name in files.head(table, 0)[0] if name in release.public]
-
-        def report(digest: dict[str, str]) -> dict[str, Any]:
-            return response_report(ledger, release, at, self.confidence, public, digest)
-
+        made = answer_publication(table, release, at, read_confidence(self.confidence), ledger.spent(release.name))
+        table, report = made.table, made.said
         if out is None:
             said = report(cells_digest(table))
         elif again and out.is_file():
@@ -236,15 +202,6 @@ class Question:
         if out is None:
             table_options.give_table(table, self.form)
         _show_answer(said, out)
-
-    def _with_bars(self, table: Any, release: Published) -> Any:
-        """The table with its error bars at the confidence that was asked for; a frame of an engine as it is."""
-        if is_engine_frame(table):
-            return table
-        adapter, sure = adapter_of(table), read_confidence(self.confidence)
-        known = {name for name in adapter.names(table) if name not in (*release.columns, *release.public)}
-        bars, _ = error_bars(release.promise, self.at, release.columns, release.rows, release.public, sure)
-        return adapter.with_columns(table, {name: bar for name, bar in bars.items() if name in known}, {})
 
     def _together(self, ledger: Ledger) -> dict[str, str]:
         """At which levels the release was answered, and what all answers cost together."""
@@ -277,8 +234,10 @@ def publish_in_ledger(
     asked.check_kind(planned=promise.get("strategy") is not None)
     signer = asked.checked(table, again=again)
     with busy(f"Checking {table.name}"):
-        brought = files.brought(table) if brought is None else brought
-    if is_engine_frame(brought) and options.file_of(asked.out) is None and not dry_run:
+        is_parquet = asked.out is not None and files.ending_of(asked.out) in files.PARQUET
+        by_item = is_parquet and promise.get("noise") == "items" and promise.get("id_column") is not None
+        brought = files.brought(table, by_item=by_item) if brought is None else brought
+    if is_engine_frame(brought) and file_options.file_of(asked.out) is None and not dry_run:
         raise OutOfRange("a table this large is released into a file", came="none", where="--out")
     if dry_run:
         return _rehearse(place, brought, promise, asked, create=create)

@@ -17,6 +17,7 @@ from utmost.gradual import Losslessness, losslessness
 from utmost.gradual import lossless as verdicts
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, optimal_noise
 from utmost.noise.costs import Cost
+from utmost.release.lattice import read_numbers
 from utmost.tables.number_files import number_rows
 
 _NEAR = 4
@@ -109,7 +110,7 @@ def _law(text: str, name: str, sensitivity: str, cost: Cost, numbers: str) -> An
         return made.half_step(at, sensitivity)
     if name != "optimal":
         raise OutOfRange("the law must be optimal, half-step, geometric (on integers) or laplace", came=name)
-    return optimal_noise(at, sensitivity, cost, numbers)  # type: ignore[arg-type]
+    return optimal_noise(at, sensitivity, cost, read_numbers(numbers))
 
 
 def _level(text: str) -> Level:

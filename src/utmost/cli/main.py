@@ -45,6 +45,7 @@ COMMANDS = {
     "epsilon-for": "Find the least epsilon, to three digits, for an error bar.",
     "read": "Turn a released count into the best answer for you.",
     "design": "Find the best private mechanism for your prior and loss.",
+    "policy": "Find the best mechanism where only some secrets are hidden from others.",
     "minimax": "Find the best private mechanism for the worst secret, without a prior.",
     "databases": "Decide whether seeing the database beats seeing the count.",
     "respond": "Draw a private answer from a saved mechanism.",

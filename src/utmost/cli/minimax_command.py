@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from utmost.cli import options, secret_options
+from utmost.cli import file_options, options, people_options, secret_options
 from utmost.cli.screen import busy, facts, grid, number, screen
 from utmost.design import MinimaxOptimum, minimax_mechanism
 from utmost.documents import channel_files
@@ -78,7 +78,7 @@ def minimax(
     with busy(f"Solving the minimax program on {spelled}"):
         found = minimax_mechanism(ptype, rule, wanted, exactly=True if exactly else None)
     report = {"space": spelled, "loss": loss, **_report(found, None if wanted is None else found.possible)}
-    file = options.file_of(out)
+    file = file_options.file_of(out)
     if file is not None:
         write_together({file: lambda opened: channel_files.write(found.channel, opened, file)})
     written = channel_files.document(found.channel)
@@ -111,7 +111,7 @@ def _possible(texts: list[str] | None, space: Space) -> list[int] | None:
         return None
     named = {str(label): k for k, label in enumerate(space.labels)}
     found: list[int] = []
-    for text in options.names_in(texts):
+    for text in people_options.names_in(texts):
         low, dots, high = text.partition("..")
         if text in named:
             found.append(named[text])

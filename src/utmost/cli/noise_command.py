@@ -10,6 +10,7 @@ from utmost.cli.screen import facts, number, percent, screen
 from utmost.documents.consumer_files import cost_of
 from utmost.documents.reports import law_report
 from utmost.noise import optimal_noise
+from utmost.release.lattice import read_numbers
 
 _HALF = 20
 
@@ -59,6 +60,6 @@ def noise(
 ) -> None:
     """Describe the least noise for one cell at a level, its error bars, and its gain over the usual noise."""
     goal = cost_of(cost)
-    law = optimal_noise(level.read(), sensitivity, goal, numbers)  # type: ignore[arg-type]
+    law = optimal_noise(level.read(), sensitivity, goal, read_numbers(numbers))
     report = law_report(law, goal)
     answer.give(report, lambda: show_noise(report))

@@ -1,111 +1,21 @@
 """Options that several commands share, written once: one by one, and in families that are read together."""
 
 import inspect
-import io
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cache
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from utmost.cli.file_options import file_of
 from utmost.errors import LittleProtection, NotALevel, OutOfRange, RowsObserved
 
 if TYPE_CHECKING:
     from utmost.exact import Level
-    from utmost.release.counted import CountedTable
-    from utmost.workloads import Domain
 
-    File = Path
-else:
-
-    class File:
-        """A file to read, as `readable` gives it: typer would make a plain path again of what is said to be one."""
-
-
-PIPE = "-"
-"""The name of the pipe: standard input where something is read, standard output where something is written."""
-
-
-class StandardInput(type(Path())):  # type: ignore[misc]
-    """Standard input as a file that can be read again: its bytes stay in memory, and are written nowhere."""
-
-    def open(
-        self, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
-    ) -> Any:
-        """What came through the pipe, from its beginning."""
-        content = io.BytesIO(_read(sys.stdin))
-        return content if "b" in mode else io.TextIOWrapper(content, encoding, errors, newline)
-
-    def with_name(self, name: str) -> Path:
-        """A file of another name, which is no pipe."""
-        return Path(name)
-
-    @property
-    def suffix(self) -> str:
-        """The ending that a file of this content would have."""
-        from utmost.tables.text_files import ending_of_content
-
-        return ending_of_content(_read(sys.stdin))
-
-
-@cache
-def _read(stream: TextIO | None) -> bytes:
-    if stream is None:
-        raise OutOfRange("standard input must be open to be read", came="none", where=PIPE)
-    from utmost.tables.text_files import unzipped
-
-    return unzipped(stream.buffer.read(), PIPE)
-
-
-def readable(text: str) -> Path:
-    """The file of this name, which must be there; ``-`` is standard input."""
-    if text == PIPE:
-        return StandardInput("standard input")
-    if not Path(text).exists() or Path(text).is_dir():
-        raise typer.BadParameter(f"{text!r} is a folder" if Path(text).is_dir() else f"{text!r} does not exist")
-    return Path(text)
-
-
-def lake(text: str) -> Path:
-    """The file of this name, or the directory; ``-`` is standard input."""
-    return Path(text) if text != PIPE and Path(text).is_dir() else readable(text)
-
-
-DomainFile = Annotated[
-    File | None,
-    typer.Option(
-        "--domain",
-        metavar="FILE",
-        parser=readable,
-        help='The declared domain as JSON: {"sex": ["men", "women"], "age": {"bins": [0, 100], "width": 10}}.',
-    ),
-]
-
-
-def file_of(out: Path | None) -> Path | None:
-    """The file to write; None where ``--out`` was left out, or is the pipe."""
-    return None if out is None or str(out) == PIPE else out
-
-
-TableFile = Annotated[
-    File,
-    typer.Argument(
-        metavar="TABLE", parser=readable, help="A file: .csv, .tsv, .jsonl, .feather or .parquet; - for the pipe."
-    ),
-]
-TableOrLake = Annotated[
-    File,
-    typer.Argument(
-        metavar="TABLE",
-        parser=lake,
-        help="A .csv, .tsv, .jsonl, .feather or .parquet file, or a folder of .parquet files; - for the pipe.",
-    ),
-]
 Epsilon = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="The privacy level: 1, 0.5 or 1/2. This or --alpha; no default.")
 ]
@@ -153,25 +63,9 @@ Loss = Annotated[
 SpaceSpec = Annotated[
     str | None, typer.Option("--space", metavar="SPEC", help="The secrets as text, such as grid:4x4 or cycle:7.")
 ]
-TableOut = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        metavar="FILE",
-        help="Write the table here, and its statement to FILE.json; - or left out: to standard output.",
-    ),
-]
 Plot = Annotated[
     Path | None,
     typer.Option("--plot", metavar="FILE", help="Draw into this .svg, .png or .pdf, too (needs utmost[plot])."),
-]
-Check = Annotated[
-    File | None,
-    typer.Option("--check", metavar="FILE", parser=readable, help="Check the proof that --out wrote, nothing else."),
-]
-StatementFile = Annotated[
-    File | None,
-    typer.Option("--statement", metavar="FILE", parser=readable, help="The statement; by default the one beside it."),
 ]
 Sign = Annotated[
     Path | None,
@@ -269,143 +163,6 @@ class Plane:
         str | None,
         typer.Option(metavar="NUMBER", help="With --planar: the distance that the level is for; 1 if left out."),
     ] = None
-
-
-@dataclass(frozen=True, slots=True)
-class People:
-    """How events are counted: whose they are, by what, and how much one person may change."""
-
-    person: Annotated[
-        str | None, typer.Option("--person", metavar="COLUMN", help="Count events: the column that says whose each is.")
-    ] = None
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--by", metavar="NAMES", help="The axes of the domain to count by, in this order; all if left out."
-        ),
-    ] = None
-    at_most: Annotated[
-        int | None, typer.Option("--at-most", metavar="K", help="How many atoms one person may change.")
-    ] = None
-    per_atom: Annotated[
-        str,
-        typer.Option("--per-atom", metavar="S", help="The most by which one may change an atom; or LOW,HIGH for sums."),
-    ] = "1"
-    values: Annotated[
-        str | None, typer.Option("--values", metavar="COLUMN", help="Integers to be summed; else events are counted.")
-    ] = None
-    count_key: Annotated[
-        Path | None,
-        typer.Option(
-            "--count-key",
-            metavar="FILE",
-            exists=True,
-            dir_okay=False,
-            help="A file of bytes; with the same one the same atoms of each person are kept.",
-        ),
-    ] = None
-
-    counts: Annotated[
-        str | None,
-        typer.Option(
-            "--count-column", metavar="COLUMN", help="Instead of --person: a row for each atom, counted here."
-        ),
-    ] = None
-    nested: Annotated[
-        str | None,
-        typer.Option(
-            "--nested",
-            metavar="AXIS=NAMES",
-            help="Or columns that count an axis, each with all before it: outcome=admitted,applicants.",
-        ),
-    ] = None
-
-    @property
-    def are_given(self) -> bool:
-        """Whether events are to be counted, or a table of atoms is to be read."""
-        return not (self.person is None and self.counts is None and self.nested is None)
-
-    def counted(
-        self, events: Path, domain: "Domain", neighbours: str, part: str | None = None, together: str | None = None
-    ) -> Any:
-        """The table of the events in a file, counted over a domain, with a bar on a terminal; by label for parts.
-
-        Args:
-            together: an axis of two values along which a person's atoms are kept by rows, see `count_table`.
-
-        Raises:
-            OutOfRange: where it is not said who the persons are, or how much one may change.
-        """
-        from utmost.cli.screen import counted
-        from utmost.tables import count_table
-
-        if self.counts is not None or self.nested is not None:
-            return replace(self._read(events, domain, neighbours), together=together)
-        for option, value in (("--person", self.person), ("--at-most", self.at_most)):
-            if value is None:
-                remedy = "Name the column of persons, and how many atoms one of them may change."
-                raise OutOfRange(
-                    "people are counted by --person, --at-most and --domain", came="no " + option, remedy=remedy
-                )
-        with counted(f"Counting {events.name}") as progress:
-            return count_table(
-                events,
-                person=str(self.person),
-                domain=domain,
-                by=None if self.by is None else names_in(self.by),
-                together=together,
-                at_most=int(self.at_most or 0),
-                per_atom=self.bounds,
-                values=self.values,
-                part=part,
-                key=self.key,
-                neighbours=neighbours,
-                progress=progress,
-            )
-
-    @property
-    def bounds(self) -> Any:
-        """The most by which one person may change an atom, or both ends."""
-        ends = self.per_atom.split(",")
-        return ends if len(ends) > 1 else self.per_atom
-
-    @property
-    def key(self) -> bytes | None:
-        """The bytes of the key of the count."""
-        return None if self.count_key is None else self.count_key.read_bytes()
-
-    def _read(self, table: Path, domain: "Domain", neighbours: str) -> "CountedTable":
-        """A table that was counted elsewhere, with the unit that is said."""
-        from utmost.privacy import Unit
-        from utmost.tables import atoms_table, files
-
-        if self.counts is not None and self.nested is not None:
-            raise OutOfRange("one of --count-column and --nested says which columns count", came="both")
-        if self.at_most is None:
-            remedy = "Say how many atoms one person changes: of a table that is counted already it cannot be proved."
-            raise OutOfRange("a table of atoms needs its unit", came="no --at-most", remedy=remedy)
-        if self != People(at_most=self.at_most, per_atom=self.per_atom, counts=self.counts, nested=self.nested):
-            raise OutOfRange(
-                "--person, --by, --values and --count-key are for events", came="--count-column or --nested"
-            )
-        nested = None
-        if self.nested is not None:
-            axis, equals, columns = self.nested.partition("=")
-            if not equals:
-                remedy = "Say outcome=admitted,applicants."
-                raise OutOfRange("nested columns must be said as AXIS=NAMES", came=repr(self.nested), remedy=remedy)
-            nested = {axis.strip(): names_in([columns])}
-        unit = Unit(self.per_atom, min(self.at_most, domain.size), neighbours)
-        return atoms_table(files.read(table), domain, unit=unit, counts=self.counts, nested=nested)
-
-
-def names_in(texts: list[str]) -> list[str]:
-    """Names that were given one by one, or several with commas between them.
-
-    >>> names_in(["region, age", "sex"])
-    ['region', 'age', 'sex']
-    """
-    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
 
 
 @dataclass(frozen=True, slots=True)

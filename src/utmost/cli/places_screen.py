@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import options, people_options
 from utmost.cli.screen import busy, number, percent, promised, screen, watched
 from utmost.cli.screen import grid as grid_of_texts
 from utmost.cli.table_options import give_table
@@ -14,7 +14,7 @@ from utmost.documents.reports import print_json
 from utmost.documents.statement_files import check_free, publish, sidecar_path, signer_of
 from utmost.errors import OutOfRange
 from utmost.release import PlacesRelease, rehearse_places, release_places
-from utmost.release.places import places_line, radius_name
+from utmost.release.places_statements import places_line, radius_name
 from utmost.tables import files
 
 _SHOWN = 12
@@ -60,7 +60,7 @@ def columns_of_points(columns: list[str] | None, plane: options.Plane) -> list[s
         raise OutOfRange(
             "a point needs the columns of its coordinates", came="no --columns", remedy="--columns x,y, say."
         )
-    return options.names_in(columns)
+    return people_options.names_in(columns)
 
 
 def _show(made: PlacesRelease, out: Path | None, form: str | None) -> None:

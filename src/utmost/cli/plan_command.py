@@ -8,7 +8,7 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import file_options, options
 from utmost.cli.screen import busy, facts, grid, number, percent, screen
 from utmost.cli.workload_screens import promised_bars
 from utmost.documents.codec import read_json
@@ -27,9 +27,9 @@ from utmost.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.workloads.turned_bounds import joint_times
 
 Source = Annotated[
-    options.File,
+    file_options.File,
     typer.Argument(
-        metavar="COUNTED", parser=options.readable, help="What utmost count wrote, or the .json file of a domain."
+        metavar="COUNTED", parser=file_options.readable, help="What utmost count wrote, or the .json file of a domain."
     ),
 ]
 Want = Annotated[

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from utmost.cli import options
+from utmost.cli import people_options
 from utmost.documents.counted_files import COUNTED_FORM, read_domain
 from utmost.documents.plan_files import PLAN_FORM
 from utmost.errors import OutOfRange
@@ -21,7 +21,7 @@ def read_plan(plan: Path) -> Strategy:
 
 
 def planned_table(
-    table: Path, people: options.People, domain: Path | None, neighbours: str, strategy: Strategy
+    table: Path, people: people_options.People, domain: Path | None, neighbours: str, strategy: Strategy
 ) -> CountedTable:
     """The counted table of a file: read, or counted over the plan's domain and by its unit where none is said.
 

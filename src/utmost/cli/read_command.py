@@ -1,6 +1,5 @@
 """`utmost read`: the answer, and what was believed before and after the response."""
 
-import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -9,8 +8,8 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from utmost.cli import options
-from utmost.cli.reading_cells import Cells, read_cells
+from utmost.cli import file_options, options, table_options
+from utmost.cli.reading_cells import Cells, CellsAsked, read_cells
 from utmost.cli.screen import facts, number, percent, screen
 from utmost.design import Reading
 from utmost.design import read as reading_of
@@ -62,9 +61,9 @@ def show_reading(report: dict[str, Any]) -> None:
 
 Response = Annotated[str | None, typer.Option(metavar="INTEGER", help="One response, from any integer.")]
 Responses = Annotated[
-    options.File | None,
+    file_options.File | None,
     typer.Argument(
-        metavar="FILE", parser=options.readable, help="A released table, or a release by a plan; - for the pipe."
+        metavar="FILE", parser=file_options.readable, help="A released table, or a release by a plan; - for the pipe."
     ),
 ]
 Prior = Annotated[
@@ -99,11 +98,13 @@ def read(
     column: Column = None,
     n: Largest = None,
     level: options.AskedLevel,
-    statement: options.StatementFile = None,
+    statement: file_options.StatementFile = None,
     confidence: options.Confidence = "0.95",
     clamped: Clamped = False,
     plot: options.Plot = None,
+    spelling: table_options.Spelling,
     out: Out = None,
+    form: table_options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Read a release: cells, and what is computed of them, with error bars; or the best answer for a prior and a loss.
@@ -120,9 +121,10 @@ def read(
         if clamped or level.is_given or loss != "absolute":
             came = "--clamped" if clamped else "a level" if level.is_given else "--loss"
             raise OutOfRange("a count is read for a loss, a level or a range with --n or --prior", came=came)
-        return read_cells(table, statement, cells, column, confidence, plot, out, as_json=as_json)
+        asked = CellsAsked(cells, column, confidence, plot, table_options.output(out, form), spelling, form)
+        return read_cells(table, statement, asked, to_pipe=out is not None, as_json=as_json)
     cells.check_unused()
-    _check_request(response, table, column, plot, out)
+    _check_request(response, table, column, plot, table_options.output(out, form))
     answer = options.Answer(None if table is not None else out, as_json)
     prior = prior or "uniform"
     noise = _noise(level, statement, table, column)
@@ -131,9 +133,8 @@ def read(
     reader = _Reader(prior, loss, noise, confidence)
     if table is not None:
         assert column is not None, "checked"
-        return _give(
-            reader, table, column, _largest(n, prior), clamped=clamped, out=options.file_of(out), as_json=as_json
-        )
+        source, file = spelling.of(table), table_options.output(out, form)
+        return _give(reader, source, column, _largest(n, prior), clamped=clamped, out=file, form=form, as_json=as_json)
     consumer = reader.consumer(natural(_largest(n, prior), "n"))
     z = exact_integer(response, "response")
     if clamped and not 0 <= z < consumer.secrets:
@@ -170,8 +171,8 @@ def _check_request(
         canvas.check_format(plot)
         if table is not None:
             raise OutOfRange("--plot draws one --response", came="a table")
-    if table is not None and (path := options.file_of(out)) is not None:
-        files.check_same_kind(table, path)
+    if table is not None:
+        table_options.check_output(out, table)
 
 
 def _noise(
@@ -219,7 +220,15 @@ def _show(
 
 
 def _give(
-    reader: _Reader, source: Path, column: str, n: int | str, *, clamped: bool, out: Path | None, as_json: bool
+    reader: _Reader,
+    source: Path,
+    column: str,
+    n: int | str,
+    *,
+    clamped: bool,
+    out: Path | None,
+    form: str | None,
+    as_json: bool,
 ) -> None:
     """Read a whole file, and write it with its answers."""
     consumer = cache(reader.consumer)
@@ -238,5 +247,4 @@ def _give(
     elif as_json:
         print_json(files.columns(table))
     else:
-        files.write_text(table, sys.stdout.buffer)
-        sys.stdout.flush()
+        table_options.give_table(table, form)

@@ -12,7 +12,7 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import table_options
 from utmost.cli.screen import facts, grid, percent, screen
 from utmost.documents.released_table import ReleasedTable
 from utmost.documents.reports import print_json
@@ -94,22 +94,46 @@ class Cells:
             raise OutOfRange("one question is asked at a time", came=" and ".join(given))
 
 
-def read_cells(
-    file: Path,
-    statement: Path | None,
-    asked: Cells,
-    column: str | None,
-    confidence: str,
-    plot: Path | None,
-    out: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Read a release by itself, and print or write what it says."""
+@dataclass(frozen=True, slots=True)
+class CellsAsked:
+    """What is asked of the cells of a release, and how the answer is given.
+
+    Attributes:
+        cells: the question.
+        column: which column of several is read.
+        confidence: of the error bars.
+        plot: the file of a picture.
+        out: the file of a table with its error bars.
+        spelling: how the text of the released table is spelled.
+        form: the format in which a table goes to standard output.
+    """
+
+    cells: Cells
+    column: str | None
+    confidence: str
+    plot: Path | None
+    out: Path | None
+    spelling: table_options.Spelling
+    form: str | None = None
+
+
+def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_pipe: bool, as_json: bool) -> None:
+    """Read a release by itself, and print or write what it says.
+
+    Args:
+        to_pipe: whether what is written goes to standard output, where no file is named.
+    """
+    asked, column, plot, path, spelling = (
+        all_asked.cells,
+        all_asked.column,
+        all_asked.plot,
+        all_asked.out,
+        all_asked.spelling,
+    )
     asked.check_one_question()
     if plot is not None:
         canvas.check_format(plot)
-    sure, path = read_confidence(confidence), options.file_of(out)
+    sure = read_confidence(all_asked.confidence)
     release: ReleasedTable | WorkloadRelease
     if is_workload(file):
         from utmost.documents import codec
@@ -117,7 +141,7 @@ def read_cells(
         release = check_workload(codec.read_json(file, "a release must"))
         reader: _Table | _Plan = _Plan(release, sure)
     else:
-        release = ReleasedTable.read(file, statement)
+        release = ReleasedTable.read(file, statement, separator=spelling.separator, encoding=spelling.encoding)
         reader = _Table(release, sure, column)
     report = reader.sum(asked) if asked.ask_a_sum else reader.whole(asked)
     report["levels"] = (
@@ -131,10 +155,12 @@ def read_cells(
             raise OutOfRange(
                 "a table with its bars is written of a released table alone", came=path.name, where="--out"
             )
-        files.check_same_kind(file, path)
+        table_options.check_output(path, file)
         made = release.with_bars(sure)
         write_together({path: lambda target: files.write(made, target, path)})
-    if as_json or (out is not None and path is None):
+    if to_pipe and path is None and all_asked.form is not None and isinstance(release, ReleasedTable):
+        return table_options.give_table(release.with_bars(sure), all_asked.form)
+    if as_json or (to_pipe and path is None):
         return print_json(report)
     _show(report, path)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import file_options, options
 from utmost.cli.screen import facts, grid, number, screen
 from utmost.documents import channel_files
 from utmost.errors import Infeasible, NotAChannel, OutOfRange
@@ -117,10 +117,12 @@ def _cell(entry: Any) -> str:
 
 
 First = Annotated[
-    options.File,
-    typer.Argument(metavar="A.csv", parser=options.readable, help="A channel, .csv or .json; - for the pipe."),
+    file_options.File,
+    typer.Argument(metavar="A.csv", parser=file_options.readable, help="A channel, .csv or .json; - for the pipe."),
 ]
-Second = Annotated[options.File, typer.Argument(metavar="B.csv", parser=options.readable, help="Another one.")]
+Second = Annotated[
+    file_options.File, typer.Argument(metavar="B.csv", parser=file_options.readable, help="Another one.")
+]
 Order = Annotated[str, typer.Option(metavar="NAME", help="refinement, max-case or privacy.")]
 Out = Annotated[
     Path | None,
@@ -143,7 +145,7 @@ def refine(
         came = f"{channels[0].shape[0]} in {first} and {channels[1].shape[0]} in {second}"
         raise NotAChannel("both channels must have as many secrets", came=came)
     found = {"first": str(first), "second": str(second), **channel_files.comparison(*channels, order)}
-    path = options.file_of(out)
+    path = file_options.file_of(out)
     alone = path is not None and path.suffix.lower() != ".json"
     if path is not None and alone:
         _write_remap(found, path)

@@ -1,6 +1,6 @@
 """`utmost relax`: another response of a release in a ledger, at a larger level, from the table that was published."""
 
-from utmost.cli import options, table_options
+from utmost.cli import file_options, options, table_options
 from utmost.cli.ledger_answers import Question, show_spending
 from utmost.cli.ledger_place import Place
 from utmost.cli.screen import busy, counted
@@ -8,7 +8,7 @@ from utmost.documents.counted_files import measured_table, read_table
 
 
 def relax(
-    table: options.TableFile,
+    table: file_options.TableFile,
     *,
     ledger: Place,
     asked: Question,

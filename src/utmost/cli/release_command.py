@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from utmost.cli import options, release_ways, table_options
+from utmost.cli import file_options, options, people_options, release_ways, table_options
 
 Columns = Annotated[
     list[str] | None,
@@ -94,9 +94,12 @@ Create = Annotated[
     bool, typer.Option("--create", help="With --ledger: make the ledger where there is none, with its key and witness.")
 ]
 PlanFile = Annotated[
-    options.File | None,
+    file_options.File | None,
     typer.Option(
-        "--plan", metavar="FILE", parser=options.readable, help="Measure what this plan says; utmost plan writes one."
+        "--plan",
+        metavar="FILE",
+        parser=file_options.readable,
+        help="Measure what this plan says; utmost plan writes one.",
     ),
 ]
 Tables = Annotated[
@@ -106,13 +109,13 @@ Tables = Annotated[
 
 
 def release(
-    table: options.TableOrLake,
+    table: file_options.TableOrLake,
     columns: Columns = None,
     sensitivity: Sensitivity = None,
     cells: Cells = None,
     *,
     together: Together = False,
-    people: options.People,
+    people: people_options.People,
     plan: PlanFile = None,
     tables: Tables = None,
     plane: options.Plane,
@@ -122,7 +125,7 @@ def release(
     level: options.AskedLevel,
     cost: options.Cost = "absolute",
     numbers: options.Numbers = "integers",
-    domain: options.DomainFile = None,
+    domain: file_options.DomainFile = None,
     neighbours: options.Neighbours = "add-remove",
     relaxable: options.Relaxable = False,
     confidence: options.Confidence = "0.95",
@@ -141,7 +144,7 @@ def release(
     key_file: options.KeyFile = None,
     witness: options.WitnessFile = None,
     spelling: table_options.Spelling,
-    out: options.TableOut = None,
+    out: file_options.TableOut = None,
     form: table_options.Format = None,
     as_json: options.AsJson = False,
     dry_run: options.DryRun = False,
@@ -167,9 +170,9 @@ def release(
     asked.out, asked.level = table_options.output(out, form), level.read()
     asked.table = spelling.of(table)
     asked.columns, asked.public, asked.drop = (
-        None if columns is None else options.names_in(columns),
-        options.names_in(public or []),
-        options.names_in(drop or []),
+        None if columns is None else people_options.names_in(columns),
+        people_options.names_in(public or []),
+        people_options.names_in(drop or []),
     )
     with options.protected(yes):
         release_ways.way_of(asked)(asked)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from utmost.cli import options
+from utmost.cli import options, people_options
 from utmost.cli.release_screen import give
 from utmost.cli.screen import busy
 from utmost.documents.consumer_files import cost_of
@@ -53,7 +53,7 @@ def check_unused(asked: Asked, why: str, *names: str) -> None:
         OutOfRange: naming the first that is, and why it must not.
     """
     for name in names:
-        unsaid = options.People() if name == "people" else _DEFAULTS.get(name)
+        unsaid = people_options.People() if name == "people" else _DEFAULTS.get(name)
         if getattr(asked, name) not in (None, False, unsaid):
             spelled = {"id_column": "id", "people": "person", "form": "format"}.get(name, name)
             raise OutOfRange(f"--{spelled.replace('_', '-')} {why}")
@@ -186,7 +186,7 @@ def _check_key(asked: Asked) -> None:
         raise OutOfRange("what a ledger keeps is counted alike each time", came="no --count-key", remedy=remedy)
 
 
-def _counted(table: Path, people: options.People, domain: Path | None, neighbours: str) -> Any:
+def _counted(table: Path, people: people_options.People, domain: Path | None, neighbours: str) -> Any:
     """The counted table where the file holds events, or one that `utmost count` wrote; else None."""
     if people.are_given:
         from utmost.cli.count_command import DOMAIN_REMEDY
@@ -197,7 +197,7 @@ def _counted(table: Path, people: options.People, domain: Path | None, neighbour
                 "events are counted over a declared domain", came="no file", where="--domain", remedy=DOMAIN_REMEDY
             )
         return people.counted(table, read_domain(domain), neighbours)
-    if people != options.People():
+    if people != people_options.People():
         raise OutOfRange(
             "--by, --at-most, --per-atom, --values and --count-key need --person, --count-column or --nested"
         )

@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import file_options, options
 from utmost.cli.screen import busy, screen
 from utmost.errors import OutOfRange
 from utmost.papers.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison
@@ -78,7 +78,7 @@ class Report(options.Answer):
     @property
     def folder(self) -> Path | None:
         """The folder of the report, if any."""
-        path = options.file_of(self.out)
+        path = file_options.file_of(self.out)
         return path if path is not None and path.suffix.lower() != ".json" else None
 
 

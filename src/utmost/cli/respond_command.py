@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 from rich.padding import Padding
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import file_options, options, table_options
 from utmost.cli.answers_in_ledger import AnswersLedger, KeptAnswers
 from utmost.cli.screen import facts, screen
 from utmost.documents.answers import Asked, SavedMechanism, answered_table, saved_mechanism
@@ -17,13 +18,12 @@ from utmost.documents.reports import print_json
 from utmost.documents.space_names import space_named
 from utmost.documents.statement_files import check_free, publish, sidecar_path
 from utmost.errors import OutOfRange
-from utmost.tables import files
 
 Mechanism = Annotated[
-    options.File,
+    file_options.File,
     typer.Argument(
         metavar="DESIGN",
-        parser=options.readable,
+        parser=file_options.readable,
         help="A design of utmost design --out, or a channel as .csv or .json.",
     ),
 ]
@@ -32,9 +32,12 @@ Secret = Annotated[
     typer.Option(metavar="NAME", help="The secret, by name or by number; - reads it from standard input."),
 ]
 Table = Annotated[
-    options.File | None,
+    file_options.File | None,
     typer.Option(
-        "--file", metavar="TABLE", parser=options.readable, help="A .csv or .tsv file, a row for each person."
+        "--file",
+        metavar="TABLE",
+        parser=file_options.readable,
+        help="A table with a row for each person; - for the pipe.",
     ),
 ]
 Column = Annotated[str | None, typer.Option(metavar="NAME", help="With --file: the column of the secrets.")]
@@ -52,9 +55,9 @@ Person = Annotated[
     ),
 ]
 Kept = Annotated[
-    options.File | None,
+    file_options.File | None,
     typer.Option(
-        "--kept", metavar="TABLE", parser=options.readable, help="With --id: earlier answers, which are repeated."
+        "--kept", metavar="TABLE", parser=file_options.readable, help="With --id: earlier answers, which are repeated."
     ),
 ]
 
@@ -71,7 +74,9 @@ def respond(
     kept: Kept = None,
     ledger: AnswersLedger,
     space: options.SpaceSpec = None,
-    out: options.TableOut = None,
+    spelling: table_options.Spelling,
+    out: file_options.TableOut = None,
+    form: table_options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Draw an answer for a secret, or for each row of a table, from a mechanism in a file.
@@ -94,10 +99,8 @@ def respond(
         return _answer(saved, str(given), as_json=as_json)
     if column is None:
         raise OutOfRange("a table needs the column of its secrets", came="none", where="--column")
-    if table.suffix.lower() not in files.TEXT:
-        raise OutOfRange("a table must end in .csv or .tsv", came=table.suffix, where="--file")
     asked = Asked(column, _names(public), _names(drop), id_column, kept)
-    _answers(saved, table, asked, options.file_of(out), book, as_json=as_json)
+    _answers(saved, spelling.of(table), asked, table_options.output(out, form), book, form=form, as_json=as_json)
 
 
 def _check_ways(secret: str | None, table: Path | None, person: str | None, ledger: AnswersLedger) -> None:
@@ -112,7 +115,7 @@ def _check_ways(secret: str | None, table: Path | None, person: str | None, ledg
 
 def _typed(text: str) -> str:
     """A secret or a person; other users of the machine, and the shell's history, do not see standard input."""
-    return sys.stdin.readline().strip() if text == options.PIPE else text
+    return sys.stdin.readline().strip() if text == file_options.PIPE else text
 
 
 def _names(columns: list[str] | None) -> list[str]:
@@ -148,19 +151,24 @@ def _told(about: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _answers(
-    saved: SavedMechanism, table: Path, asked: Asked, out: Path | None, book: KeptAnswers | None, *, as_json: bool
+    saved: SavedMechanism,
+    table: Path,
+    asked: Asked,
+    out: Path | None,
+    book: KeptAnswers | None,
+    *,
+    form: str | None,
+    as_json: bool,
 ) -> None:
     check_free(table, out)
-    made, said = answered_table(saved, table, asked, None if book is None else book.answers)
+    made = answered_table(saved, table, asked, None if book is None else book.answers)
     about = {} if book is None else book.facts()
-    said |= about
-    if out is not None:
-        said = publish(made, lambda digest: said | {"table": digest}, out)
+    made = replace(made, facts=made.facts | about)
+    said = made.facts if out is None else publish(made.table, made.said, out)
     if as_json:
-        return print_json(said if out is not None else {"statement": said, "table": made})
+        return print_json(said if out is not None else {"statement": said, "table": made.table})
     if out is None:
-        files.write_text(made, sys.stdout.buffer)
-        sys.stdout.flush()
+        table_options.give_table(made.table, form)
     written = {} if out is None else {"written": f"{out} and {sidecar_path(out)}"}
     done = {"answered": f"{said['rows']} rows ({said['repeated']} repeated), in the column {said['column']}"}
     kept = {} if book is None else _told(about)

@@ -1,7 +1,7 @@
 """What the screens are made of: facts in aligned rows, tables, numbers as people read them, progress."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from fractions import Fraction
 from time import monotonic
 from typing import Any, TypeVar
@@ -21,6 +21,8 @@ from rich.progress import (
 )
 from rich.table import Table
 from rich.text import Text
+
+from utmost.exact.compilation import compilation_told
 
 
 def screen(*, stderr: bool = False) -> Console:
@@ -87,8 +89,14 @@ def busy(what: str) -> Iterator[None]:
     if not console.is_terminal:
         yield
         return
-    with console.status(escape(what)):
+    with console.status(escape(what)), _compiling_told(console):
         yield
+
+
+def _compiling_told(console: Console) -> AbstractContextManager[None]:
+    """Say once, on a terminal and in a log, that something is compiled: it is kept, and not waited for again."""
+    line = "Compiling this search, once on this machine: some ten seconds"
+    return compilation_told(lambda: console.print(Text(line, style="dim")))
 
 
 def watched(pieces: Iterable[tuple[int, bytes]], count: int) -> Iterator[tuple[int, bytes]]:
@@ -123,7 +131,7 @@ def narrowed(what: str) -> Iterator[Callable[[int, float], None]]:
     """A function to call as ``progress(rounds, gap)``: a moving line on a terminal, else a line each ten seconds."""
     console = screen(stderr=True)
     if console.is_terminal:
-        with console.status(escape(what)) as status:
+        with console.status(escape(what)) as status, _compiling_told(console):
             yield lambda rounds, gap: status.update(escape(f"{what}: round {rounds}, relative gap {gap:.1e}"))
         return
     said = [monotonic()]
@@ -133,7 +141,8 @@ def narrowed(what: str) -> Iterator[Callable[[int, float], None]]:
             said[0] = monotonic()
             console.print(Text(f"{what}: round {rounds}, relative gap {gap:.1e}"))
 
-    yield say
+    with _compiling_told(console):
+        yield say
 
 
 @contextmanager
@@ -141,10 +150,11 @@ def share_done(what: str) -> Iterator[Callable[[float], None]]:
     """A bar that is moved by telling it the share that is done, between 0 and 1."""
     console = screen(stderr=True)
     if not console.is_terminal:
-        yield lambda done: None
+        with _compiling_told(console):
+            yield lambda done: None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    with Progress(*columns, console=console, transient=True) as progress, _compiling_told(console):
         task = progress.add_task(escape(what), total=1.0)
         yield lambda done: progress.update(task, completed=done)
 
@@ -153,8 +163,9 @@ def tallied(items: Iterable[Item], what: str) -> Iterator[Item]:
     """The items as they are, with their number so far where nobody knows how many will come."""
     console = screen(stderr=True)
     if not console.is_terminal:
-        yield from items
+        with _compiling_told(console):
+            yield from items
         return
     columns = (SpinnerColumn(), TextColumn("{task.completed:,} {task.description}"))
-    with Progress(*columns, console=console, transient=True) as progress:
+    with Progress(*columns, console=console, transient=True) as progress, _compiling_told(console):
         yield from progress.track(items, total=None, description=escape(what))

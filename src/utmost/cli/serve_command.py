@@ -31,7 +31,15 @@ Demo = Annotated[bool, typer.Option("--demo/--no-demo", help="Whether a new ledg
 Proxy = Annotated[bool, typer.Option("--behind-proxy", help="Believe a proxy on this machine about who asks.")]
 Rate = Annotated[float, typer.Option(min=0.001, help="Requests a second for each token.")]
 Issuer = Annotated[str, typer.Option("--oidc-issuer", metavar="URL", help="An OpenID provider to accept, too.")]
-Audience = Annotated[str, typer.Option("--oidc-audience", metavar="NAME", help="Its name for this service.")]
+Audience = Annotated[
+    str, typer.Option("--oidc-audience", metavar="NAME", help="Its name for this service, in tokens that bearers have.")
+]
+Client = Annotated[
+    str, typer.Option("--oidc-client", metavar="NAME", help="Its name for the pages, on which people sign in by it.")
+]
+Address = Annotated[
+    str, typer.Option(metavar="URL", help="Of this service, as browsers reach it: where the provider sends back to.")
+]
 
 
 def serve(
@@ -48,6 +56,8 @@ def serve(
     rate: Rate = 20.0,
     oidc_issuer: Issuer = "",
     oidc_audience: Audience = "",
+    oidc_client: Client = "",
+    address: Address = "",
 ) -> None:
     """Serve a ledger over HTTP: an API and pages for curators, recipients and auditors, each with a token.
 
@@ -77,12 +87,14 @@ def serve(
         witness=_text(witness),
         oidc_issuer=oidc_issuer,
         oidc_audience=oidc_audience,
+        oidc_client=oidc_client,
+        address=address,
     )
     is_new = not place.is_there
     with place.opened(create=True) as opened:
         if demo and is_new:
             publish_demo(opened)
-        _greet(first_tokens(Service(opened)), f"http://{host}:{port}", approvals)
+        _greet(first_tokens(Service(opened)), address or f"http://{host}:{port}", approvals)
     os.environ.update(settings.environment())
     if key_file is not None:
         os.environ[FILE_VARIABLE] = os.fspath(key_file)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import file_options, options
 from utmost.cli.screen import screen
 from utmost.documents import codec, statement_files
 from utmost.documents.printed_statement import statement_page
@@ -20,10 +20,10 @@ from utmost.errors import OutOfRange
 from utmost.tables.atomic import Writer, check_absent, write_together
 
 Stated = Annotated[
-    options.File,
+    file_options.File,
     typer.Argument(
         metavar="FILE",
-        parser=options.readable,
+        parser=file_options.readable,
         help="A statement (.json), a released table with one beside it, or a release by a plan; - for the pipe.",
     ),
 ]
@@ -31,7 +31,8 @@ EntryOut = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="Write the registry's entry to this .yaml; - for the pipe.")
 ]
 Page = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE", help="Write one page to read or to print to this .html.")
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Write one page to read or to print to this .html; - for the pipe."),
 ]
 Title = Annotated[str, typer.Option(metavar="TEXT", help="The name of the data product.")]
 Curator = Annotated[
@@ -75,19 +76,24 @@ def statement(
     said = Deployment(
         title, tuple(curator or ()), use, region, description, published, sector, product, tuple(author or ()), source
     )
-    entry_file = options.file_of(out)
-    _check_names(entry_file, html)
+    entry_file, page_file = file_options.file_of(out), file_options.file_of(html)
+    if html is not None and page_file is None and (as_json or (out is not None and entry_file is None)):
+        raise OutOfRange("one of the two goes to standard output", came="both", where="--html")
+    _check_names(entry_file, page_file)
     stated = stated_release(_said(release))
     entry = registry_entry(stated, said)
     text = yaml_text(entry)
     writers: dict[Path, Writer] = {}
     if entry_file is not None:
         writers[entry_file] = lambda file: _put(file, text)
-    if html is not None:
-        writers[html] = lambda file: _put(file, statement_page(stated, said))
+    if page_file is not None:
+        writers[page_file] = lambda file: _put(file, statement_page(stated, said))
     if writers:
         write_together(writers)
-    if as_json:
+    if html is not None and page_file is None:
+        _put(sys.stdout.buffer, statement_page(stated, said))
+        sys.stdout.flush()
+    elif as_json:
         print_json(entry)
     elif entry_file is None and (html is None or out is not None):
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
@@ -115,12 +121,13 @@ def _check_names(entry: Path | None, page: Path | None) -> None:
 
 def _said(path: Path) -> dict[str, Any]:
     """The statement in a file, or beside it."""
-    if isinstance(path, options.StandardInput) or path.suffix.lower() == ".json":
-        if is_workload(path):
-            found: dict[str, Any] = codec.read_json(path, "a release must")
-            return found
-        return statement_files.read(path)
-    return statement_files.read(statement_files.sidecar_path(path))
+    beside = statement_files.sidecar_path(path)
+    if not isinstance(path, file_options.StandardInput) and (beside.is_file() or path.suffix.lower() != ".json"):
+        return statement_files.read(statement_files.statement_beside(path))
+    if is_workload(path):
+        found: dict[str, Any] = codec.read_json(path, "a release must")
+        return found
+    return statement_files.read(path)
 
 
 def _put(file: Any, text: str) -> None:

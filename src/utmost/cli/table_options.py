@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from utmost.cli import options
+from utmost.cli import file_options
 from utmost.errors import OutOfRange
 
 Format = Annotated[
@@ -18,6 +18,20 @@ Format = Annotated[
         help="Write csv, tsv, jsonl, feather or parquet; else what the ending of --out says, and CSV into a pipe.",
     ),
 ]
+
+
+def check_output(out: Path | None, source: Path | None = None) -> None:
+    """Check that a table can be written to this file, before it is made.
+
+    Raises:
+        Unsupported: where it is there already, and for an ending that no writer knows.
+    """
+    from utmost.tables import files
+    from utmost.tables.atomic import check_absent
+
+    if out is not None:
+        files.check_same_kind(source or Path("table.csv"), out)
+        check_absent(out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +68,7 @@ def output(out: Path | None, form: str | None) -> Path | None:
     Raises:
         OutOfRange: for a format that nobody knows.
     """
-    file = options.file_of(out)
+    file = file_options.file_of(out)
     ending = _ending(form)
     if file is None or ending is None:
         return file

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import file_options, options
 from utmost.cli.screen import facts, number, percent, screen
 from utmost.documents.workload_files import read_workload
 from utmost.errors import OutOfRange
@@ -16,9 +16,11 @@ from utmost.release import WorkloadRelease
 from utmost.workloads.sums_in_words import TOTAL, read_selection
 
 ReleaseFile = Annotated[
-    options.File,
+    file_options.File,
     typer.Argument(
-        metavar="RELEASE", parser=options.readable, help="The .json that utmost release --plan wrote; - for the pipe."
+        metavar="RELEASE",
+        parser=file_options.readable,
+        help="The .json that utmost release --plan wrote; - for the pipe.",
     ),
 ]
 Where = Annotated[
@@ -36,11 +38,11 @@ Mean = Annotated[
     typer.Option(metavar="LEVEL", help="The mean of a level whose labels are numbers; of bins their middles."),
 ]
 Sums = Annotated[
-    options.File | None,
+    file_options.File | None,
     typer.Option(
         "--sums",
         metavar="FILE",
-        parser=options.readable,
+        parser=file_options.readable,
         help="The mean of what this other release sums, by the counts of this one.",
     ),
 ]

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import file_options, options, table_options
 from utmost.cli.screen import facts, grid, number, screen
 from utmost.documents.codec import write
 from utmost.documents.reports import print_json
@@ -52,9 +52,11 @@ def show_trust(report: dict[str, Any], out: Path | None) -> None:
 
 
 Network = Annotated[
-    options.File,
+    file_options.File,
     typer.Argument(
-        metavar="NETWORK", parser=options.readable, help="A .csv file of edges: two names in each row; - for the pipe."
+        metavar="NETWORK",
+        parser=file_options.readable,
+        help="A .csv file of edges: two names in each row; - for the pipe.",
     ),
 ]
 Owner = Annotated[str, typer.Option(metavar="NAME", help="The member whose value is shared.")]
@@ -67,9 +69,12 @@ At = Annotated[
     ),
 ]
 Value = Annotated[
-    options.File | None,
+    file_options.File | None,
     typer.Option(
-        "--value", metavar="FILE", parser=options.readable, help="A file that holds the integer to share; - to pipe it."
+        "--value",
+        metavar="FILE",
+        parser=file_options.readable,
+        help="A file that holds the integer to share; - to pipe it.",
     ),
 ]
 Sensitivity = Annotated[
@@ -89,6 +94,7 @@ def trust(
     at: At = None,
     value: Value = None,
     sensitivity: Sensitivity = None,
+    spelling: table_options.Spelling,
     out: Out = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -101,10 +107,10 @@ def trust(
         raise OutOfRange("--sensitivity and --out go with a value to share", came="no --value")
     if value is not None and (sensitivity is None or out is None):
         raise OutOfRange("a value to share needs --sensitivity and --out", came="one of them", where="--value")
-    file = options.file_of(out)
+    file = file_options.file_of(out)
     if file is not None:
         check_absent(file)
-    edges = edges_file(network)
+    edges = edges_file(spelling.of(network))
     member = _member(owner, edges)
     of_distance = _levels(at, level)
     found = levels_by_distance(edges, member, of_distance)

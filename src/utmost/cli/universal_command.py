@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 
 from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.cli import options, secret_options
+from utmost.cli import file_options, options, secret_options
 from utmost.cli.screen import busy, facts, grid, screen
 from utmost.documents import channel_files, verdicts
 from utmost.documents.consumer_files import loss_of
@@ -32,7 +32,7 @@ def show_verdict(found: Stated, spelled: str, loss: str, out: Path | None) -> No
         "level": str(found.ptype.level),
         "loss": loss,
         **({} if found.regret in (None, 0) else {"least regret": f"{found.regret} for the worst prior"}),
-        "checked": "yes, in rationals, without a solver" if found.verify() else "NO",
+        "checked": "yes, exactly, without a solver" if found.verify() else "NO",
         "proof": _proof(found),
         **({"written": str(out)} if out is not None else {}),
     }
@@ -60,7 +60,7 @@ def _show_check(found: Stated, answer: options.Answer) -> None:
     """Print what a verdict that was read and checked says."""
     regret = None if found.regret is None else str(found.regret)
     report = {"verified": True, "asked": found.asked, "verdict": found.holds, "regret": regret}
-    shown = {"checked": "yes, in rationals, without a solver", "verdict": _sentence(found), "proof": _proof(found)}
+    shown = {"checked": "yes, exactly, without a solver", "verdict": _sentence(found), "proof": _proof(found)}
     answer.give(report, lambda: screen().print(facts(shown)))
 
 
@@ -109,13 +109,14 @@ def universal(
     level: options.AskedLevel,
     mechanism: Judged = None,
     out: Out = None,
-    check: options.Check = None,
+    check: file_options.Check = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Decide whether some mechanism is the best for a loss and every prior, with proof either way.
 
     If there is none: the least regret that any mechanism has, exactly, and the priors that conflict. With --mechanism:
-    whether that one is the best for every prior, or a prior and a better one. alpha must be rational.
+    whether that one is the best for every prior, or a prior and a better one. Irrational powers of alpha, as on grids
+    and for an epsilon, are exact in the file and rounded on the screen, and take about 100 times as long.
     """
     answer = options.Answer(out, as_json)
     if check is not None:

@@ -1,6 +1,7 @@
 """`utmost count --unknown-keys`: naming the values of a column that nobody can list, at (epsilon, delta)."""
 
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,18 +10,17 @@ from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import options, people_options
 from utmost.cli.screen import counted, facts, grid, number, screen
-from utmost.documents.codec import write
+from utmost.documents.codec import encoded, write
 from utmost.documents.counted_files import read_domain
 from utmost.documents.reports import print_json
 from utmost.documents.statement_files import sidecar_path
 from utmost.errors import OutOfRange
 from utmost.exact import Level
-from utmost.release import SelectedKeys, select_keys
+from utmost.release import select_keys
 from utmost.release.keys import promise_of_keys
 from utmost.release.naming import naming_law, read_delta
-from utmost.release.statements import level_text
 from utmost.tables import count_keys
 from utmost.tables.atomic import check_absent, write_together
 from utmost.workloads import Domain
@@ -63,7 +63,7 @@ class UnknownKeys:
     def name(
         self,
         events: Path,
-        people: options.People,
+        people: people_options.People,
         level: options.AskedLevel,
         domain: Path | None,
         out: Path | None,
@@ -85,7 +85,7 @@ class UnknownKeys:
             raise OutOfRange(
                 "naming keys must say whose they are and what it spends", came=f"no {missing}", remedy=remedy
             )
-        plain = options.People(people.person, at_most=people.at_most, count_key=people.count_key)
+        plain = people_options.People(people.person, at_most=people.at_most, count_key=people.count_key)
         if people != plain:
             raise OutOfRange(
                 "--by, --values, --per-atom, --count-column and --nested have no meaning with --unknown-keys"
@@ -103,7 +103,7 @@ class UnknownKeys:
         found = select_keys(counts, epsilon=at, delta=self.delta, keys=people.at_most)
         del counts  # true numbers
         made = None if not found.keys else Domain.of_facts({**axes, column: list(found.keys)})
-        report = self._report(found)
+        report = found.said(None, column)
         if made is None and out is not None:
             raise OutOfRange(
                 "a domain needs a value, and no key was named",
@@ -111,9 +111,10 @@ class UnknownKeys:
                 remedy=f"A key needs about {found.threshold} persons; what was spent is spent.",
             )
         if made is not None and out is not None:
-            declared = made.facts()
+            declared = encoded(made.facts())
+            report = found.said({"of": "file", "sha256": sha256(declared).hexdigest()}, column)
             statement = sidecar_path(out)
-            write_together({out: lambda file: write(declared, file), statement: lambda file: write(report, file)})
+            write_together({out: lambda file: _put(file, declared), statement: lambda file: write(report, file)})
         if as_json:
             return print_json(report | {"out": out and str(out)})
         if made is not None and out is None:
@@ -131,20 +132,9 @@ class UnknownKeys:
         rows = {"threshold": f"a count and its noise together exceed {law.threshold}", "later": FIXED}
         screen().print(Group(headline, Padding(Text(said["statement"]), (0, 0, 1, 0)), facts(rows)))
 
-    def _report(self, found: SelectedKeys) -> dict[str, Any]:
-        return {
-            "kind": "utmost named keys",
-            "format": 1,
-            "column": self.column,
-            "statement": found.statement,
-            "epsilon": level_text(found.level),
-            "delta": str(found.delta),
-            "keys_of_one_individual": found.per_individual,
-            "threshold": found.threshold,
-            "relaxable": False,
-            "keys": list(found.keys),
-            "noisy": list(found.noisy),
-        }
+
+def _put(file: Any, content: bytes) -> None:
+    file.write(content)
 
 
 def _show(report: dict[str, Any], out: Path | None) -> None:

@@ -8,22 +8,25 @@ from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
-from utmost.cli import options
+from utmost.cli import file_options, options, table_options
 from utmost.cli.screen import facts, screen
 from utmost.documents import statement_files
 from utmost.documents.codec import read_json
 from utmost.documents.places_check import PLACES_ON_TRUST, check_places
+from utmost.documents.stated_words import stated_release
 from utmost.documents.statement_check import ON_TRUST, check_statement, stated_plan
 from utmost.documents.together_check import check_together
-from utmost.documents.workload_files import ON_TRUST_OF_SUMS, check_workload, is_workload
+from utmost.documents.workload_files import ON_TRUST_OF_SUMS, check_workload, check_workload_table, is_workload
 from utmost.errors import BadTable, OutOfRange
 from utmost.release import together
-from utmost.release.places import PLACES_KIND
-from utmost.release.statements import guarantee
+from utmost.release.places_statements import PLACES_KIND
+from utmost.release.statements import KIND, guarantee
+from utmost.release.workload_statements import WORKLOAD_TABLE_KIND
 from utmost.tables import files
 
 Release = Annotated[
-    options.File, typer.Argument(metavar="RELEASE", parser=options.readable, help="A released table; - for the pipe.")
+    file_options.File,
+    typer.Argument(metavar="RELEASE", parser=file_options.readable, help="A released table; - for the pipe."),
 ]
 PublicKey = Annotated[
     Path | None,
@@ -36,8 +39,9 @@ PublicKey = Annotated[
 def verify(
     release: Release,
     *,
-    statement: options.StatementFile = None,
+    statement: file_options.StatementFile = None,
     public_key: PublicKey = None,
+    spelling: table_options.Spelling,
     answer: options.Answer,
 ) -> None:
     """Check a published table: the statement's figures, that the table is unchanged, and who signed it.
@@ -49,27 +53,42 @@ def verify(
     if is_workload(release):
         report = _workload_report(release, statement, public_key)
         return answer.give(report, lambda: _show_workload(report))
-    if statement is None and isinstance(release, options.StandardInput):
+    if statement is None and isinstance(release, file_options.StandardInput):
         raise OutOfRange("a table from the pipe needs its statement", came="none", where="--statement")
-    path = statement or statement_files.sidecar_path(release)
+    path = statement or statement_files.statement_beside(release)
     said = statement_files.read(path)
     kind = said["kind"]
     if kind in (together.KIND, PLACES_KIND):
         statement_files.check_unchanged(release, said)
         if kind == PLACES_KIND:
-            law = repr(check_places(said, files.read(release), digested=False).noise)
+            law = repr(check_places(said, files.read(spelling.of(release)), digested=False).noise)
         else:
-            law = check_together(said, files.read(release), digested=False).drawn
+            law = check_together(said, files.read(spelling.of(release)), digested=False).drawn
         report = _report(release, said, path, public_key, law)
+        return answer.give(report, lambda: _show(report))
+    if kind != KIND:
+        report = _other_report(release, spelling.of(release), said, path, public_key)
         return answer.give(report, lambda: _show(report))
     plan = stated_plan(said)
     if said["format"] == 1:
         raise BadTable("a statement must hold a digest of its table", came="none: format 1 had none", where=str(path))
     statement_files.check_unchanged(release, said)
-    check_statement(said, files.read(release), digested=False)
+    check_statement(said, files.read(spelling.of(release)), digested=False)
     assert said["guarantee"].startswith(guarantee(plan)), "compared"
     report = _report(release, said, path, public_key, repr(plan.law))
     return answer.give(report, lambda: _show(report))
+
+
+def _other_report(
+    release: Path, spelled: Path, said: dict[str, Any], path: Path, public_key: Path | None
+) -> dict[str, Any]:
+    """What was found of keys that were named, of answers, of a reading, and of a table of a release by a plan."""
+    stated = stated_release(said)
+    statement_files.check_unchanged(release, said)
+    if said["kind"] == WORKLOAD_TABLE_KIND:
+        check_workload_table(said, files.read(spelled))
+    drawn = stated.mechanism or "; ".join(noise.law for noise in stated.noises)
+    return _report(release, said, path, public_key, drawn) | {"on_trust": list(stated.on_trust)}
 
 
 def _report(release: Path, said: dict[str, Any], path: Path, public_key: Path | None, law: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from utmost.cli import options, secret_options
+from utmost.cli import file_options, options, secret_options
 from utmost.cli.kernel_files import height_rows, posterior_rows
 from utmost.cli.screen import busy, facts, grid, number, screen, tallied
 from utmost.documents.codec import header, write_list
@@ -151,7 +151,7 @@ def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
 def _write(ptype: PrivacyType, out: Path, *, heights: bool) -> None:
     rows = tallied(_rows(ptype, heights=heights), "vertices written")
     names = secret_names(ptype.space)
-    if options.file_of(out) is None:
+    if file_options.file_of(out) is None:
         return files.write_rows(names, rows, sys.stdout.buffer, Path("stdout.csv"))
     write_together({out: lambda file: files.write_rows(names, rows, file, out)})
 

@@ -19,7 +19,7 @@ from utmost.design.checker import Multipliers
 from utmost.design.evidence import Certificate
 from utmost.design.extreme_rays import FARTHEST, Forest, Places, generic_factors, plain_factors
 from utmost.design.nearly_private import feasible_dual, roomy_matrix
-from utmost.errors import SolverFailed
+from utmost.errors import SolverFailed, WrongKind
 from utmost.exact import Array, Floats, checked
 from utmost.privacy import PrivacyType
 from utmost.programs.many_columns import Shares, central_shares, exact_sums, one_blas_thread
@@ -73,6 +73,8 @@ def certificate_of_rays(
     >>> found.gap <= 1e-7 * found.upper, found.verify()
     (True, True)
     """
+    if progress is not None and not callable(progress):
+        raise WrongKind("progress must be a function", came=type(progress).__name__, where="certificate_of_rays")
     return searched(ptype, consumer, gap=gap, progress=progress).certificate
 
 

@@ -243,6 +243,10 @@ def _shortest(belief: Array, share: Fraction) -> tuple[int, int, Any]:
 _NAMED = {losses.absolute: costs.absolute, losses.squared: costs.squared}
 
 
+# 1.6 GB of float64, and more of Fractions.
+_MOST_ENTRIES = 10**8
+
+
 @checked
 def folded_channel(law: Law, size: int) -> Channel:
     """The channel from n + 1 counts {0, ..., n} to the classes of equivalent responses to count + noise.
@@ -264,6 +268,8 @@ def folded_channel(law: Law, size: int) -> Channel:
     period, b = _staircase(law)
     n = natural(size, "size", least=1) - 1
     z = folded_responses(law, size)
+    if len(z) * (n + 1) > _MOST_ENTRIES:
+        raise Unsupported(f"a channel may have {_MOST_ENTRIES} entries", came=len(z) * (n + 1), where="folded_channel")
     masses = _masses(law, n + period)[abs(z[None, :] - np.arange(n + 1)[:, None])]
     total = 1 / (1 - b)
     folds = np.array([total if response <= 0 or response >= n else total / total for response in z.tolist()])

@@ -13,12 +13,13 @@ parent, and -1 where it is the source. With numba this is machine code, without 
 
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.exact import Floats
+from utmost.exact.compilation import in_machine_code
 
 F = TypeVar("F", bound=Callable[..., Any])
 Places = NDArray[np.int32]
@@ -32,16 +33,12 @@ _LIGHT = 1e-2  # of the heaviest place: what a root weighs at least
 _VISIBLE = 1e-17  # flows, of sums that are about 1: nearer to zero a sign is rounding
 
 
-def in_machine_code(function: F) -> F:
+def fast(function: F) -> F:
     """The function compiled where numba is installed, else as it is."""
-    if not COMPILED:
-        return function
-    from numba import njit
-
-    return cast(F, njit(cache=True, error_model="numpy")(function))
+    return in_machine_code(function, error_model="numpy") if COMPILED else function
 
 
-@in_machine_code
+@fast
 def downwards(parent: Places, root: int, order: Places, head: Places, following: Places) -> None:
     """Write the places into ``order``, each after its parent, and the lists of children that this takes."""
     n = len(parent)
@@ -62,7 +59,7 @@ def downwards(parent: Places, root: int, order: Places, head: Places, following:
             child = following[child]
 
 
-@in_machine_code
+@fast
 def tight_along(a: Floats, q: Floats, parent: Places, kind: Kinds, order: Places, v: Floats) -> None:
     """Write the ray of a tree into ``v``: every arc tight, and <q, v> = 1."""
     v[order[0]] = 1.0
@@ -76,7 +73,7 @@ def tight_along(a: Floats, q: Floats, parent: Places, kind: Kinds, order: Places
         v[i] /= total
 
 
-@in_machine_code
+@fast
 def served(
     left: Floats, may_lack: Floats, parent: Places, kind: Kinds, order: Places, head: Places, following: Places
 ) -> bool:
@@ -107,7 +104,7 @@ def served(
     return True
 
 
-@in_machine_code
+@fast
 def is_proven(
     Y: Floats,
     q: Floats,
@@ -129,7 +126,7 @@ def is_proven(
     return served(left, lack, parent, kind, order, head, following)
 
 
-@in_machine_code
+@fast
 def proven_level(
     Y: Floats,
     q: Floats,
@@ -163,7 +160,7 @@ def proven_level(
     return good
 
 
-@in_machine_code
+@fast
 def most_negative_flow(
     Y: Floats,
     q: Floats,
@@ -204,7 +201,7 @@ def most_negative_flow(
     return cut if cut >= 0 else tiny
 
 
-@in_machine_code
+@fast
 def rooted_at(root: int, old: int, parent: Places, kind: Kinds) -> None:
     """Hang the tree from another place."""
     x, y, k = root, parent[root], kind[root]
@@ -215,7 +212,7 @@ def rooted_at(root: int, old: int, parent: Places, kind: Kinds) -> None:
         x, y, k = y, above, its_kind
 
 
-@in_machine_code
+@fast
 def mark_sides(
     cut: int,
     parent: Places,
@@ -248,10 +245,10 @@ def _raise_at_once(products: Floats, row: Floats, value: float) -> None:
 
 
 # products = max(products, value row): machine code is quicker entry by entry, and Python by NumPy.
-raise_to = in_machine_code(_raise_in_turn) if COMPILED else _raise_at_once
+raise_to = fast(_raise_in_turn) if COMPILED else _raise_at_once
 
 
-@in_machine_code
+@fast
 def first_tight(
     a: Floats,
     v: Floats,
@@ -283,7 +280,7 @@ def first_tight(
     return sink, giver
 
 
-@in_machine_code
+@fast
 def joined(cut: int, sink: int, giver: int, parent: Places, kind: Kinds) -> None:
     """Replace the arc above ``cut`` by the row (sink, giver): the part below hangs from its end of that row."""
     up = kind[cut] > 0
@@ -293,7 +290,7 @@ def joined(cut: int, sink: int, giver: int, parent: Places, kind: Kinds) -> None
     kind[top] = -1 if up else 1
 
 
-@in_machine_code
+@fast
 def price_tree(
     Y: Floats, q: Floats, a: Floats, parent: Places, kind: Kinds, root: int, v: Floats, most: int, slack: float
 ) -> tuple[float, float, int, int]:
@@ -338,7 +335,7 @@ def price_tree(
     return r, level - _SHORT * slack, pivots, root
 
 
-@in_machine_code
+@fast
 def price_trees(
     prices: Floats,
     q: Floats,
@@ -364,7 +361,7 @@ def price_trees(
     return pivots
 
 
-@in_machine_code
+@fast
 def flows_of_trees(
     prices: Floats,
     q: Floats,

@@ -11,6 +11,7 @@ import numpy as np
 from utmost.channels import Channel
 from utmost.design import Optimum
 from utmost.documents import channel_files, codec, designs
+from utmost.documents.answer_words import ANSWERS_FORMAT, ANSWERS_KIND, answers_guarantee
 from utmost.documents.space_names import secret_names, space_facts
 from utmost.documents.statement_files import sidecar_path
 from utmost.errors import BadTable, OutOfRange, PromiseBroken, Unsupported
@@ -18,22 +19,12 @@ from utmost.ledger import Ledger
 from utmost.privacy import smallest_epsilon
 from utmost.release.adapters import no_column
 from utmost.release.columns import check_distinct
+from utmost.release.saving import SavedTable
 from utmost.release.statements import level_facts
 from utmost.sampling import SystemRandomness
 from utmost.sampling.channel_draws import drawing_of
 from utmost.spaces import Space
 from utmost.tables import files
-
-KIND = "utmost answers"
-AGAIN = (
-    "Each further answer about the same person adds up: k answers cost k times epsilon. So answer once, keep the "
-    "answer, and repeat it."
-)
-
-KEPT = (
-    "The ledger keeps the answer: whoever asks about the same person under this name and version gets it again, at no "
-    "further cost. Answers under other names and versions add up."
-)
 
 Keeper = Callable[[Mapping[str, str | None]], tuple[dict[str, str], int]]
 """From persons and their secrets to their answers, and how many of them were kept before."""
@@ -105,7 +96,7 @@ class SavedMechanism:
     def statement(self, *, kept: bool = False, **about: Any) -> dict[str, Any]:
         """What the answers promise, as plain data."""
         return {
-            **codec.header(KIND, 1),
+            **codec.header(ANSWERS_KIND, ANSWERS_FORMAT),
             "guarantee": self.guarantee(kept=kept),
             **self.facts,
             "space": space_facts(self.space),
@@ -119,12 +110,7 @@ class SavedMechanism:
         Args:
             kept: whether a ledger keeps the answer.
         """
-        unit = "" if self.space.unit is None else f" in {self.space.unit}"
-        return (
-            f"Whatever anyone concludes from one answer, the chance of concluding it would have been at most "
-            f"e^(epsilon d) times larger or smaller if the secret had been any other at distance d{unit} "
-            f"(epsilon = {self.facts['epsilon']}). {KEPT if kept else AGAIN}"
-        )
+        return answers_guarantee(self.facts["epsilon"], self.space.unit, kept=kept)
 
 
 def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
@@ -226,10 +212,32 @@ class Asked:
         return f"{self.column}_answer"
 
 
-def answered_table(
-    saved: SavedMechanism, path: Path, asked: Asked, keeper: Keeper | None = None
-) -> tuple[dict[str, list[Any]], dict[str, Any]]:
-    """The table of a file with an answer in the place of each secret, and its statement without the digest.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AnsweredTable(SavedTable):
+    """A table with an answer in the place of each secret, and what was promised about it.
+
+    Attributes:
+        table: columns, without the secrets.
+        facts: the statement without the digest of the table.
+    """
+
+    _shown = ("rows",)
+
+    table: dict[str, list[Any]]
+    facts: dict[str, Any]
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.facts["rows"])
+
+    def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
+        """The statement, with the digest of the table as it is published."""
+        return self.facts | ({} if digest is None else {"table": dict(digest)})
+
+
+def answered_table(saved: SavedMechanism, path: Path, asked: Asked, keeper: Keeper | None = None) -> AnsweredTable:
+    """The table of a file with an answer in the place of each secret, and its statement.
 
     Args:
         saved: what is drawn from.
@@ -262,7 +270,7 @@ def answered_table(
     }
     about = {"public": list(asked.public), "rows": len(drawn), "repeated": repeated}
     kept = keeper is not None
-    return made, saved.statement(kept=kept, column=asked.answer, **about, of="each row, as one person")
+    return AnsweredTable(made, saved.statement(kept=kept, column=asked.answer, **about, of="each row, as one person"))
 
 
 def _drawn(saved: SavedMechanism, asked: Asked, ids: list[Any], secrets: list[str]) -> tuple[list[str], int]:
@@ -296,7 +304,7 @@ def _check_declared(asked: Asked, names: list[str]) -> None:
 def _kept_answers(saved: SavedMechanism, path: Path, person: str, answer: str) -> dict[str, str]:
     """The answers of a file that `utmost respond --out` wrote, by person; what its statement says of it must hold."""
     said = codec.read_json(sidecar_path(path), "a statement must")
-    codec.check_header(said, KIND, 1, "a statement of answers")
+    codec.check_header(said, ANSWERS_KIND, ANSWERS_FORMAT, "a statement of answers")
     with codec.fields("a statement of answers", str(path)):
         mechanism, digest = said["mechanism"]["sha256"], said["table"]["sha256"]
     if mechanism != saved.digest:

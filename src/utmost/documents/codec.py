@@ -207,7 +207,11 @@ def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = 
             object_pairs_hook=_once,
             parse_constant=_no_number,
         )
-    except (ValueError, RecursionError) as error:
+    except UnicodeDecodeError:
+        raise BadTable(f"{what} be JSON", came="bytes that are no text in UTF-8", where=str(path)) from None
+    except RecursionError:
+        raise BadTable(f"{what} be JSON", came="brackets nested too deep to read", where=str(path)) from None
+    except ValueError as error:
         raise BadTable(f"{what} be JSON", came=str(error), where=str(path)) from None
 
 

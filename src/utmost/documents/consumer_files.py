@@ -4,12 +4,11 @@ from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design import Reading
 from utmost.errors import BadTable, NotALoss, NotAPrior, OutOfRange
 from utmost.exact import Array, Level, as_array, to_floats
 from utmost.noise.costs import Cost, cost_named, tabled
@@ -20,6 +19,9 @@ from utmost.spaces.losses import loss_named
 from utmost.spaces.priors import prior_named
 from utmost.tables import csv_table
 from utmost.tables.number_files import is_number, number_in, number_rows
+
+if TYPE_CHECKING:
+    from utmost.design import Reading
 
 WEIGHTS = "weights:"
 COLUMN = "column:"
@@ -182,7 +184,7 @@ def _checked(probabilities: Array) -> Array:
 
 ADDED = ("answer", "low", "high", "expected_loss")
 
-Read = Callable[[int, int], Reading]
+Read = Callable[[int, int], "Reading"]
 """From a response and the largest count n to what it says."""
 
 Nearest = Callable[[int, int], int]

@@ -17,8 +17,8 @@ from utmost.documents.statement_check import stated_field as field
 from utmost.errors import BadTable, UtmostError
 from utmost.exact import exact, wrong_kind
 from utmost.release.adapters import adapter_of
-from utmost.release.places import PLACES_FORMAT, PLACES_KIND, places_statement, radius_name
-from utmost.release.planar import PlanarLaw
+from utmost.release.places_statements import PLACES_FORMAT, PLACES_KIND, places_statement, radius_name
+from utmost.release.planar_law import PlanarLaw
 from utmost.release.statements import cells_digest, level_of_text
 from utmost.release.table import rows_origin
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from html import escape
 
-from utmost.documents.registry_entries import Deployment
+from utmost.documents.registry_entries import Deployment, sentence_of
 from utmost.documents.stated_words import StatedRelease
 from utmost.exact import wrong_kind
 from utmost.release.statements import level_name, level_text
@@ -66,7 +66,8 @@ def statement_page(stated: StatedRelease, deployment: Deployment | None = None) 
         f'<p class="promise">{escape(stated.line)}</p>',
         _paragraph(str(stated.said["guarantee"])),
         _section("Whom it protects, and at which level", _facts(_levels(stated))),
-        _section("Noise and error bars", _noises(stated)),
+        _section("Noise and error bars", _noises(stated)) if stated.noises else "",
+        _section("How it was drawn", _paragraph(sentence_of(stated.mechanism))) if stated.mechanism else "",
         _section("What is public, and what was done to the numbers", _facts(_handling(stated))),
         _section("Taken on trust", f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in stated.on_trust)}</ul>"),
         _footer(stated),
@@ -82,9 +83,12 @@ def statement_page(stated: StatedRelease, deployment: Deployment | None = None) 
 def _levels(stated: StatedRelease) -> Iterable[tuple[str, str]]:
     yield "protected", stated.unit
     yield "alike are", stated.neighbours
-    yield "variant", "pure differential privacy" if stated.per is None else "metric privacy (geo-indistinguishability)"
+    pure = "pure differential privacy" if stated.delta is None else "approximate differential privacy"
+    yield "variant", pure if stated.per is None else "metric privacy (geo-indistinguishability)"
     each = "" if stated.per is None else f" for each {stated.per} of distance"
     yield "level", f"{level_name(stated.own_level)}{each}"
+    if stated.delta is not None:
+        yield "delta", f"{stated.delta}, what the bound of epsilon does not cover"
     if stated.answered:
         yield "answered at", "epsilon = " + ", ".join(stated.answered)
         yield "together", f"epsilon = {level_text(stated.level)}{each}, whatever answers are put together"

@@ -128,11 +128,11 @@ def registry_entry(stated: StatedRelease, deployment: Deployment | None = None) 
         "dp_variant": {
             "variant_name": stated.variant,
             "data_domain": _domain(stated),
-            "unprotected_quantities": f"{_sentence(stated.unprotected)} Published without noise: {stated.public}.",
+            "unprotected_quantities": f"{sentence_of(stated.unprotected)} Published without noise: {stated.public}.",
         },
         "privacy_loss": _loss(stated),
         "deployment_model": _model(stated),
-        "accounting": {"post_processing": _sentence(stated.after), "composition": _sentence(stated.composition)},
+        "accounting": {"post_processing": sentence_of(stated.after), "composition": sentence_of(stated.composition)},
         "implementation": _implementation(stated),
         "administrative": {
             **({"sources": said.sources} if said.sources else {}),
@@ -168,6 +168,8 @@ def _basic(said: Deployment) -> dict[str, Any]:
 
 def _domain(stated: StatedRelease) -> str:
     said = stated.said
+    if stated.domain:
+        return stated.domain
     if "atoms" in said:
         return f"Counts over a declared domain of {said['atoms']} atoms: {', '.join(said['domain'])}."
     numbers = {"integers": "integers", "reals": "real numbers"}.get(said.get("domain", "integers"), "numbers")
@@ -182,15 +184,21 @@ def _loss(stated: StatedRelease) -> dict[str, Any]:
     if epsilon == float("inf"):
         raise OutOfRange("the registry's epsilon is a float", came="a level above all floats", where="epsilon")
     details = f"Exactly, epsilon = {level_text(stated.level)}"
-    details += "." if stated.per is None else f" for each {stated.per} of Euclidean distance."
+    if stated.per is not None:
+        details += f" for each {stated.per} of {'Euclidean ' if 'distance' in stated.said else ''}distance"
+    parameters: dict[str, float] = {"epsilon": epsilon}
+    if stated.delta is not None:
+        details += f", and delta = {stated.delta}"
+        parameters["delta"] = round_up(stated.delta)
+    details += "."
     if stated.answered:
         details += (
             f" That is what all answers cost together; the one described here cost {level_name(stated.own_level)}."
         )
     return {
-        "privacy_unit": _sentence(stated.unit),
+        "privacy_unit": sentence_of(stated.unit),
         "privacy_unit_details": f"Adjacent are {stated.neighbours}.",
-        "privacy_parameters": {"epsilon": epsilon},
+        "privacy_parameters": parameters,
         "privacy_parameters_details": f"{details} {stated.said['guarantee']}",
     }
 
@@ -198,7 +206,7 @@ def _loss(stated: StatedRelease) -> dict[str, Any]:
 def _model(stated: StatedRelease) -> dict[str, Any]:
     kept = bool(stated.answered)
     releases = (
-        "A ledger keeps the release and may answer again: a larger epsilon costs what it is above the largest so far, "
+        "The release is kept and may be answered again: a larger epsilon costs what it is above the largest so far, "
         "a smaller one nothing. "
         if kept
         else "One release. "
@@ -218,6 +226,7 @@ def _model(stated: StatedRelease) -> dict[str, Any]:
 
 def _implementation(stated: StatedRelease) -> dict[str, str]:
     lines = [f"- {_noise_line(noise)}" for noise in stated.noises]
+    lines += [f"- {sentence_of(stated.mechanism)}"] if stated.mechanism else []
     lines += [
         f"- Implementation: utmost {stated.said['utmost']}.",
         "- Floating point: the law that is drawn is exactly the law stated, for random bits; no float stands between "
@@ -225,7 +234,7 @@ def _implementation(stated: StatedRelease) -> dict[str, str]:
         "- Random bits come from the operating system, through AES-256.",
     ]
     return {
-        "preprocessing_and_hyperparameter_tuning": _sentence(stated.before),
+        "preprocessing_and_hyperparameter_tuning": sentence_of(stated.before),
         "mechanisms": "\n".join(lines),
         "justification": f"Why this noise: {stated.why}.",
     }
@@ -233,7 +242,7 @@ def _implementation(stated: StatedRelease) -> dict[str, str]:
 
 def _noise_line(noise: StatedNoise) -> str:
     bars = ", ".join(f"± {radius} at {float(100 * sure):g} %" for sure, radius in noise.bars)
-    return f"{_sentence(noise.of)[:-1]}: {noise.law}, at {noise.level}; error bars {bars}."
+    return f"{sentence_of(noise.of)[:-1]}: {noise.law}, at {noise.level}; error bars {bars}."
 
 
 def _notes(stated: StatedRelease) -> str:
@@ -241,10 +250,10 @@ def _notes(stated: StatedRelease) -> str:
     return f"Anyone can compute again what the statement says, with `utmost verify`. Taken on trust remain:\n{trust}"
 
 
-def _sentence(words: str) -> str:
+def sentence_of(words: str) -> str:
     """Words with a capital at their beginning and a full stop at their end.
 
-    >>> _sentence("none")
+    >>> sentence_of("none")
     'None.'
     """
     return f"{words[:1].upper()}{words[1:]}{'' if words.endswith('.') else '.'}"

@@ -19,12 +19,15 @@ from utmost.exact import Level, Number, exact, round_up, wrong_kind
 from utmost.exact.shown import Shown
 from utmost.noise import RatioBar
 from utmost.noise.law import read_confidence
+from utmost.release import together
 from utmost.release.adapters import adapter_of, no_column
 from utmost.release.cell_bars import CellBars
 from utmost.release.columns import integer_column, real_column
+from utmost.release.places_statements import PLACES_KIND
 from utmost.release.plan import Plan
 from utmost.release.statements import KIND
 from utmost.tables import files
+from utmost.tables.text_files import TextFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,19 @@ class ReleasedTable(Shown):
     labels: dict[str, list[str]]
 
     @classmethod
-    def read(cls, path: Path | str, statement: Path | str | None = None) -> "ReleasedTable":
+    def read(
+        cls,
+        path: Path | str,
+        statement: Path | str | None = None,
+        *,
+        separator: str | None = None,
+        encoding: str | None = None,
+    ) -> "ReleasedTable":
         """The released table in a file, checked against the statement beside it, or another.
+
+        Args:
+            path: of the table. statement: of its statement; the one beside it if left out.
+            separator, encoding: of a text file, where its header does not say it; else found there, and UTF-8.
 
         Raises:
             BadTable: where the statement does not follow from itself, or is about another table.
@@ -75,6 +89,8 @@ class ReleasedTable(Shown):
         """
         path = _path(path, "path")
         beside = statement_files.sidecar_path(path) if statement is None else _path(statement, "statement")
+        if not isfile(beside) and path.suffix.lower() == ".json":
+            statement_files.read(path)  # says what it is, where it is no release
         if not isfile(beside):
             remedy = "Pass it with --statement; or say --n, --epsilon and --prior to read a count without one."
             raise BadTable(
@@ -83,9 +99,10 @@ class ReleasedTable(Shown):
         said = statement_files.read(beside)
         if said["kind"] != KIND:
             remedy = "Its cells and their radii stand in the table: see the columns that end in _radius."
-            came = "points" if "per" in said else "columns changed together"
+            came = {PLACES_KIND: "points", together.KIND: "columns changed together"}.get(said["kind"], said["kind"])
             raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
-        plan, table = stated_plan(said), files.read(path)
+        spelled = path if separator is None and encoding is None else TextFile.of(path, separator, encoding)
+        plan, table = stated_plan(said), files.read(spelled)
         if said["format"] > 1:
             if statement is None:
                 statement_files.check_unchanged(path, said)

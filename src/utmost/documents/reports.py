@@ -6,10 +6,9 @@ from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from utmost.channels import Remap, geometric_channel
-from utmost.design import Attack, Optimum, Reading, face_value_loss
 from utmost.errors import OutOfRange
 from utmost.exact import Level, exact
 from utmost.noise import DiscreteStaircase, Law, gain
@@ -17,6 +16,9 @@ from utmost.noise.costs import Cost, absolute
 from utmost.release import Plan
 from utmost.release.statements import guarantee, law_parameters, level_facts
 from utmost.spaces import Consumer, Space
+
+if TYPE_CHECKING:  # a released table does not wait for the room of designs
+    from utmost.design import Attack, Optimum, Reading
 
 CONFIDENCES = ("0.5", "0.8", "0.9", "0.95", "0.99", "0.999")
 _LARGEST_MATRIX = 1_001
@@ -60,7 +62,7 @@ def plan_report(plan: Plan) -> dict[str, Any]:
 
 
 def reading_report(
-    reading: Reading, consumer: Consumer, level: Level, response: int, confidence: str, names: tuple[str, str]
+    reading: "Reading", consumer: Consumer, level: Level, response: int, confidence: str, names: tuple[str, str]
 ) -> dict[str, Any]:
     """A reading: the answer, what is believed, and what is still risked; exact numbers as text beside the floats."""
     prior, loss = names
@@ -82,7 +84,7 @@ def reading_report(
     }
 
 
-def design_report(found: Optimum, space: str, prior: str, loss: str) -> dict[str, Any]:
+def design_report(found: "Optimum", space: str, prior: str, loss: str) -> dict[str, Any]:
     """An optimum in short: its loss, why none is less, and the remap as runs of responses."""
     certificate = found.certificate
     return {
@@ -103,7 +105,7 @@ def design_report(found: Optimum, space: str, prior: str, loss: str) -> dict[str
     }
 
 
-def _attack_facts(found: Optimum) -> list[dict[str, Any]] | None:
+def _attack_facts(found: "Optimum") -> list[dict[str, Any]] | None:
     """What an attacker with the consumer's prior learns, from the optimum first; nothing where matrices are large."""
     consumer = found.certificate.consumer
     if max(consumer.secrets, consumer.actions) > _LARGEST_MATRIX:
@@ -113,7 +115,7 @@ def _attack_facts(found: Optimum) -> list[dict[str, Any]] | None:
     return [attack_facts(told, space, answers), *(attack_facts(one, space) for one in told.others)]
 
 
-def attack_facts(told: Attack, space: Space, answers: Sequence[Hashable] | None = None) -> dict[str, Any]:
+def attack_facts(told: "Attack", space: Space, answers: Sequence[Hashable] | None = None) -> dict[str, Any]:
     """An attack as a screen shows it: numbers as they are, Fractions or floats that err on the safe side."""
     odds = told.odds
     return {
@@ -151,11 +153,13 @@ def remap_runs(remap: Remap) -> list[dict[str, Any]]:
     return runs
 
 
-def _face_value(found: Optimum) -> float | None:
+def _face_value(found: "Optimum") -> float | None:
     """What G loses unmapped, where its matrix is small and its responses are answers."""
     consumer, ptype = found.certificate.consumer, found.certificate.ptype
     if found.remap is None or consumer.actions < consumer.secrets or consumer.secrets > _LARGEST_MATRIX:
         return None
+    from utmost.design import face_value_loss
+
     return float(face_value_loss(geometric_channel(consumer.secrets, ptype.level), consumer.to_floats()))
 
 

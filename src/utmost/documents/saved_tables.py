@@ -1,34 +1,109 @@
-"""Released tables as files, from Python: the table in any format, and its statement beside it."""
+"""What is released as files: the table in any format with its statement beside it, or one document that holds both."""
 
-from collections.abc import Mapping
+import io
+import os
+import sys
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from utmost.documents.statement_files import check_free, publish, signer_of
+from utmost.documents import codec
+from utmost.documents.statement_files import Signer, check_free, publish, signature_path, signer_of
 from utmost.errors import OutOfRange, Unsupported
+from utmost.exact import possible_path
+from utmost.release.saving import Publication
 from utmost.tables import files
+from utmost.tables.atomic import Writer, check_free_name, write_together
 from utmost.tables.text_files import FormattedFile
 
+PIPE = "-"
+"""The name of standard output."""
 
-class Savable(Protocol):
-    """What has a table and a statement."""
-
-    @property
-    def table(self) -> Any:
-        """What was released; None for a rehearsal."""
-        ...
-
-    def said(self, digest: Mapping[str, str]) -> dict[str, Any]:
-        """The statement, with the digest of the table as it is published."""
-        ...
+_TABLES = Path("table.csv")
 
 
-def save(release: Savable, path: Path, form: str | None, sign: Path | None) -> dict[str, Any]:
-    """Write a release's table and statement, see `TableRelease.save`."""
-    if release.table is None:
+def write_publication(
+    made: Publication, path: Path | str, form: str | None, sign: Path | str | None, *, overwrite: bool
+) -> dict[str, Any]:
+    """Write a release's table and statement, or its document; see `utmost.release.saving.saved`."""
+    if made.table is None:
         raise Unsupported("only what was released can be saved", came="a rehearsal", where="save")
+    is_document = form is None and made.document is not None
+    out, key = check_destination(path, form, sign, overwrite=overwrite, is_document=is_document)
+    if str(out) == PIPE:
+        return _through_pipe(made, form)
+    signer = None if key is None else signer_of(key)
+    if is_document and out.suffix.lower() == ".json":
+        return _write_document(made, out, signer, overwrite=overwrite)
+    named = _named(out, form)
+    return publish(made.table, made.said, named, None, signer, owner_only=made.owner_only, overwrite=overwrite)
+
+
+def check_destination(
+    path: Path | str, form: str | None, sign: Path | str | None, *, overwrite: bool, is_document: bool = False
+) -> tuple[Path, Path | None]:
+    """Where something is to be written, and the key that signs it, checked before anything is drawn.
+
+    Args:
+        path, form, sign, overwrite: as for `utmost.release.saving.saved`.
+        is_document: whether a file that ends in .json is the whole of it.
+
+    Raises:
+        Unsupported, OutOfRange, KeyRefused: as `utmost.release.saving.saved`.
+    """
+    out = Path(os.fsdecode(possible_path(path, "path")))
     if form is not None and form not in files.FORMATS:
         raise OutOfRange(f"the format must be one of {', '.join(files.FORMATS)}", came=repr(form), where="format")
-    named = FormattedFile.of(path, None if form is None else files.FORMATS[form])
-    check_free(path, named, sign)
-    return publish(release.table, release.said, named, None, None if sign is None else signer_of(sign))
+    key = None if sign is None else Path(os.fsdecode(possible_path(sign, "sign")))
+    if str(out) == PIPE:
+        if key is not None:
+            raise OutOfRange("a statement is signed in a file", came="standard output", where="sign")
+        return out, key
+    if is_document and out.suffix.lower() == ".json":
+        for name in (out, signature_path(out)):
+            check_free_name(name, overwrite=overwrite)
+    else:
+        check_free(_TABLES, _named(out, form), key, overwrite=overwrite)
+    if key is not None:
+        signer_of(key)
+    return out, key
+
+
+def _named(out: Path, form: str | None) -> Path:
+    return FormattedFile.of(out, None if form is None else files.FORMATS[form])
+
+
+def _through_pipe(made: Publication, form: str | None) -> dict[str, Any]:
+    """The table on standard output; the statement is with the caller."""
+    if made.owner_only:
+        raise OutOfRange("true values are kept in a file of their owner", came="standard output", where="path")
+    content = io.BytesIO()
+    files.write(made.table, content, Path("table" + files.FORMATS[form or "csv"]))
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:  # a notebook's, which takes text alone
+        if form in ("feather", "parquet"):
+            raise Unsupported("standard output takes text here", came=form, where="format")
+        sys.stdout.write(content.getvalue().decode("utf-8"))
+    else:
+        sys.stdout.flush()
+        stream.write(content.getvalue())
+        stream.flush()
+    return made.said({"of": "file", "sha256": sha256(content.getvalue()).hexdigest()})
+
+
+def _write_document(made: Publication, out: Path, signer: Signer | None, *, overwrite: bool) -> dict[str, Any]:
+    """The whole release as one JSON document, and its signature."""
+    found: dict[str, Any] = {} if made.document is None else made.document()
+    signature, text = signature_path(out), codec.encoded(found)
+    writers: dict[Path, Writer] = {out: lambda file: _put(file, text)}
+    if signer is not None:
+        signed = signer(text)
+        writers[signature] = lambda file: _put(file, signed)
+    write_together(writers, owner_only=made.owner_only, overwrite=overwrite)
+    if overwrite and signer is None:
+        signature.unlink(missing_ok=True)
+    return found
+
+
+def _put(file: Any, content: bytes) -> None:
+    file.write(content)

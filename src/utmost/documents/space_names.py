@@ -46,6 +46,7 @@ from utmost.spaces import (
 )
 from utmost.tables import csv_table
 from utmost.tables.number_files import number_rows
+from utmost.tables.text_files import TextFile
 
 _FILES = (".csv", ".tsv", ".txt")
 
@@ -187,7 +188,7 @@ def edges_file(path: Path) -> list[tuple[Any, ...]]:
 
 
 def _edges(path: Path) -> list[tuple[Any, ...]]:
-    rows = [(line, [cell.strip() for cell in record]) for line, record in csv_table.records(path)]
+    rows = [(line, [cell.strip() for cell in record]) for line, record in csv_table.records(TextFile.of(path))]
     if rows and _is_header(rows[0][1]):
         rows = rows[1:]
     for line, row in rows:

@@ -4,27 +4,32 @@ Every statement is checked before a word of it is repeated, as `utmost verify` d
 its level, unit and noise, and it is refused where they differ.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from utmost.documents import codec
+from utmost.documents.answer_words import ANSWERS_KIND
 from utmost.documents.places_check import PLACES_ON_TRUST, stated_places
+from utmost.documents.stated_choices import answers_in_words, keys_in_words, reading_in_words
 from utmost.documents.statement_check import ON_TRUST, stated_plan
 from utmost.documents.together_check import stated_together
 from utmost.documents.workload_files import ON_TRUST_OF_SUMS, check_workload
-from utmost.errors import Unsupported
+from utmost.errors import BadTable, Unsupported
 from utmost.exact import Level, exact, round_up, wrong_kind
 from utmost.exact.shown import Shown
 from utmost.noise import Geometric
 from utmost.release import together
-from utmost.release.places import PLACES_KIND, places_line
+from utmost.release.keys import KEYS_KIND
+from utmost.release.places_statements import PLACES_KIND, places_line
 from utmost.release.plan import Plan
-from utmost.release.planar import PlanarLaw
+from utmost.release.planar_law import PlanarLaw
+from utmost.release.processed_release import PROCESSED_KIND
 from utmost.release.statements import KIND, level_name, level_of_text, promise_line
 from utmost.release.together import TogetherPlan, plan_together
 from utmost.release.workload_release import WorkloadRelease
-from utmost.release.workload_statements import WORKLOAD_KIND
+from utmost.release.workload_statements import WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.sampling.grid import reach
 
 CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
@@ -69,6 +74,9 @@ class StatedRelease(Shown):
         after: what is done to noisy values before they are published, and what is computed of them.
         composition: how the level is divided, and how releases add up.
         on_trust: what no check can show.
+        delta: the chance that the bound of epsilon does not cover; None where there is none.
+        domain: of which data sets it speaks, where the statement's own fields do not say it.
+        mechanism: how it was drawn, where there is no noise with error bars.
     """
 
     said: Mapping[str, Any]
@@ -87,6 +95,9 @@ class StatedRelease(Shown):
     after: str
     composition: str
     on_trust: tuple[str, ...]
+    delta: Fraction | None = None
+    domain: str = ""
+    mechanism: str = ""
 
     @property
     def answered(self) -> tuple[str, ...]:
@@ -98,8 +109,8 @@ def stated_release(said: Mapping[str, Any]) -> StatedRelease:
     """Check a statement of any release, and say what it says in words.
 
     Args:
-        said: the statement of `release_table`, `release_together`, `release_places`, a ledger's answer, or a whole
-            workload release.
+        said: the statement of `release_table`, `release_together`, `release_places`, a ledger's answer, keys that were
+            named, answers of `utmost respond`, a reading, or a whole workload release.
 
     Raises:
         BadTable: for a statement that does not follow from itself.
@@ -116,10 +127,14 @@ def stated_release(said: Mapping[str, Any]) -> StatedRelease:
     if not isinstance(said, Mapping):
         raise wrong_kind("said", "a statement, as a mapping", said)
     kind = said.get("kind")
-    readers = {KIND: _of_table, together.KIND: _of_together, PLACES_KIND: _of_points, WORKLOAD_KIND: _of_workload}
-    if not isinstance(kind, str) or kind not in readers:
-        raise Unsupported("a statement must be of a release of tables, points or sums", came="another kind")
-    return readers[kind](said)
+    if not isinstance(kind, str) or kind not in _READERS:
+        known = ", ".join(name.removeprefix("utmost ") for name in _READERS)
+        raise Unsupported(f"a statement must be of one of these kinds: {known}", came=_came(kind))
+    return _READERS[kind](said)
+
+
+def _came(kind: Any) -> str:
+    return repr(kind[:60]) if isinstance(kind, str) else "a document without a kind"
 
 
 _NO_CHANGE = "none: every true value in the released columns got its noise as it was"
@@ -174,13 +189,15 @@ def _of_together(said: Mapping[str, Any]) -> StatedRelease:
         )
         for at, name in enumerate(plan.columns)
     )
+    total, shared = _in_ledger(said, plan.level)
+    divided = "the cells of one row are released together at the whole level; no individual is in two rows"
     return StatedRelease(
-        **_common(said, plan.level, plan.level, "released cell"),
+        **_common(said, total, plan.level, "released cell"),
         noises=noises,
         why="the noise of least mean error among those offered for cells that one individual changes together",
         before=_NO_CHANGE,
         after=after,
-        composition="the cells of one row are released together at the whole level; no individual is in two rows",
+        composition=f"{divided}. {shared[0]}".strip() if shared[0] else divided,
         on_trust=(*ON_TRUST, "that no individual changes cells of two rows"),
     )
 
@@ -327,7 +344,7 @@ def _in_ledger(said: Mapping[str, Any], own: Level) -> tuple[Level, tuple[str, s
     total = level_of_text(said["together"]["epsilon"])
     answered = ", ".join(said["levels"])
     adds = (
-        f"A ledger keeps the release and has answered at epsilon = {answered}: all answers put together cost the "
+        f"The release is kept, and was answered at epsilon = {answered}: all answers put together cost the "
         f"largest level, {level_name(total)}, since they have one joint law (gradual release, Koufogiannis, Han and "
         "Pappas 2015)."
     )
@@ -338,3 +355,24 @@ def _in_ledger(said: Mapping[str, Any], own: Level) -> tuple[Level, tuple[str, s
 def _bars(stated: Fraction, radius: Any) -> tuple[tuple[Fraction, int | float], ...]:
     """The distance for each confidence, the statement's own among them."""
     return tuple((sure, radius(sure)) for sure in sorted({*CONFIDENCES, stated}))
+
+
+def _of_workload_table(said: Mapping[str, Any]) -> StatedRelease:
+    codec.check_header(said, WORKLOAD_TABLE_KIND, 1, "a statement of a table of sums")
+    release = said.get("release")
+    if not isinstance(release, Mapping) or said.get("guarantee") != release.get("guarantee"):
+        raise BadTable("a statement of a table of sums must hold the release", came="another", where="release")
+    return _of_workload(release)
+
+
+_READERS: dict[str, Callable[[Mapping[str, Any]], StatedRelease]] = {
+    KIND: _of_table,
+    together.KIND: _of_together,
+    PLACES_KIND: _of_points,
+    WORKLOAD_KIND: _of_workload,
+    WORKLOAD_TABLE_KIND: _of_workload_table,
+    KEYS_KIND: lambda said: StatedRelease(**keys_in_words(said)),
+    PROCESSED_KIND: lambda said: StatedRelease(**reading_in_words(said)),
+    ANSWERS_KIND: lambda said: StatedRelease(**answers_in_words(said)),
+}
+"""Of each kind of statement, what reads it."""

@@ -13,8 +13,6 @@ from typing import Any
 from utmost.documents.codec import check_header, differing
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.exact import Level, exact, wrong_kind
-from utmost.ledger.promise import promised
-from utmost.ledger.verification import response_plan
 from utmost.noise import DiscreteStaircase, Geometric
 from utmost.release.adapters import adapter_of
 from utmost.release.plan import Plan, plan_release
@@ -184,6 +182,9 @@ def _plan(said: Mapping[str, Any]) -> Plan:
     }
     grid = None if said.get("grid") is None else _text(said, "grid")
     if "name" in said:
+        from utmost.ledger.promise import promised  # its room is for who has a ledger
+        from utmost.ledger.verification import response_plan
+
         numbers, half_step = "integers" if grid is None else "reals", said.get("law") == "DiscreteStaircase"
         return response_plan(promised(numbers=numbers, grid=grid, half_step=half_step, **unit), at, confidence)
     return plan_release(

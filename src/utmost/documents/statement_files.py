@@ -21,13 +21,26 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key, l
 from utmost.documents import codec
 from utmost.errors import BadTable, KeyRefused, OutOfRange, PromiseBroken, Unsupported
 from utmost.release import together
-from utmost.release.places import PLACES_FORMAT, PLACES_KIND
+from utmost.release.keys import KEYS_FORMAT, KEYS_KIND
+from utmost.release.places_statements import PLACES_FORMAT, PLACES_KIND
+from utmost.release.processed_release import PROCESSED_KIND
 from utmost.release.statements import FORMAT, KIND
+from utmost.release.workload_statements import WORKLOAD_TABLE_KIND
 from utmost.tables import files
-from utmost.tables.atomic import Writer, check_absent, write_together
+from utmost.tables.atomic import Writer, check_free_name, write_together
 
 Said = Callable[[dict[str, str]], dict[str, Any]]
 """From the digest of a table to the statement that stands beside it."""
+
+_KINDS = {
+    PLACES_KIND: (PLACES_FORMAT, PLACES_FORMAT),
+    together.KIND: (together.FORMAT, together.FORMAT),
+    KEYS_KIND: (KEYS_FORMAT, 1),
+    PROCESSED_KIND: (1, 1),
+    WORKLOAD_TABLE_KIND: (1, 1),
+    "utmost answers": (1, 1),
+}
+"""Kinds of statements beside those of tables: the newest and the oldest format that is read."""
 
 Signer = Callable[[bytes], bytes]
 """From a message to its signature."""
@@ -51,7 +64,7 @@ def signature_path(statement: Path) -> Path:
     return statement.with_name(statement.name + ".sig")
 
 
-def check_free(source: Path, out: Path | None, sign: Path | None = None) -> None:
+def check_free(source: Path, out: Path | None, sign: Path | None = None, *, overwrite: bool = False) -> None:
     """Check, before anything is drawn, that the release of ``source`` can be written to ``out``.
 
     Raises:
@@ -64,11 +77,18 @@ def check_free(source: Path, out: Path | None, sign: Path | None = None) -> None
         return
     files.check_same_kind(source, out)
     for path in (out, sidecar_path(out), signature_path(sidecar_path(out))):
-        check_absent(path)
+        check_free_name(path, overwrite=overwrite)
 
 
 def publish(
-    table: Any, said: Said, out: Path, watch: files.Watch | None = None, signer: Signer | None = None
+    table: Any,
+    said: Said,
+    out: Path,
+    watch: files.Watch | None = None,
+    signer: Signer | None = None,
+    *,
+    owner_only: bool = False,
+    overwrite: bool = False,
 ) -> dict[str, Any]:
     """Write the table, its statement and the statement's signature: all files appear, or none.
 
@@ -78,6 +98,8 @@ def publish(
         out: the table's name; the statement's is ``out`` and ``.json``, the signature's that and ``.sig``.
         watch: is shown the rows as they are written.
         signer: signs the bytes of the statement's file.
+        owner_only: whether nobody but their owner may read the files.
+        overwrite: whether files of these names give way; a signature of an earlier statement goes with it.
 
     Returns:
         The statement.
@@ -101,7 +123,9 @@ def publish(
     writers: dict[Path, Writer] = {out: write_table, statement_path: lambda file: _put(file, bytes(text))}
     if signer is not None:
         writers[signature_path(statement_path)] = lambda file: _put(file, signer(bytes(text)))
-    write_together(writers)
+    write_together(writers, owner_only=owner_only, overwrite=overwrite)
+    if overwrite and signer is None:
+        signature_path(statement_path).unlink(missing_ok=True)
     return statement
 
 
@@ -136,13 +160,34 @@ def read(path: Path | str) -> dict[str, Any]:
     """
     found: dict[str, Any] = codec.read_json(Path(path), "a statement must")
     kind = found.get("kind") if isinstance(found, dict) else None
-    if kind == PLACES_KIND:
-        codec.check_header(found, PLACES_KIND, PLACES_FORMAT, "a statement", where=str(path))
-    elif kind == together.KIND:
-        codec.check_header(found, together.KIND, together.FORMAT, "a statement", where=str(path))
-    else:
+    if isinstance(kind, str) and kind in _KINDS:
+        newest, oldest = _KINDS[kind]
+        codec.check_header(found, kind, newest, "a statement", oldest=oldest, where=str(path))
+    elif kind == KIND:
         codec.check_header(found, KIND, FORMAT, "a statement", oldest=1, where=str(path))
+    else:
+        came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
+        remedy = "A statement stands beside its table, as the table's name and .json; a release by a plan is one file."
+        raise BadTable("the file must hold the statement of a release", came=came, where=str(path), remedy=remedy)
     return found
+
+
+def statement_beside(table: Path) -> Path:
+    """The statement beside a released table, which must be there.
+
+    Raises:
+        BadTable: where there is none.
+    """
+    beside = sidecar_path(table)
+    if not beside.is_file():
+        remedy = "Get it from where the table was published; or name it, where it is called otherwise."
+        raise BadTable(
+            "a released table has its statement beside it",
+            came=f"no {beside.name[-80:]}",
+            where=str(table),
+            remedy=remedy,
+        )
+    return beside
 
 
 def check_unchanged(table: Path, statement: dict[str, Any]) -> None:

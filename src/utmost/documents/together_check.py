@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from utmost.documents.codec import check_header, differing
+from utmost.documents.statement_check import stated_in_ledger
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.privacy.unit import Unit
 from utmost.release.adapters import adapter_of
@@ -63,6 +64,8 @@ def stated_together(said: Mapping[str, Any], digest: Mapping[str, str] | None = 
             confidence=said["confidence_exactly"],
         )
         expected = together_statement(plan, said["public"], said["rows"], rows_from=said["rows_from"], digest=digest)
+        if "name" in said:
+            expected |= stated_in_ledger(said, plan.level)
     except (UtmostError, KeyError, TypeError) as error:
         if isinstance(error, BadTable | Unsupported):
             raise

@@ -5,14 +5,18 @@ What can be computed again is not in it: the vertices of the type, and the cells
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from utmost.channels import Channel
 from utmost.documents.codec import Form, plain, stated_type, type_facts
 from utmost.errors import BadTable, PromiseBroken
-from utmost.exact import Array, as_array, exact
-from utmost.geometry.best_action_cells import Complex, Conflict, Dominance, Prior, exact_expected_loss
+from utmost.exact import Array, as_array, exact, objects
+from utmost.geometry.best_action_cells import Complex, Conflict, Dominance, exact_expected_loss
+from utmost.geometry.log_domain import Distances, LogPowers
+from utmost.geometry.power_channels import AnyChannel, PowerChannel, exact_weights, is_member, member
+from utmost.geometry.power_numbers import PowerField, PowerNumber, images_decide
 from utmost.geometry.vertex_search import vertices
 from utmost.privacy import PrivacyType
 from utmost.spaces import priors
@@ -40,10 +44,10 @@ class Stated:
     loss: Array
     asked: str
     holds: bool
-    channel: Channel
+    channel: AnyChannel
     dominance: Dominance | None
     conflict: Conflict | None
-    better: tuple[Array, Channel] | None
+    better: tuple[Array, AnyChannel] | None
 
     @classmethod
     def of_existence(cls, found: Any, ptype: PrivacyType) -> "Stated":
@@ -52,19 +56,22 @@ class Stated:
         return cls(ptype, proof.loss, ANY, found.exists, found.mechanism, proof, found.conflict, None)
 
     @classmethod
-    def of_channel(cls, found: Any, ptype: PrivacyType, channel: Channel, loss: Array) -> "Stated":
+    def of_channel(cls, found: Any, ptype: PrivacyType, channel: AnyChannel, loss: Array) -> "Stated":
         """What `universality` found of a channel."""
+        channel = (
+            channel if LogPowers.of(ptype.level, Distances.of(ptype.space)).is_rational else member(ptype, channel)
+        )
         better = None if found.better is None else (found.prior, found.better)
         return cls(ptype, loss, THIS, found.holds, channel, found.certificate, None, better)
 
     @property
-    def regret(self) -> Fraction | None:
+    def regret(self) -> Any:
         """How much more than the best the channel may lose at the worst prior; None where it is not known."""
         return None if self.dominance is None else self.dominance.slack
 
     def verify(self) -> bool:
-        """Whether the proof proves the verdict: rational arithmetic, and no solver."""
-        if not self.ptype.contains(self.channel) or self.asked not in (ANY, THIS):
+        """Whether the proof proves the verdict: exact arithmetic, and no solver."""
+        if not is_member(self.ptype, self.channel) or self.asked not in (ANY, THIS):
             return False
         if self.better is not None:
             is_alone = self.dominance is None and self.conflict is None
@@ -75,52 +82,57 @@ class Stated:
             return self.holds and self.conflict is None and self.dominance.slack == 0
         if self.asked != ANY or self.conflict.regret != self.dominance.slack:
             return False
-        return self.conflict.verify() and all(map(self.ptype.contains, self.conflict.mechanisms))
+        return self.conflict.verify() and all(is_member(self.ptype, each) for each in self.conflict.mechanisms)
 
-    def _is_better(self, prior: Array, other: Channel) -> bool:
+    def _is_better(self, prior: Array, other: AnyChannel) -> bool:
         mine, theirs = (exact_expected_loss(channel.matrix, self.loss, prior) for channel in (self.channel, other))
-        return self.ptype.contains(other) and theirs < mine
+        return bool(is_member(self.ptype, other) and theirs < mine)
+
+
+def _plain(value: Any) -> Any:
+    """Numbers as JSON has them; irrational ones by the terms of their polynomials."""
+    if isinstance(value, np.ndarray | list | tuple):
+        return [_plain(x) for x in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    return value.stored() if isinstance(value, PowerNumber) else plain(value)
 
 
 def _facts(stated: Stated) -> dict[str, Any]:
     proof, conflict, better = stated.dominance, stated.conflict, stated.better
     return {
         **type_facts(stated.ptype),
-        "loss": plain(stated.loss),
+        "loss": _plain(stated.loss),
         "asked": stated.asked,
         "verdict": stated.holds,
-        "mechanism": plain(stated.channel.matrix),
-        "regret": plain(stated.regret),
-        "duals": None if proof is None else [[list(prior), plain(z)] for prior, z in proof.duals.items()],
+        "mechanism": _plain(stated.channel.matrix),
+        "regret": _plain(stated.regret),
+        "duals": None if proof is None else [[_plain(prior), _plain(z)] for prior, z in proof.duals.items()],
         "conflict": None
         if conflict is None
         else {
-            "priors": plain(conflict.priors),
-            "weights": plain(conflict.weights),
-            "mechanisms": [plain(mechanism.matrix) for mechanism in conflict.mechanisms],
-            "multipliers": plain(conflict.multipliers),
+            "priors": _plain(conflict.priors),
+            "weights": _plain(conflict.weights),
+            "mechanisms": [_plain(mechanism.matrix) for mechanism in conflict.mechanisms],
+            "multipliers": _plain(conflict.multipliers),
         },
-        "better": None if better is None else {"prior": plain(better[0]), "mechanism": plain(better[1].matrix)},
+        "better": None if better is None else {"prior": _plain(better[0]), "mechanism": _plain(better[1].matrix)},
     }
 
 
 def _stated(found: Mapping[str, Any]) -> Stated:
     ptype = stated_type(found)
-    loss, channel = _table(found["loss"], ptype), Channel(_table(found["mechanism"], ptype))
-    columns = vertices(ptype).weights
+    numbers = _Numbers.of(ptype)
+    loss, channel = numbers.rational_table(found["loss"]), numbers.channel(found["mechanism"])
     conflict, better = found["conflict"], found["better"]
-    regret = None if found["regret"] is None else exact(found["regret"])
+    regret = None if found["regret"] is None else numbers.one(found["regret"])
     stated = Stated(
         ptype,
         loss,
         found["asked"],
         found["verdict"] is True,
         channel,
-        None if found["duals"] is None else _dominance(found["duals"], columns, loss, channel, regret),
-        None if conflict is None else _conflict(conflict, columns, loss, ptype, regret),
-        None
-        if better is None
-        else (priors.prior(_row(better["prior"], ptype)), Channel(_table(better["mechanism"], ptype))),
+        None if found["duals"] is None else _dominance(found["duals"], numbers, loss, channel, regret),
+        None if conflict is None else _conflict(conflict, numbers, loss, regret),
+        None if better is None else (numbers.prior(better["prior"]), numbers.channel(better["mechanism"])),
     )
     if not stated.verify():
         raise PromiseBroken("the proof must prove the verdict")
@@ -131,43 +143,78 @@ VERDICT = Form(KIND, 1, "a verdict", _facts, _stated)
 document, read = VERDICT.document, VERDICT.read
 
 
-def _dominance(duals: Any, columns: Array, loss: Array, channel: Channel, regret: Fraction | None) -> Dominance:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Numbers:
+    """How the numbers of a file are read: as Fractions, or as those of the field of a type with irrational powers."""
+
+    size: int
+    columns: Array
+    field: PowerField | None
+
+    @classmethod
+    def of(cls, ptype: PrivacyType) -> "_Numbers":
+        listed = vertices(ptype)
+        columns = exact_weights(listed)
+        return cls(ptype.space.size, columns, None if listed.is_exact else PowerField.of(listed.powers))
+
+    def one(self, stored: Any) -> Any:
+        return exact(stored) if self.field is None or not isinstance(stored, list) else self.field.read(stored)
+
+    def of_a_ray(self, stored: Any) -> Any:
+        return self.one(stored) if isinstance(stored, list) else int(stored)
+
+    def row(self, entries: Any) -> Array:
+        numbers = [self.one(x) for x in entries]
+        return self._sized(objects(numbers, (len(numbers),)))
+
+    def table(self, rows: Any) -> Array:
+        numbers = [[self.one(x) for x in row] for row in rows]
+        if len({len(row) for row in numbers}) > 1:
+            raise BadTable("the rows of a matrix must be equally long", came="others")
+        return self._sized(objects([x for row in numbers for x in row], (len(numbers), len(numbers[0]))))
+
+    def rational_table(self, rows: Any) -> Array:
+        return self._sized(as_array([[exact(x) for x in row] for row in rows], "matrix", ndim=2))
+
+    def prior(self, entries: Any) -> Array:
+        row = self.row(entries)
+        if self.field is None:
+            return priors.prior(row)
+        if any(p < 0 for p in row) or sum(row) != 1:
+            raise BadTable("a prior must be a distribution", came="none")
+        return row
+
+    def channel(self, rows: Any) -> AnyChannel:
+        if self.field is None:
+            return Channel(self._sized(as_array([[exact(x) for x in row] for row in rows], "matrix", ndim=2)))
+        return PowerChannel(self.field.fractions(self.table(rows)))
+
+    def _sized(self, array: Array) -> Array:
+        if len(array) != self.size:
+            raise BadTable(f"{self.size} entries or rows must stand for as many secrets", came=len(array))
+        return array
+
+
+def _dominance(duals: Any, numbers: _Numbers, loss: Array, channel: AnyChannel, regret: Any) -> Dominance:
     """The cells are made anew: a file that leaves some out proves nothing about them."""
-    cells = Complex.of(channel.matrix, loss)
-    known: dict[Prior, tuple[Fraction, ...]] = {tuple(prior): tuple(map(exact, z)) for prior, z in duals}
-    wrong = [prior for prior in cells.priors if len(known.get(prior, ())) != len(columns)]
-    wrong += known.keys() - set(cells.priors)
-    if wrong or regret is None or regret < 0:
+    with images_decide():  # what they are is checked without
+        cells = Complex.of(channel.matrix, loss)
+    known = {tuple(map(numbers.of_a_ray, prior)): tuple(map(numbers.one, z)) for prior, z in duals}
+    wrong = [prior for prior in cells.priors if len(known.get(prior, ())) != numbers.size]
+    if len(known) != len(cells.priors) or wrong or regret is None or regret < 0:
         raise BadTable("a verdict must have a regret, and multipliers for every vertex of the cells", came=wrong[:1])
-    return Dominance(columns, loss, channel, regret, cells, known)
+    return Dominance(numbers.columns, loss, channel, regret, cells, known)
 
 
-def _conflict(
-    found: dict[str, Any], columns: Array, loss: Array, ptype: PrivacyType, regret: Fraction | None
-) -> Conflict:
-    multipliers = _row(found["multipliers"], ptype)
+def _conflict(found: dict[str, Any], numbers: _Numbers, loss: Array, regret: Any) -> Conflict:
     if regret is None:
         raise BadTable("a conflict must have a regret", came="none")
     return Conflict(
-        columns,
+        numbers.columns,
         loss,
-        tuple(priors.prior(_row(prior, ptype)) for prior in found["priors"]),
-        tuple(map(exact, found["weights"])),
-        tuple(Channel(_table(mechanism, ptype)) for mechanism in found["mechanisms"]),
-        tuple(multipliers.tolist()),
+        tuple(map(numbers.prior, found["priors"])),
+        tuple(map(numbers.one, found["weights"])),
+        tuple(map(numbers.channel, found["mechanisms"])),
+        tuple(numbers.row(found["multipliers"])),
         regret,
     )
-
-
-def _table(rows: Any, ptype: PrivacyType) -> Array:
-    return _sized(as_array([[exact(x) for x in row] for row in rows], "matrix", ndim=2), ptype)
-
-
-def _row(entries: Any, ptype: PrivacyType) -> Array:
-    return _sized(as_array([exact(x) for x in entries], "row", ndim=1), ptype)
-
-
-def _sized(array: Array, ptype: PrivacyType) -> Array:
-    if len(array) != ptype.space.size:
-        raise BadTable(f"{ptype.space.size} entries or rows must stand for as many secrets", came=len(array))
-    return array

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from utmost.documents import codec
-from utmost.errors import BadTable
+from utmost.errors import BadTable, UtmostError
 from utmost.release import WorkloadRelease
 from utmost.release.workload_statements import WORKLOAD_KIND
+from utmost.tables import table_formats
 from utmost.tables.atomic import check_absent, write_together
 
 ON_TRUST_OF_SUMS = (
@@ -50,6 +51,44 @@ def is_workload(path: Path) -> bool:
         return False
     found = codec.read_json(path, "a release must")
     return isinstance(found, Mapping) and found.get("kind") == WORKLOAD_KIND
+
+
+def check_workload_table(said: Mapping[str, Any], table: Any) -> WorkloadRelease:
+    """Check that a table is what the release beside it makes it, cell for cell.
+
+    Args:
+        said: what `WorkloadRelease.save` wrote beside the table.
+        table: as it was read from its file.
+
+    Raises:
+        BadTable: where a column or a cell is another, and for a release that does not follow from itself.
+    """
+    found, family = said.get("release"), said.get("family")
+    if not isinstance(found, Mapping):
+        raise BadTable("a table of sums must have its release beside it", came="none", where="release")
+    release = check_workload(found)
+    asked: Any = family
+    try:
+        if not isinstance(family, str):
+            asked = [tuple(one) if isinstance(one, list) else one for one in family or ()]
+        expected = table_formats.as_columns(release[asked])
+    except (UtmostError, TypeError) as error:
+        raise BadTable("a table of sums must name its family", came=type(error).__name__, where="family") from None
+    columns = table_formats.as_columns(table)
+    if list(columns) != list(expected):
+        raise BadTable("the table must have the columns of its family", came="others", where="released")
+    for name, column in expected.items():
+        if list(map(_as_text, columns[name])) != list(map(_as_text, column)):
+            raise BadTable("the table must be as its release makes it", came="another cell", where=f"column {name!r}")
+    return release
+
+
+def _as_text(cell: Any) -> str:
+    """A cell however its file spells it: numbers by their value."""
+    try:
+        return repr(float(cell))
+    except (TypeError, ValueError):
+        return str(cell)
 
 
 def check_workload(facts: Mapping[str, Any]) -> WorkloadRelease:

@@ -306,6 +306,24 @@ def _decomposition(found: Any) -> tuple[str, list[str]]:
     return f"a mixture of {len(found.weights)} kernels", [markup.bars([float(share) for share in found.weights])]
 
 
+def _keys(found: Any) -> tuple[str, list[str]]:
+    """Keys that were named; they and their noisy counts are public."""
+    header = ["key", "noisy count"] if hasattr(found, "noisy") else ["key"]
+    columns = [found.keys, found.noisy] if hasattr(found, "noisy") else [found.keys]
+    rows = [[str(row[0]), *row[1:]] for row in islice(zip(*columns, strict=True), _MOST_ROWS)]
+    more = [markup.sentence(f"{len(found.keys)} keys, of which {len(rows)} are shown")]
+    parts = [markup.sentence(found.statement), markup.rows_table(header, rows)]
+    return f"{len(found.keys)} keys", parts + (more if len(found.keys) > len(rows) else [])
+
+
+def _released(table: Any) -> tuple[str, list[str]]:
+    """A released table as its reader has it, or one of answers."""
+    said = table.said if isinstance(table.said, dict) else table.said(None)
+    names, rows, length = columns_of(table.table)
+    header, joined = with_bars(names, rows)
+    return f"{length} rows", [markup.sentence(said["guarantee"]), markup.rows_table(header, joined)]
+
+
 CARDS: dict[str, Card] = {
     "Law": _law,
     "Channel": _channel,
@@ -334,5 +352,9 @@ CARDS: dict[str, Card] = {
     "Consumer": _consumer,
     "Strategy": _strategy,
     "Decomposition": _decomposition,
+    "SelectedKeys": _keys,
+    "NamedKeys": _keys,
+    "ReleasedTable": _released,
+    "AnsweredTable": _released,
 }
 """Of each type the card, by the type's name: a room is loaded by whoever makes its values, and by no card."""

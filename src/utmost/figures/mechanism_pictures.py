@@ -79,9 +79,10 @@ def impossible_mechanism(file: BinaryIO, kind: str) -> None:
     deltas = [Fraction(k, 40) for k in range(41)]
     lines = {d: [_mass(d, delta) for delta in deltas] for d in FIGURE_5}
     canvas, axes = page(6.4, 3.6)
-    for d, colour in zip(FIGURE_5, (BLUE, GOLD, RED, INK), strict=True):
+    styles = zip((BLUE, GOLD, RED, INK), (4.5, 1.4, 4.5, 1.4), strict=True)  # of two on one line both are seen
+    for d, (colour, width) in zip(FIGURE_5, styles, strict=True):
         name = "{" + ", ".join(str(k + 1) for k, v in enumerate(d) if v) + "}"
-        axes.plot([float(x) for x in deltas], [float(y) for y in lines[d]], color=colour, linewidth=1.7, label=name)
+        axes.plot([float(x) for x in deltas], [float(y) for y in lines[d]], color=colour, linewidth=width, label=name)
     axes.legend(frameon=False, title="rows that count", fontsize=8.5)
     axes.set(xlabel="δ", ylabel="probability of outcome l")
     axes.set_title("Neighbours may differ by a factor 2; {1} and {1, 3} do by more at δ = 1", loc="left", fontsize=9.5)

@@ -184,5 +184,10 @@ def _anchor(name: str) -> str:
 
 def _table(kind: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     top = "".join(f'<th scope="col">{name}</th>' for name in head)
-    lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    lines = "".join(f"<tr>{''.join(map(_cell, head, row))}</tr>" for row in rows)
     return f'<div class="wide"><table class="{kind}"><thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table></div>'
+
+
+def _cell(head: str, cell: str) -> str:
+    """A cell that names its column, which a narrow screen shows beside it instead of above."""
+    return f'<td data-head="{head}">{cell}</td>'

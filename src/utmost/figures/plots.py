@@ -6,6 +6,7 @@ Options, by the kind of value:
 - channels, optima, capacities, hypers, spaces, verdicts: ``numbers``, whether cells are written out; if left out, where
   there are at most 12 columns.
 - released tables: ``column``, which of the released columns; ``rows`` (40), how many rows from the first.
+- named keys: ``rows`` (40), the most frequent of them.
 - workload releases: ``family``, as in ``release["department sex"]``; ``rows`` (40).
 - releases at several levels and ledgers: none.
 
@@ -327,6 +328,29 @@ def _strategy(chosen: Any) -> Any:
     return figure
 
 
+def _keys(found: Any, *, rows: int = 40) -> Any:
+    """The noisy counts of the keys, the most frequent first, and the threshold above which they are."""
+    pairs = sorted(zip(found.noisy, map(str, found.keys), strict=True), reverse=True)[:rows]
+    figure, axes = _page(6.4, 1.2 + 0.25 * max(1, len(pairs)))
+    axes.barh([name for _, name in pairs], [noisy for noisy, _ in pairs], color=BLUE)
+    axes.axvline(found.threshold, color=RED, linestyle="--", label=f"threshold {found.threshold}")
+    axes.set(xlabel="noisy count")
+    axes.invert_yaxis()
+    axes.legend(frameon=False)
+    bare(axes)
+    return figure
+
+
+def _released(found: Any, *, column: str | None = None, rows: int = 40) -> Any:
+    """A released column with its error bars, as its reader has them."""
+    chosen = found.column(column or next(iter(found.cells)))
+    values = [float(cell) for cell in found.cells[chosen][:rows]]
+    listed = list(found.labels.values())
+    labels = [", ".join(row) for row in zip(*listed, strict=True)] if listed else [str(k) for k in range(found.rows)]
+    title = f"{chosen}, {found.plan.level}"
+    return _with_bars(labels[:rows], values, [float(found.plan.radius)] * len(values), title)
+
+
 DRAWN: dict[str, Callable[..., Any]] = {
     "Law": _law,
     "Channel": _channel,
@@ -354,5 +378,7 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "Ledger": _ledger,
     "Status": _status,
     "Strategy": _strategy,
+    "SelectedKeys": _keys,
+    "ReleasedTable": _released,
 }
 """Of each type its picture, by the type's name, as the cards are listed."""

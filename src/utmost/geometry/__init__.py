@@ -20,6 +20,8 @@ from utmost.geometry.kernel_search import (
 )
 from utmost.geometry.kernel_supports import KernelBlock, Position
 from utmost.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict, induced_ratios
+from utmost.geometry.power_channels import PowerChannel, exact_mechanism
+from utmost.geometry.power_numbers import PowerField, PowerNumber
 from utmost.geometry.refinement_proofs import Verdict, is_remap_between, prefers
 from utmost.geometry.refining import EarthMove, RefinementVerdict, earth_move, refines
 from utmost.geometry.symmetries import Automorphisms, Orbits, automorphisms, vertex_orbits
@@ -47,6 +49,9 @@ __all__ = [
     "NibOptimum",
     "Orbits",
     "Position",
+    "PowerChannel",
+    "PowerField",
+    "PowerNumber",
     "PrivacyOrderVerdict",
     "RefinementVerdict",
     "UniversalityVerdict",
@@ -62,6 +67,7 @@ __all__ = [
     "distinguishing_mechanism",
     "earth_move",
     "estimate_kernels",
+    "exact_mechanism",
     "induced_ratios",
     "is_kernel",
     "is_remap_between",

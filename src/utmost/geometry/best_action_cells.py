@@ -9,16 +9,18 @@ from fractions import Fraction
 from functools import reduce
 from math import gcd
 from operator import or_
+from typing import Any
 
 import numpy as np
 
-from utmost.channels import Channel
 from utmost.errors import NotALoss, Unsupported
 from utmost.exact import Array, as_array, as_integers, fractions, is_exact
+from utmost.geometry.power_channels import AnyChannel
+from utmost.geometry.power_numbers import PowerNumber
 from utmost.spaces import Loss
 
-Prior = tuple[int, ...]
-"""A prior up to scale, as integers without a common factor."""
+Prior = tuple[Any, ...]
+"""A prior up to scale: integers without a common factor, or, where irrational powers occur, numbers that sum to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +98,21 @@ class Complex:
 
 
 def exact_prior(ray: Prior) -> Array:
-    """The prior itself, as Fractions that sum to 1."""
-    return np.array([Fraction(x, sum(ray)) for x in ray], dtype=object)
+    """The prior itself, as Fractions, or irrational numbers, that sum to 1."""
+    if all(isinstance(x, int) for x in ray):
+        return np.array([Fraction(x, sum(ray)) for x in ray], dtype=object)
+    return np.array([Fraction(x) if isinstance(x, int) else x for x in ray], dtype=object)
+
+
+def whole(values: Any) -> tuple[Array, int]:
+    """Rationals as integers over one denominator; irrational numbers as they are, over 1."""
+    flat = np.asarray(values, dtype=object)
+    return (flat, 1) if any(isinstance(x, PowerNumber) for x in flat.flat) else as_integers(flat)
 
 
 def _directions(columns: Array) -> list[Prior]:
     """The columns up to scale, each once; zero columns say nothing."""
-    found = {_primitive(as_integers(column)[0]) for column in columns.T if any(column)}
+    found = {_primitive(whole(column)[0]) for column in columns.T if any(column)}
     return sorted(found)
 
 
@@ -150,22 +160,30 @@ def _adjacent(cell: Cell, i: int, j: int) -> bool:
     return not any(k not in (i, j) and on & common == common for k, on in enumerate(cell.on))
 
 
-def _dot(a: Prior, b: Prior) -> int:
+def _dot(a: Prior, b: Prior) -> Any:
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
-def _sign(x: int) -> int:
-    return (x > 0) - (x < 0)
+def _sign(x: Any) -> int:
+    return x.sign if isinstance(x, PowerNumber) else (x > 0) - (x < 0)
 
 
-def _primitive(values: Iterable[int]) -> Prior:
-    integers = [int(v) for v in values]
+def _primitive(values: Iterable[Any]) -> Prior:
+    """Nonnegative numbers, or a normal in integers, up to scale."""
+    numbers = list(values)
+    if any(isinstance(v, PowerNumber) for v in numbers):
+        total = sum(numbers)
+        return tuple(v / total for v in numbers)
+    integers = [int(v) for v in numbers]
     common = gcd(*integers)
     return tuple(v // common for v in integers)
 
 
 def _unsigned(normal: Prior) -> Prior:
-    """The normal without common factor, its first nonzero entry positive."""
+    """The normal without common factor, its first nonzero entry positive; 1 where irrational numbers occur."""
+    if any(isinstance(v, PowerNumber) for v in normal):
+        head = next(v for v in normal if v)
+        return tuple(v / head if v else 0 for v in normal)
     reduced = _primitive(normal)
     return reduced if next(x for x in reduced if x) > 0 else tuple(-x for x in reduced)
 
@@ -223,10 +241,10 @@ class Dominance:
 
     vertices: Array
     loss: Array
-    channel: Channel
-    slack: Fraction
+    channel: AnyChannel
+    slack: Any
     cells: Complex
-    duals: dict[Prior, tuple[Fraction, ...]]
+    duals: dict[Prior, tuple[Any, ...]]
 
     def verify(self) -> bool:
         """Whether every claim holds."""
@@ -265,10 +283,10 @@ class Conflict:
     vertices: Array
     loss: Array
     priors: tuple[Array, ...]
-    weights: tuple[Fraction, ...]
-    mechanisms: tuple[Channel, ...]
-    multipliers: tuple[Fraction, ...]
-    regret: Fraction
+    weights: tuple[Any, ...]
+    mechanisms: tuple[AnyChannel, ...]
+    multipliers: tuple[Any, ...]
+    regret: Any
 
     def verify(self) -> bool:
         """Whether every claim holds; that the mechanisms belong to the type is for `PrivacyType.contains`."""
@@ -284,6 +302,7 @@ class Conflict:
         return bool(is_mean and (z @ self.vertices <= mean).all() and z.sum() - known == self.regret > 0)
 
 
-def exact_expected_loss(columns: Array, loss: Array, prior: Array) -> Fraction:
+def exact_expected_loss(columns: Array, loss: Array, prior: Array) -> Any:
     """sum_y min_w sum_x pi_x C[x, y] l(x, w)."""
-    return Fraction(least_losses(columns, loss, prior).sum())
+    total = least_losses(columns, loss, prior).sum()
+    return total if isinstance(total, PowerNumber) else Fraction(total)

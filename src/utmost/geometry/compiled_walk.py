@@ -20,23 +20,24 @@ it is not, the set goes on, and ends as a kernel that is certain or as one that 
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from utmost.exact.compilation import in_machine_code
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def compiled(function: F) -> F:
     """The function in machine code."""
-    return cast(F, njit(cache=True)(function))
+    return in_machine_code(function)
 
 
 def inlined(function: F) -> F:
     """The same, copied into its callers."""
-    return cast(F, njit(cache=True, inline="always")(function))
+    return in_machine_code(function, inline="always")
 
 
 ROUNDING = 2.0**-52

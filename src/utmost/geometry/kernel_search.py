@@ -29,8 +29,8 @@ from utmost.geometry.kernel_supports import (
     decided,
     exact_columns,
     is_kernel_support,
+    scaled_differences,
 )
-from utmost.geometry.kernel_walk import scaled_differences
 from utmost.geometry.symmetries import Orbits, column_permutations, support_orbits
 from utmost.geometry.vertex_search import Vertices, vertex_blocks, vertices
 from utmost.privacy import PrivacyType

@@ -11,25 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from utmost.errors import OutOfRange
 from utmost.exact import Array, frozen
 from utmost.geometry.compiled_walk import ROUNDING, Walk, complete, go_on, largest_row, pivot
-from utmost.geometry.kernel_supports import KernelBlock, Position, check_searchable, is_kernel_support
+from utmost.geometry.kernel_supports import (
+    KernelBlock,
+    Position,
+    check_searchable,
+    is_kernel_support,
+    scaled_differences,
+)
 from utmost.geometry.symmetries import Indices, column_permutations, moved_supports, orbits_under
 from utmost.geometry.vertex_search import Vertices
-
-
-def scaled_differences(vertices: Vertices) -> NDArray[np.float64]:
-    """v(0) and (v(x) - v(0)) / (1 - alpha), (n, N), each number from intervals wide enough to keep its digits."""
-    powers = vertices.powers
-    pairs = np.concatenate(
-        [np.broadcast_to(vertices.exponents[:, :1], vertices.exponents.shape), vertices.exponents], 2
-    )
-    flat = pairs.reshape(-1, pairs.shape[-1])
-    different, which = np.unique(flat, axis=0, return_inverse=True)
-    half = different.shape[1] // 2
-    gaps = np.array([powers.difference(tuple(map(int, d[half:])), tuple(map(int, d[:half]))) for d in different])
-    table = gaps[which.reshape(-1)].reshape(pairs.shape[:2]).T.copy()
-    table[0] = powers.floats(vertices.exponents[:, 0])
-    return table
-
 
 _PRIMES_ABOVE = 3 << 29
 

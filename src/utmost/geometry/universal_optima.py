@@ -17,11 +17,12 @@ above j for u, and up to j for v. So prior . w is what it loses with the remap "
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from utmost.channels import Channel, Remap, geometric_channel
-from utmost.errors import NotAPrior, OutOfRange, PromiseBroken, Unsupported
+from utmost.errors import NotAPrior, OutOfRange, PromiseBroken, SolverFailed, Unsupported
 from utmost.exact import Array, Level, as_integers, checked, fractions, frozen, is_exact
 from utmost.exact.shown import Shown
 from utmost.geometry.best_action_cells import (
@@ -33,11 +34,15 @@ from utmost.geometry.best_action_cells import (
     exact_loss,
     exact_prior,
     least_losses,
+    whole,
 )
 from utmost.geometry.decomposition import RationalCone
 from utmost.geometry.log_domain import Distances, LogPowers
-from utmost.geometry.vertex_search import Vertices, vertices
+from utmost.geometry.power_channels import AnyChannel, PowerChannel, exact_weights, member
+from utmost.geometry.power_numbers import images_decide, worked_out
+from utmost.geometry.vertex_search import vertices
 from utmost.privacy import PrivacyType
+from utmost.programs.field_tableau import FieldTableau
 from utmost.programs.integer_tableau import IntegerTableau, Solution
 from utmost.spaces import LineMetric
 from utmost.spaces.priors import prior as check_prior
@@ -56,7 +61,7 @@ class UniversalityVerdict(Shown):
 
     holds: bool
     prior: Array | None
-    better: Channel | None
+    better: AnyChannel | None
     certificate: Dominance | None
 
     def __bool__(self) -> bool:
@@ -77,8 +82,8 @@ class ExistenceVerdict(Shown):
     """
 
     exists: bool
-    mechanism: Channel
-    regret: Fraction
+    mechanism: AnyChannel
+    regret: Any
     priors: tuple[Array, ...]
     certificate: Dominance
     conflict: Conflict | None
@@ -104,34 +109,30 @@ class LeastLoss:
     loss: Array
     scaled: Array
     scales: tuple[int, ...]
-    start: IntegerTableau
+    start: IntegerTableau | FieldTableau
 
     @classmethod
     def of(cls, ptype: PrivacyType, loss: object) -> "LeastLoss":
         """The least of a type and a loss.
 
         Raises:
-            Unsupported: where some alpha^d is irrational, or the loss is float64.
+            Unsupported: where the loss is float64.
         """
         listed = vertices(ptype)
-        if not listed.is_exact:
-            raise Unsupported(
-                "universal optimality is decided in rational arithmetic only",
-                came=f"irrational alpha^d at {ptype.level}",
-                remedy='Give the level as alpha="1/2", say, and a space with whole distances.',
-            )
-        return cls._of_vertices(listed, exact_loss(loss, ptype.space.size))
+        return cls._of_columns(exact_weights(listed), exact_loss(loss, ptype.space.size), listed.is_exact)
 
     @classmethod
-    def _of_vertices(cls, listed: Vertices, loss: Array) -> "LeastLoss":
-        columns = listed.weights
+    def _of_columns(cls, columns: Array, loss: Array, is_rational: bool) -> "LeastLoss":
+        if not is_rational:
+            ones = np.full(len(columns), 1, dtype=object)
+            return cls(columns, loss, columns, (1,) * columns.shape[1], FieldTableau.feasible(columns, ones))
         pairs = [as_integers(column) for column in columns.T]
         scaled = np.array([integers for integers, _ in pairs], dtype=object).T
         right = np.full(len(columns), 1, dtype=object)
         return cls(columns, loss, scaled, tuple(scale for _, scale in pairs), IntegerTableau.feasible(scaled, right))
 
     def prices(self, prior: Array) -> Array:
-        """min_w sum_x pi_x v(x) l(x, w) for every vertex v; (N,) Fractions."""
+        """min_w sum_x pi_x v(x) l(x, w) for every vertex v; (N,)."""
         return least_losses(self.columns, self.loss, prior)
 
     def scaled_prices(self, prior: Prior) -> Array:
@@ -142,20 +143,22 @@ class LeastLoss:
         """The best bundle for each prior, and the dual that proves it; each search starts where the last one ended."""
         at = self.start
         for prior in priors:
-            costs, denominator = as_integers(self.scaled_prices(prior))
+            costs, denominator = whole(self.scaled_prices(prior))
             found, at = at.minimise(costs)
             bundle = tuple(x * scale for x, scale in zip(found.x, self.scales, strict=True))
             dual = tuple(z / denominator for z in found.dual)
             yield prior, Solution(found.value / denominator, bundle, dual)
 
-    def channel(self, bundle: tuple[Fraction, ...]) -> Channel:
+    def channel(self, bundle: tuple[Any, ...]) -> AnyChannel:
         """The mechanism of a bundle: its columns are the vertices bought, in their amounts."""
         bought = [k for k, amount in enumerate(bundle) if amount]
-        return Channel(self.columns[:, bought] * np.array([bundle[k] for k in bought], dtype=object))
+        matrix = self.columns[:, bought] * np.array([bundle[k] for k in bought], dtype=object)
+        worked_out(matrix.flat)
+        return Channel(matrix) if isinstance(self.start, IntegerTableau) else PowerChannel(matrix)
 
 
 @checked
-def universality(ptype: PrivacyType, loss: object, channel: Channel) -> UniversalityVerdict:
+def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChannel) -> UniversalityVerdict:
     """Whether a channel of the type is l-optimal among all of them for every prior.
 
     Both the channel's loss g and the least possible loss f are concave in the prior, and g is linear on each cell of
@@ -163,12 +166,13 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel) -> Universa
     every cell, and there f is one linear program.
 
     Args:
-        ptype: a type with rational alpha^d.
+        ptype: with any level and distances; irrational alpha^d are kept exactly (see `PowerNumber`).
         loss: a named loss or an (n, k) matrix, exact.
-        channel: (n, m) of Fractions, a member of the type.
+        channel: (n, m) of Fractions, or a `PowerChannel` (see `exact_mechanism`); a member of the type.
 
     Raises:
-        Unsupported: for floats, and where some alpha^d is irrational. PromiseBroken: for a channel outside the type.
+        Unsupported: for floats. PromiseBroken: for a channel outside the type. Undecided: where numbers are too near to
+            each other, and no theorem tells them apart.
 
     Source: [fernandes2022], definition 3. Cost: exponential in n at worst (containment of polytopes given this way is
     coNP-hard).
@@ -179,14 +183,36 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel) -> Universa
     >>> bool(universality(ptype, losses.binary, geometric_channel(3, alpha="1/2")))
     True
     """
-    RationalCone.of(ptype, channel)
     least = LeastLoss.of(ptype, loss)
-    certificate, worst = _dominance(least, channel, Fraction(0))
+    judged = _member(ptype, channel, least)
+    with images_decide():
+        certificate, worst = _dominance(least, judged, Fraction(0))
     if certificate is not None:
-        return UniversalityVerdict(True, None, None, certificate)
+        return UniversalityVerdict(True, None, None, _proved(certificate, least))
     assert worst is not None
-    _, found = next(least.at((worst,)))
-    return UniversalityVerdict(False, exact_prior(worst), least.channel(found.x), None)
+    with images_decide():
+        _, found = next(least.at((worst,)))
+    better = least.channel(found.x)
+    prior = exact_prior(worst)
+    losses = [exact_expected_loss(c.matrix, least.loss, prior) for c in (better, judged)]
+    if not losses[0] < losses[1]:
+        raise SolverFailed("the mechanism found must be better", came=losses[0])
+    return UniversalityVerdict(False, prior, better, None)
+
+
+def _proved(proof: Any, least: LeastLoss) -> Any:
+    """A certificate that was found with images deciding, once it is checked without."""
+    if isinstance(least.start, FieldTableau) and not proof.verify():
+        raise SolverFailed("what was found must be proved", came=type(proof).__name__)
+    return proof
+
+
+def _member(ptype: PrivacyType, channel: AnyChannel, least: LeastLoss) -> AnyChannel:
+    """The channel in the numbers of the type, once it is known to be of it."""
+    if isinstance(least.start, IntegerTableau) and isinstance(channel, Channel):
+        RationalCone.of(ptype, channel)
+        return channel
+    return member(ptype, channel)
 
 
 @checked
@@ -197,8 +223,13 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
     finitely many priors. Rows are added as they are violated, by the worst prior among the vertices of the cells
     of the mechanism at hand, until none is.
 
+    Where some alpha^d is irrational, as on Euclidean grids, the mechanisms are `PowerChannel` and the numbers
+    `PowerNumber`: rational functions of powers of alpha, exact, and compared by balls of rising precision.
+
     Raises:
-        Unsupported: for floats, and where some alpha^d is irrational.
+        Unsupported: for floats. Undecided: where numbers are too near to each other, and no theorem tells them apart.
+
+    Cost: exponential in the number of secrets; irrational numbers cost about 100 times as much as rationals.
 
     Source: [fernandes2022], theorems 8, 10, 11, 12 and corollary 13 are instances.
 
@@ -208,24 +239,34 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
     (False, Fraction(1, 24), True, True)
     """
     least = LeastLoss.of(ptype, loss)
+    with images_decide():
+        proof, conflict = _least_regret(least)
+    certificate = _proved(proof, least)
+    if conflict is None:
+        return ExistenceVerdict(True, proof.channel, proof.slack, (), certificate, None)
+    return ExistenceVerdict(False, proof.channel, proof.slack, conflict.priors, certificate, _proved(conflict, least))
+
+
+def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
+    """A mechanism of the least regret, with the proof that it has no more and, if that is not 0, that none has less."""
     n = len(least.columns)
-    known: dict[Prior, Fraction] = {}
+    known: dict[Prior, Any] = {}
     worst: Prior | None = (1,) * n
     while True:
         assert worst is not None
+        worked_out(worst)
         known |= {prior: found.value for prior, found in least.at((worst,))}
         regret, bundle, weights, multipliers = _master(least, known)
-        channel = least.channel(bundle)
-        certificate, worst = _dominance(least, channel, regret)
+        certificate, worst = _dominance(least, least.channel(bundle), regret)
         if certificate is not None:
             break
         if worst in known:
             raise PromiseBroken("a prior of the program cannot be violated", came=worst)
     if not regret:
-        return ExistenceVerdict(True, channel, regret, (), certificate, None)
+        return certificate, None
     against = [prior for prior in known if weights[prior]]
     best = {prior: least.channel(found.x) for prior, found in least.at(tuple(against))}
-    conflict = Conflict(
+    return certificate, Conflict(
         least.columns,
         least.loss,
         tuple(exact_prior(prior) for prior in against),
@@ -234,10 +275,9 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
         multipliers,
         regret,
     )
-    return ExistenceVerdict(False, channel, regret, conflict.priors, certificate, conflict)
 
 
-def _dominance(least: LeastLoss, channel: Channel, slack: Fraction) -> tuple[Dominance | None, Prior | None]:
+def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Dominance | None, Prior | None]:
     """The proof that no prior gives the channel a regret above ``slack``, or the prior with the largest one."""
     cells = Complex.of(channel.matrix, least.loss)
     duals, worst, largest = {}, None, slack
@@ -252,8 +292,8 @@ def _dominance(least: LeastLoss, channel: Channel, slack: Fraction) -> tuple[Dom
 
 
 def _master(
-    least: LeastLoss, known: dict[Prior, Fraction]
-) -> tuple[Fraction, tuple[Fraction, ...], dict[Prior, Fraction], tuple[Fraction, ...]]:
+    least: LeastLoss, known: dict[Prior, Any]
+) -> tuple[Any, tuple[Any, ...], dict[Prior, Any], tuple[Any, ...]]:
     """min t with lambda >= 0, V lambda = 1 and sum_v lambda_v u_v(pi) - t <= f(pi) for every known prior.
 
     Returns:
@@ -263,7 +303,7 @@ def _master(
     rows, right, factors = [], [], []
     for k, (prior, value) in enumerate(known.items()):
         slacks = [Fraction(int(j == k)) for j in range(len(known))]
-        row, denominator = as_integers([*least.scaled_prices(prior), Fraction(-1), *slacks, value])
+        row, denominator = whole([*least.scaled_prices(prior), Fraction(-1), *slacks, value])
         rows.append(row[:-1])
         right.append(row[-1])
         factors.append(denominator)
@@ -271,7 +311,7 @@ def _master(
     matrix = np.concatenate([top, np.array(rows, dtype=object)])
     cost = np.zeros(matrix.shape[1], dtype=object)
     cost[count] = 1
-    start = IntegerTableau.feasible(matrix, np.array([1] * n + right, dtype=object))
+    start = type(least.start).feasible(matrix, np.array([1] * n + right, dtype=object))
     found, _ = start.minimise(cost)
     bundle = tuple(x * scale for x, scale in zip(found.x[:count], least.scales, strict=True))
     weights = {prior: -z * f for prior, z, f in zip(known, found.dual[n:], factors, strict=True)}

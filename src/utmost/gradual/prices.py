@@ -55,6 +55,7 @@ def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction
     return dict(read)
 
 
+@checked
 def step_price(prices: Prices, held: Level | None, to: Level) -> Fraction:
     """What a level costs whoever holds another one: the difference of the prices, and nothing for a lower one.
 
@@ -63,9 +64,14 @@ def step_price(prices: Prices, held: Level | None, to: Level) -> Fraction:
         held: the largest level held, by this offer or otherwise; None for nothing.
         to: one of the levels on offer.
 
+    Raises:
+        OutOfRange: for a level that is not on offer.
+
     >>> prices = read_prices({"1/4": 10, "1": 35})
     >>> step_price(prices, None, level(1)), step_price(prices, level("1/4"), level(1))
     (Fraction(35, 1), Fraction(25, 1))
     """
+    if to not in prices:
+        raise OutOfRange("the level must be one of those on offer", came=str(to), where="step_price")
     had = max((price for at, price in prices.items() if held is not None and not at > held), default=Fraction(0))
     return max(Fraction(0), prices[to] - had)

@@ -48,7 +48,7 @@ def check_name(name: object, what: str) -> str:
     )
 
 
-FORMAT = 5
+FORMAT = 6
 
 KINDS = ("opened", "published", "answered", "offered", "drawn", "budgeted", "quarantined", "resumed")
 """A ledger is made; a release is published; it is answered at one level more; a mechanism is bound to a name; persons
@@ -90,7 +90,12 @@ def _fifth(facts: Facts) -> Facts:
     return facts if "promise" not in facts else {"labels": None, **facts}
 
 
-UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second, 2: _third, 3: _fourth, 4: _fifth}
+def _sixth(facts: Facts) -> Facts:
+    """Format 6 is about sealed labels: each response of a release keeps their key under its level's own."""
+    return facts if "root" not in facts or "level" not in facts else {"label_key": None, **facts}
+
+
+UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second, 2: _third, 3: _fourth, 4: _fifth, 5: _sixth}
 """From a format to the next: the facts of an event as the next format would have written them."""
 
 
@@ -115,7 +120,7 @@ def event_bytes(event: Event) -> bytes:
     """The event as it is stored: JSON with its names in order and no spaces.
 
     >>> event_bytes(Event(1, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "d", "limit": "1"}))
-    b'{"facts":{"dataset":"d","limit":"1"},"format":5,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
+    b'{"facts":{"dataset":"d","limit":"1"},"format":6,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
     """
     body = {"format": FORMAT, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")

@@ -7,21 +7,19 @@ relax is the same again, and the sums must be those that were published.
 """
 
 import hmac
-from collections.abc import Sequence
-from dataclasses import dataclass
-from hashlib import sha256
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from utmost.errors import DataChanged, NeedsTable, OutOfRange, Unsupported
 from utmost.exact import Level, Number, exact_integer, level
 from utmost.ledger.book import Book, Page
 from utmost.ledger.budgets import check_budget, check_named, spending_after
-from utmost.ledger.events import check_name
 from utmost.ledger.item_rows import item_release
 from utmost.ledger.promise import Promise, promised
+from utmost.ledger.publish_request import PublishRequest
 from utmost.ledger.publishing import asked_version, check_dataset, check_repeated
 from utmost.ledger.relaxing import check_answerable
-from utmost.ledger.requests import as_published
 from utmost.ledger.responses import FORM, Item
 from utmost.ledger.source import commitment_secret
 from utmost.ledger.state import ByItem, Published
@@ -29,37 +27,11 @@ from utmost.ledger.vault import Root
 from utmost.privacy.unit import Unit
 from utmost.release.item_commitment import CommitmentKey, ItemCommitment, first_difference
 from utmost.release.item_release import ItemRelease
+from utmost.release.lattice import Lattice
 from utmost.release.level_steps import Step
 from utmost.release.plan import warn_of_rows
 from utmost.release.statements import level_text
-from utmost.release.table import check_size, chosen_columns, rows_origin
-
-_KIND = "items"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class AskedByItem:
-    """A request to publish what an engine has committed to, read and found sound by itself.
-
-    Attributes:
-        name, dataset, level, promise, version, request, independent, rows_from, columns, part: as in `Asked`.
-        identifiers: the columns that together say which item a row is.
-        commitment: to all rows.
-    """
-
-    name: str
-    dataset: str
-    level: Level
-    promise: Promise
-    columns: tuple[str, ...]
-    identifiers: tuple[str, ...]
-    commitment: ItemCommitment
-    version: int | None
-    request: str | None
-    independent: bool
-    rows_from: str
-    part: tuple[str, str] | None
-    public: tuple[str, ...] = ()
+from utmost.release.table import check_size, chosen_columns
 
 
 class ItemLedger:
@@ -111,20 +83,34 @@ class ItemLedger:
             OutOfRange: for a version that cannot come next.
             Unsupported: for a release whose noise goes by rows.
         """
-        wanted = None if version is None else exact_integer(version, "version")
         lattice: dict[str, Any] = {"numbers": numbers, "grid": grid, "half_step": half_step}
+
+        def fresh(chosen: str | Sequence[str]) -> tuple[tuple[str, ...], Lattice]:
+            promise = promised(unit=unit, sensitivity=sensitivity, cells=cells, neighbours=neighbours, **lattice)
+            return _named(chosen, ()), promise.lattice
+
+        return self._key(name, version, None if columns is None else partial(fresh, columns))
+
+    def key_of_request(self, asked: PublishRequest) -> CommitmentKey:
+        """`commitment_key`, of a request that has been read."""
+        return self._key(asked.name, asked.version, lambda: (asked.columns, asked.promise.lattice))
+
+    def _key(
+        self, name: str, version: int | None, fresh: Callable[[], tuple[tuple[str, ...], Lattice]] | None
+    ) -> CommitmentKey:
+        """The key of a release that is there, or of one to come with these columns and this lattice."""
+        wanted = None if version is None else exact_integer(version, "version")
 
         def look(page: Page) -> CommitmentKey:
             versions = page.state.versions(name)
             at = max(versions, default=1) if wanted is None else wanted
-            if columns is None or at in versions:
+            if fresh is None or at in versions:
                 found = page.state.release(name, wanted)
                 _check_by_item(found)
                 return CommitmentKey(_secret(page, name, found.version), found.columns, found.promise.lattice)
             if at != len(versions) + 1:
                 raise OutOfRange("versions must follow one another", came=at, where=repr(name))
-            promise = promised(unit=unit, sensitivity=sensitivity, cells=cells, neighbours=neighbours, **lattice)
-            return CommitmentKey(_secret(page, name, at), _named(columns, ()), promise.lattice)
+            return CommitmentKey(_secret(page, name, at), *fresh())
 
         return self._book.read(look)
 
@@ -169,8 +155,6 @@ class ItemLedger:
         Raises:
             DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
         """
-        at = level(epsilon, alpha)
-        group = check_name(check_name(name, "name") if dataset is None else dataset, "dataset")
         promise = promised(
             unit=unit,
             sensitivity=sensitivity,
@@ -180,21 +164,22 @@ class ItemLedger:
             grid=grid,
             half_step=half_step,
         )
-        wanted = None if version is None else exact_integer(version, "version")
-        again = None if request is None else check_name(request, "request")
-        if promise.grid is not None:
-            promise = self._book.read(lambda page: as_published(page.state, name, wanted, again, promise))
+        said: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
+        asked = PublishRequest.read(name, level(epsilon, alpha), promise, rows=rows, part=part, **said)
         identifiers = (id_column,) if isinstance(id_column, str) else tuple(id_column)
         chosen = _named(columns, identifiers)
-        check_size(promise.unit, commitment.rows, len(chosen))
-        promise.warn(at)
-        warn_of_rows(rows)
-        asked = AskedByItem(
-            name, group, at, promise, chosen, identifiers, commitment, wanted, again, independent,
-            rows_origin(rows), part, tuple(public),
-        )  # fmt: skip
+        return self.published(asked.of_items(chosen, identifiers, tuple(public)), commitment)
+
+    def published(self, asked: PublishRequest, commitment: ItemCommitment) -> ItemRelease:
+        """`publish`, of a request that has been read."""
+        asked = asked.as_published(lambda work: self._book.read(lambda page: work(page.state)))
+        check_size(asked.promise.unit, commitment.rows, len(asked.columns))
+        asked.promise.warn(asked.level)
+        warn_of_rows(asked.rows_from)
         return self._book.answer(
-            lambda page: _published_so(page, asked), lambda page: _publish(page, asked), look=self._seen(asked)
+            lambda page: _published_so(page, asked, commitment),
+            lambda page: _publish(page, asked, commitment),
+            look=asked.may_be_stored(self._book.seen),
         )
 
     def release(self, name: str, version: int | None = None, request: str | None = None) -> Published | None:
@@ -302,10 +287,6 @@ class ItemLedger:
 
         return self._book.answer(stored, lambda page: _answer(page, found(page), at), look=look)
 
-    def _seen(self, asked: AskedByItem) -> bool:
-        state = self._book.seen
-        return asked.request in state.requests or (asked.name, asked.version or 1) in state.releases
-
     def __repr__(self) -> str:
         return f"ItemLedger({self._book.store.place!r})"
 
@@ -360,7 +341,7 @@ def _check_committed(page: Page, release: Published, commitment: ItemCommitment)
     raise DataChanged(required, came=came, where=where, remedy=remedy)
 
 
-def _published_so(page: Page, asked: AskedByItem) -> ItemRelease | None:
+def _published_so(page: Page, asked: PublishRequest, commitment: ItemCommitment) -> ItemRelease | None:
     """A release that was published so before; None for one that is yet to be made."""
     release = asked_version(page.state, asked)
     if release is None:
@@ -369,39 +350,23 @@ def _published_so(page: Page, asked: AskedByItem) -> ItemRelease | None:
 
     def check() -> None:
         _check_kept_nowhere(release)
-        _check_committed(page, release, asked.commitment)
+        _check_committed(page, release, commitment)
 
     check_repeated(page.state, release, asked, same=names == asked.identifiers, values=check)
     page.repeated.add(release.responses[asked.level].event)
     return _with_secret(page, release, asked.level)
 
 
-def _publish(page: Page, asked: AskedByItem) -> ItemRelease:
+def _publish(page: Page, asked: PublishRequest, commitment: ItemCommitment) -> ItemRelease:
     state = page.state
     version = len(state.versions(asked.name)) + 1
     check_dataset(state, asked, version)
     if not asked.independent:
         check_named(state, asked.dataset)
     check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.part))
-    committed = asked.commitment.content
-    about = {
-        "name": asked.name,
-        "version": version,
-        "dataset": asked.dataset,
-        "columns": list(asked.columns),
-        "rows": asked.commitment.rows,
-        "id_column": asked.identifiers[0] if len(asked.identifiers) == 1 else None,
-        "promise": asked.promise.facts(),
-        "commitment": sha256(committed).hexdigest(),
-        "kind": _KIND,
-        "request": asked.request,
-        "values": None,
-        "public": list(asked.public),
-        "rows_from": asked.rows_from,
-        "part": None if asked.part is None else list(asked.part),
-        "items": ByItem(asked.identifiers, None).facts(),
-        "labels": None,
-    }
+    committed = commitment.content
+    about = asked.facts(version, commitment.rows, committed)
+    about |= {"values": None, "items": ByItem(asked.identifiers, None).facts(), "labels": None}
     step = Step.from_known((), asked.level)
     page.append("published", about | _without_responses(page, step, asked.promise, (committed,)))
     return _with_secret(page, page.state.release(asked.name, version), asked.level, committed)
@@ -431,7 +396,8 @@ def _without_responses(page: Page, step: Step, promise: Promise, parts: tuple[by
     for part in parts:
         page.put(page.state.number + 1, root.count, part)
         root.add(part)
-    return {"level": level_text(step.to), "how": step.how, "parts": root.count, "root": root.text, "seal": FORM}
+    about = {"level": level_text(step.to), "how": step.how, "parts": root.count, "root": root.text, "seal": FORM}
+    return {**about, "label_key": None}
 
 
 def _with_secret(page: Page, release: Published, at: Level, committed: bytes | None = None) -> ItemRelease:

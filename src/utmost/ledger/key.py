@@ -10,9 +10,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NoReturn
 
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
-
 from utmost.errors import KeyRefused, LedgerUnavailable, Unsupported
 from utmost.sampling.random_bits import entropy
 
@@ -82,7 +79,7 @@ class Key:
         found = self._derived.get(purpose)
         if found is None:
             info = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in purpose)
-            found = HKDFExpand(hashes.SHA256(), KEY_BYTES, info).derive(self._secret)
+            found = hmac.digest(self._secret, info + b"\x01", sha256)  # 32 bytes are the first block of HKDF-Expand
             if len(self._derived) < 64:
                 self._derived[purpose] = found
         return found

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
@@ -10,10 +11,12 @@ from utmost.errors import Unsupported
 from utmost.exact import Level, Number, level, possible_path
 from utmost.exact.shown import Shown
 from utmost.ledger.accounts import Accounts
+from utmost.ledger.answer_statements import answer_publication
 from utmost.ledger.events import check_name
 from utmost.ledger.item_ledger import AnsweringItems
 from utmost.ledger.key import given_key
 from utmost.ledger.opening import Place, backed_up, opened_book, restored
+from utmost.ledger.publish_request import PublishRequest
 from utmost.ledger.publishing import already_published, publish_new
 from utmost.ledger.relaxing import Relaxed, known_release, tightened, viewed, warn_of_names, with_release
 from utmost.ledger.requests import (
@@ -34,10 +37,14 @@ from utmost.ledger.store import Store
 from utmost.ledger.verification import (
     resumed,
 )
+from utmost.noise.law import read_confidence
 from utmost.privacy.unit import Unit
 from utmost.release.adapters import engine_door
+from utmost.release.gradual_answers import level_to_save
 from utmost.release.plan import warn_of_rows
+from utmost.release.saving import check_destination_free, saved
 from utmost.release.values import secure
+from utmost.release.workload_release import WorkloadRelease
 from utmost.sampling.random_bits import Randomness
 from utmost.workloads import Strategy
 
@@ -192,19 +199,19 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
         lay = read_table if per is None else read_points
         laid = lay(strategy, table, columns, public, drop, unit, sensitivity, cells, neighbours)
         promise = read_promise(strategy, laid, per, **lattice)
-        asks: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
-        asks |= {"drop": drop, "id_column": id_column, "rows": rows}
+        said: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
+        asked = PublishRequest.read(name, at, promise, rows=rows, part=laid.part, **said)
         if (door := engine_door(laid.table, "engine_ledger")) is not None:
-            return door.publish_frame(self.items, name, laid, at, promise, **asks)
-        asked = read_request(name, laid, at, promise, self._look, noise=noise, **asks)
+            return door.publish_frame(self.items, asked, laid, drop=drop, id_column=id_column)
+        asked, source = read_request(asked, laid, self._look, drop=drop, id_column=id_column, noise=noise)
         promise.warn(at)
         warn_of_rows(asked.rows_from)
         made = self._book.answer(
-            lambda page: already_published(page, asked, progress),
-            lambda page: publish_new(page, asked, self._randomness, progress),
+            lambda page: already_published(page, asked, source, progress),
+            lambda page: publish_new(page, asked, source, self._randomness, progress),
             look=asked.may_be_stored(self._book.seen),
         )
-        return answer_beside(asked.source, asked.promise, at, asked.kind, made, asked.part)
+        return answer_beside(source, asked.promise, at, asked.kind, made, asked.part)
 
     def relax(
         self,
@@ -285,6 +292,50 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
             look=known is None or at in known.responses,
         )
         return answer_alone(release.promise, at, release.kind, response, release.part, labels)
+
+    def save(
+        self,
+        name: str,
+        path: Path | str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        confidence: Number = "0.95",
+        family: Any = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write a release at a level, with error bars, and its statement beside it: both appear, or none.
+
+        The level is any up to the loosest that is stored, as for `view`, and costs nothing: relax first, then save.
+
+        Args:
+            name: of the release.
+            epsilon, alpha: the level; the loosest one stored if left out.
+            version: which one; the newest if left out.
+            confidence: of the error bars.
+            family: of a release by a plan, which table, see `WorkloadRelease.save`.
+            path, format, sign, overwrite: as for `utmost.release.saving.saved`.
+
+        Returns:
+            The statement, with the digest of the file, and what all answers of the release cost together.
+
+        Raises:
+            UnknownRelease, NeedsTable: as `view`. Unsupported, OutOfRange, KeyRefused: as `saved`.
+        """
+        sure = read_confidence(confidence)
+        stored = self._book.read(lambda page: page.state.release(name, version))
+        at = level_to_save(epsilon, alpha, stored.spent)
+        how: dict[str, Any] = {"format": format, "sign": sign, "overwrite": overwrite}
+        is_document = stored.promise.strategy is not None and family is None and format is None
+        check_destination_free(path, **how, is_document=is_document)
+        table = self.view(name, epsilon=at, version=stored.version)
+        if isinstance(table, WorkloadRelease):
+            return replace(table, confidence=sure).save(path, family=family, **how)
+        release = self._book.read(lambda page: page.state.release(name, stored.version))
+        return saved(answer_publication(table, release, at, sure, self.spent(name)), path, **how)
 
     def backup(self, path: Place) -> None:
         """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.

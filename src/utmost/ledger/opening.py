@@ -11,6 +11,7 @@ from utmost.exact import Level, possible_path
 from utmost.ledger.book import Book, Page, open_book
 from utmost.ledger.events import START, read_event
 from utmost.ledger.key import Given, Key, found_key, key_path, sync_directory
+from utmost.ledger.labels import opened_label_seal
 from utmost.ledger.requests import answer_alone
 from utmost.ledger.responses import labels_of, stored_blocks
 from utmost.ledger.sqlite_store import SqliteStore
@@ -269,10 +270,11 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Any:
 
 
 def _opened(rows: Rows, identity: str, release: Published, level: Level, key: bytes) -> Any:
-    seal = handed_seal(key, identity, release, level, release.responses[level].seal)
+    response = release.responses[level]
+    seal = handed_seal(key, identity, release, level, response.seal)
     blocks, each = list(stored_blocks(rows, release, level, seal)), -(-release.rows // BLOCK)
     columns = {
         column: joined(blocks[at * each : (at + 1) * each], release.rows) for at, column in enumerate(release.columns)
     }
-    labels = labels_of(rows, release)
+    labels = labels_of(rows, release, opened_label_seal(seal, response.event, response.label_key))
     return answer_alone(release.promise, level, release.kind, columns, release.part, labels)

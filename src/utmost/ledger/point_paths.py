@@ -26,7 +26,7 @@ from utmost.exact import Level, level, objects
 from utmost.gradual.euclidean_noise import MOST_DIMENSIONS
 from utmost.ledger.key import Key
 from utmost.ledger.vault import BLOCK, width_of
-from utmost.release.planar import PlanarLaw, read_width
+from utmost.release.planar_law import PlanarLaw, read_width
 from utmost.release.statements import level_text
 from utmost.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
 from utmost.sampling.integers import Integers, narrowed

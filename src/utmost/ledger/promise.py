@@ -17,7 +17,7 @@ from utmost.noise.law import read_confidence
 from utmost.privacy.unit import Unit, read_unit
 from utmost.release.lattice import Lattice, lattice_of
 from utmost.release.plan import warn_of_level
-from utmost.release.planar import read_width
+from utmost.release.planar_law import read_width
 from utmost.sampling.grid import Snapping, reach
 from utmost.workloads import Strategy
 from utmost.workloads.measured_families import load_of

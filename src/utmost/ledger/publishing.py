@@ -1,21 +1,18 @@
 """Publishing a release inside its transaction: every check, then the draw, then the event."""
 
 from collections.abc import Callable
-from hashlib import sha256
-from typing import Protocol
 
 from utmost.errors import (
     AlreadyPublished,
     OutOfRange,
 )
-from utmost.exact import Level
 from utmost.ledger.book import Page
 from utmost.ledger.budgets import check_budget, check_named, check_relation, spending_after
 from utmost.ledger.item_rows import Order, check_kept, digest_of_tags, tag_parts
-from utmost.ledger.labels import Labels, label_parts
-from utmost.ledger.promise import Promise
+from utmost.ledger.labels import Labels, label_parts, sealed_labels
+from utmost.ledger.publish_request import PublishRequest
 from utmost.ledger.relaxing import check_values
-from utmost.ledger.requests import Asked, Response, check_bars_free
+from utmost.ledger.requests import Response, check_bars_free
 from utmost.ledger.responses import Item, Progress, new_response, stored_response
 from utmost.ledger.source import Likeness, Source, commitment, noise_secret
 from utmost.ledger.state import ByItem, Published, State, bound_facts
@@ -26,7 +23,7 @@ from utmost.sampling.random_bits import Randomness
 Parts = tuple[bytes, ...]
 
 
-def already_published(page: Page, asked: Asked, progress: Progress | None) -> Response | None:
+def already_published(page: Page, asked: PublishRequest, source: Source, progress: Progress | None) -> Response | None:
     """The answer to a request that has been answered; None for a release that is yet to be made.
 
     Raises:
@@ -36,43 +33,11 @@ def already_published(page: Page, asked: Asked, progress: Progress | None) -> Re
     release = asked_version(page.state, asked)
     if release is None:
         return None
-    order = _check_same(page, asked, release)
+    order = _check_same(page, asked, source, release)
     return order.asked(stored_response(page, release, asked.level, progress))
 
 
-class Request(Protocol):
-    """What any request to publish says."""
-
-    @property
-    def name(self) -> str:
-        """Of the release."""
-
-    @property
-    def dataset(self) -> str:
-        """Whose budget is spent."""
-
-    @property
-    def level(self) -> Level:
-        """The level."""
-
-    @property
-    def promise(self) -> Promise:
-        """What holds at every level."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns to release."""
-
-    @property
-    def version(self) -> int | None:
-        """Which version; None for the newest."""
-
-    @property
-    def request(self) -> str | None:
-        """The name of the request."""
-
-
-def asked_version(state: State, asked: Request) -> Published | None:
+def asked_version(state: State, asked: PublishRequest) -> Published | None:
     """The release that is asked for again; None for one that is yet to be made.
 
     Raises:
@@ -96,7 +61,9 @@ def asked_version(state: State, asked: Request) -> Published | None:
     return state.releases[asked.name, wanted]
 
 
-def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Progress | None) -> Response:
+def publish_new(
+    page: Page, asked: PublishRequest, source: Source, randomness: Randomness, progress: Progress | None
+) -> Response:
     """Draw the first response of a release, and write it.
 
     Raises:
@@ -106,40 +73,27 @@ def publish_new(page: Page, asked: Asked, randomness: Randomness, progress: Prog
     """
     state = page.state
     version = len(state.versions(asked.name)) + 1
-    asked.source.check_sizes(asked.promise)
-    check_bars_free(asked.promise, asked.columns, asked.source.public)
+    source.check_sizes(asked.promise)
+    check_bars_free(asked.promise, asked.columns, asked.public)
     check_dataset(state, asked, version)
-    likeness = Likeness.of(page.key, asked.source, asked.promise.lattice.exponent)
+    likeness = Likeness.of(page.key, source, asked.promise.lattice.exponent)
     if not asked.independent:
         check_named(state, asked.dataset)
         _check_apart(page, asked, likeness)
     check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.part))
-    source = asked.source
     committed = commitment(page.key, asked.name, version, source)
     tags, kept = _tags_of(page, asked.name, version, committed, source)
     items = None if tags is None or asked.id_column is None else ByItem((asked.id_column,), digest_of_tags(kept))
-    about = {
-        "name": asked.name,
-        "version": version,
-        "dataset": asked.dataset,
-        "columns": list(asked.columns),
-        "rows": source.rows,
-        "id_column": asked.id_column,
-        "promise": asked.promise.facts(),
-        "commitment": sha256(committed).hexdigest(),
-        "kind": asked.kind,
-        "request": asked.request,
-        "values": likeness.sealed(page.key, asked.name, version),
-        "public": list(source.public),
-        "rows_from": asked.rows_from,
-        "part": None if asked.part is None else list(asked.part),
-        "items": None if items is None else items.facts(),
-    }
-    labels = label_parts(source.labels(), source.rows)
-    about["labels"] = Labels.of(source.order, labels).facts() if labels else None
+    about = asked.facts(version, source.rows, committed)
+    about["values"] = likeness.sealed(page.key, asked.name, version)
+    about["items"] = None if items is None else items.facts()
+    parts, labels = _labels_of(page, asked.name, version, source, first=1 + len(kept))
+    about["labels"] = None if labels is None else labels.facts()
     bound = bound_facts(about)
-    item = Item(asked.name, version, asked.columns, source.rows, asked.promise, committed, bound, None, items, tags)
-    before = committed, *kept, *labels
+    item = Item(
+        asked.name, version, asked.columns, source.rows, asked.promise, committed, bound, None, items, tags, labels
+    )
+    before = committed, *kept, *parts
     drawn, facts = new_response(page, item, asked.level, source.columns, randomness, progress, before=before)
     page.append("published", about | facts)
     return drawn
@@ -154,21 +108,33 @@ def _tags_of(page: Page, name: str, version: int, committed: bytes, source: Sour
     return tags, tag_parts(tags)
 
 
-def _check_same(page: Page, asked: Asked, release: Published) -> Order:
+def _labels_of(page: Page, name: str, version: int, source: Source, first: int) -> tuple[Parts, Labels | None]:
+    """The parts of the labels, from this part of the next event on, and what the event says of them."""
+    columns, rows, identity = source.labels(), source.rows, page.state.identity
+    if not columns:
+        return (), None
+    if not page.state.is_sealed:
+        parts, salt = label_parts(columns, rows), None
+    else:
+        parts, salt = sealed_labels(page.key, identity, name, version, columns, rows, page.state.number + 1, first)
+    return parts, Labels.of(source.order, parts, salt)
+
+
+def _check_same(page: Page, asked: PublishRequest, source: Source, release: Published) -> Order:
     """In which order the values come, once they are known to be those that were published."""
-    is_alike = (asked.id_column, asked.source.items is None) == (release.id_column, release.items is None)
-    committed = commitment(page.key, release.name, release.version, asked.source)
+    is_alike = (asked.id_column, source.items is None) == (release.id_column, release.items is None)
+    committed = commitment(page.key, release.name, release.version, source)
 
     def check() -> None:
         check_kept(release)
-        check_values(page, release, committed, asked.source)
+        check_values(page, release, committed, source)
 
     check_repeated(page.state, release, asked, same=is_alike, values=check)
-    return Order.of(page, release, asked.source, committed)
+    return Order.of(page, release, source, committed)
 
 
 def check_repeated(
-    state: State, release: Published, asked: Request, *, same: bool, values: Callable[[], None] = lambda: None
+    state: State, release: Published, asked: PublishRequest, *, same: bool, values: Callable[[], None] = lambda: None
 ) -> None:
     """Check that a request to publish is one that was made before.
 
@@ -191,7 +157,7 @@ def check_repeated(
         raise AlreadyPublished("a release is published once", came=came, where=where, remedy=remedy)
 
 
-def check_dataset(state: State, asked: Request, version: int) -> None:
+def check_dataset(state: State, asked: PublishRequest, version: int) -> None:
     """All versions of a release spend one budget, and all that spend one budget protect against one relation."""
     if version > 1 and state.releases[asked.name, 1].dataset != asked.dataset:
         dataset = state.releases[asked.name, 1].dataset
@@ -204,7 +170,7 @@ def check_dataset(state: State, asked: Request, version: int) -> None:
     check_relation(state, asked.dataset, asked.promise.relation, asked.name)
 
 
-def _check_apart(page: Page, asked: Asked, likeness: Likeness) -> None:
+def _check_apart(page: Page, asked: PublishRequest, likeness: Likeness) -> None:
     """The same values under two names spend twice; they must spend one budget."""
     mine = dict(zip(likeness.columns, asked.columns, strict=True))
     for other in page.state.releases.values():

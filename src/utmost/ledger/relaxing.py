@@ -20,7 +20,7 @@ from utmost.ledger.item_rows import Order, check_kept
 from utmost.ledger.key import Key
 from utmost.ledger.labels import Named
 from utmost.ledger.requests import Response
-from utmost.ledger.responses import Item, Progress, labels_of, new_response, stored_response
+from utmost.ledger.responses import Item, Progress, new_response, page_labels, stored_response
 from utmost.ledger.source import Likeness, Source, check_unchanged, row_names, value_digests
 from utmost.ledger.state import Published
 from utmost.sampling.integers import Integers
@@ -95,7 +95,7 @@ def viewed(
     check_kept(found)
     if level not in found.responses:
         return None
-    return found, stored_response(page, found, level, progress), labels_of(page.rows, found)
+    return found, stored_response(page, found, level, progress), page_labels(page, found)
 
 
 def tightened(
@@ -114,7 +114,7 @@ def tightened(
     if found.spent < level:
         remedy = f"It is stored up to {found.spent}: call relax with the table."
         raise NeedsTable("a level beyond the loosest needs the values", came=level, where=repr(name), remedy=remedy)
-    return found, answer_more(page, found, level, None, randomness, progress), labels_of(page.rows, found)
+    return found, answer_more(page, found, level, None, randomness, progress), page_labels(page, found)
 
 
 def known_release(book: Book, name: str, version: int | None) -> Published | None:

@@ -1,7 +1,7 @@
 """Requests to a ledger, read and found sound by themselves; and what an answer is written as."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
-from utmost.exact import Level, Number, exact_integer, level
-from utmost.ledger.events import check_name
+from utmost.exact import Level, Number, level
 from utmost.ledger.labels import Named
 from utmost.ledger.promise import Promise, promised, promised_points
+from utmost.ledger.publish_request import PublishRequest
 from utmost.ledger.source import Source, check_source, read_source
 from utmost.ledger.state import Published, State
 from utmost.privacy.unit import Unit
 from utmost.release.adapters import adapter_of, brought, table_of
 from utmost.release.counted import CountedTable, Laid
-from utmost.release.places import radius_name
+from utmost.release.places_statements import radius_name
 from utmost.release.planar import written as written_cells
-from utmost.release.table import declared, rows_origin
+from utmost.release.table import declared
 from utmost.release.workload_release import WorkloadRelease
 from utmost.sampling.grid import unsnapped
 from utmost.sampling.integers import Integers
@@ -37,41 +37,6 @@ CONFIDENCE = Fraction(19, 20)
 
 MEASURED = "measured"
 """The column of a release that a strategy measures."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Asked:
-    """A request to publish, read and found sound by itself.
-
-    Attributes:
-        name, dataset, level, promise, source, id_column, request, rows_from: what was asked for.
-        version: None for the newest.
-        independent: whether the data are none that another dataset of the ledger holds.
-        kind: of what kind of table the answers are.
-        part: where the dataset was counted in parts that share nobody, which one this is.
-    """
-
-    name: str
-    dataset: str
-    level: Level
-    promise: Promise
-    source: Source
-    id_column: str | None
-    version: int | None
-    request: str | None
-    independent: bool
-    rows_from: str
-    kind: str
-    part: tuple[str, str] | None = None
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns to release."""
-        return tuple(self.source.columns)
-
-    def may_be_stored(self, state: State) -> bool:
-        """Whether the answer is there, or a refusal that needs no writer, as far as a state tells."""
-        return self.request in state.requests or (self.name, self.version or 1) in state.releases
 
 
 def read_table(strategy: Strategy | None, table: Any, columns: Any, public: Any, drop: Any, *unit: Any) -> Laid:
@@ -151,64 +116,39 @@ def read_promise(strategy: Strategy | None, laid: Laid, per: Number | None = Non
     return promise.measuring(strategy)
 
 
-def as_published(state: State, name: str, version: int | None, request: str | None, promise: Promise) -> Promise:
-    """A promise on the reals, with the rule of snapping of the release that it asks for again, if there is one."""
-    made = state.requests.get(request) if request is not None else None
-    wanted = made[0] if made is not None else (name, version or max(state.versions(name), default=1))
-    found = state.releases.get(wanted)
-    return (
-        promise if found is None or found.promise.grid is None else promise.snapped_by(found.promise.lattice.snapping)
-    )
-
-
 def read_request(
-    name: str,
+    asked: PublishRequest,
     laid: Laid,
-    level: Level,
-    promise: Promise,
     look: Callable[[Callable[[State], Promise]], Promise],
     *,
     drop: str | Sequence[str],
     id_column: str | None,
-    dataset: str | None,
-    version: Number | None,
-    request: str | None,
-    independent: bool,
-    rows: str,
     noise: str,
-) -> Asked:
+) -> tuple[PublishRequest, Source]:
     """A request with the values read and every column declared.
 
     Args:
         look: calls a function with the state of the ledger.
-        rows: where the list of rows comes from.
         noise: "rows" or "items": what it is addressed by.
 
     Raises:
         NotDeclared, BadTable, OutOfRange, WrongKind: for what cannot be published so.
     """
-    if not isinstance(independent, bool):
-        raise OutOfRange("independent must be true or false", came=independent)
-    group = check_name(check_name(name, "name") if dataset is None else dataset, "dataset")
     by_item = _is_by_item(noise, id_column)
-    wanted = None if version is None else exact_integer(version, "version")
-    again = None if request is None else check_name(request, "request")
-    asked: dict[str, Any] = {"name": name, "dataset": group, "level": level, "independent": independent}
-    asked |= {"version": wanted, "request": again, "rows_from": rows_origin(rows)}
-    asked |= {"id_column": id_column, "part": laid.part}
-    if promise.strategy is not None:
+    if asked.promise.strategy is not None:
         if id_column is not None:
             raise OutOfRange("what a strategy measures has no identifiers", came=id_column, where="id_column")
-        return Asked(**asked, promise=promise, source=measured_source(laid.table, promise), kind=laid.table.kind)
+        source = measured_source(laid.table, asked.promise)
+        return replace(asked, columns=tuple(source.columns), kind=laid.table.kind), source
     table, columns = laid.table, laid.columns
     kept = declared(table, columns, laid.public, drop)
-    if promise.grid is not None:
-        promise = look(lambda state: as_published(state, name, wanted, again, promise))
-    if by_item and promise.points is not None:
+    asked = asked.as_published(look)
+    if by_item and asked.promise.points is not None:
         raise OutOfRange("points have paths of their own, and no noise by item", where="noise", remedy="Leave it out.")
-    source = read_source(table, columns, promise, id_column, kept, by_item=by_item)
-    check_source(source, promise)
-    return Asked(**asked, promise=promise, source=source, kind=source.kind)
+    source = read_source(table, columns, asked.promise, id_column, kept, by_item=by_item)
+    check_source(source, asked.promise)
+    read: dict[str, Any] = {"columns": tuple(source.columns), "public": source.public, "kind": source.kind}
+    return replace(asked, identifiers=() if id_column is None else (id_column,), **read), source
 
 
 def _is_by_item(noise: str, id_column: str | None) -> bool:

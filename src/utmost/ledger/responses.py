@@ -9,7 +9,7 @@ from utmost.errors import LedgerDamaged, Unsupported
 from utmost.exact import Level
 from utmost.ledger.book import Page
 from utmost.ledger.item_rows import ItemNoise, item_release, stored_tags
-from utmost.ledger.labels import Named, stored_labels
+from utmost.ledger.labels import Labels, Named, label_key_under, label_seal, stored_labels
 from utmost.ledger.point_paths import PointAnswer, PointPaths
 from utmost.ledger.promise import Promise
 from utmost.ledger.response_noise import DerivedNoise, DrawnNoise, Noise, NoiseByRuns, check_apart
@@ -94,6 +94,7 @@ class Item:
         stored: the release, if it is there.
         items: where the noise is addressed by item, what is known of that.
         tags: of the items, for a release that is about to be; one that is there has kept its own.
+        labels: what is known of its labels.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Item:
     stored: Published | None
     items: ByItem | None = None
     tags: Tags | None = None
+    labels: Labels | None = None
 
     @classmethod
     def of(cls, page: Page, release: Published) -> "Item":
@@ -128,6 +130,7 @@ class Item:
             release.bound,
             release,
             release.items,
+            labels=release.labels,
         )
 
     @property
@@ -195,7 +198,8 @@ def new_response(
         if blocks is not None:
             next(blocks(""), None)
     facts = {"level": level_text(level), "how": step.how, "parts": root.count, "root": root.text, "seal": FORM}
-    return drawn, facts
+    labels = label_key_under(seal, event, label_seal(page.key, page.state.identity, item))
+    return drawn, {**facts, "label_key": labels}
 
 
 def _put(page: Page, event: int, root: Root, content: bytes) -> None:
@@ -279,12 +283,21 @@ def stored_blocks(rows: Rows, release: Published, level: Level, seal: Seal) -> I
         yield block
 
 
-def labels_of(rows: Rows, release: Published) -> Named:
-    """The columns of a release in order, and its public ones, where the ledger keeps them."""
+def page_labels(page: Page, release: Published) -> Named:
+    """`labels_of`, for whoever holds the ledger's key."""
+    return labels_of(page.rows, release, label_seal(page.key, page.state.identity, release))
+
+
+def labels_of(rows: Rows, release: Published, seal: Seal) -> Named:
+    """The columns of a release in order, and its public ones, where the ledger keeps them.
+
+    Args:
+        seal: of the labels.
+    """
     if release.labels is None:
         return (), {}
     first = min(release.responses.values(), key=lambda response: response.event)
-    return release.labels.order, stored_labels(rows, first.event, first.first, release.labels)
+    return release.labels.order, stored_labels(rows, first.event, first.first, release.labels, seal)
 
 
 def key_of_level(page: Page, release: Published, level: Level) -> bytes:

@@ -66,6 +66,7 @@ class Response:
         parts: how many parts the event has.
         root: the digest of them all.
         seal: 2 where the seal of a block binds the facts about the release, 1 where it binds its place alone.
+        label_key: the key of the labels under that of the level; None where they are not sealed.
     """
 
     event: int
@@ -73,6 +74,7 @@ class Response:
     parts: int
     root: str
     seal: int = 2
+    label_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -304,6 +306,7 @@ _OF_RESPONSE: Mapping[str, tuple[type, ...]] = {
     "parts": _NUMBER,
     "root": _TEXT,
     "seal": _NUMBER,
+    "label_key": (str, type(None)),
 }
 _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
     "opened": {"identity": _TEXT, "key": _TEXT, "sealed": (bool,), "derived": (bool,)},
@@ -391,9 +394,7 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
         promise=Promise.of_facts(facts["promise"]),
         commitment=facts["commitment"],
         kind=facts["kind"],
-        responses={
-            level_of_text(facts["level"]): Response(number, first, facts["parts"], facts["root"], facts["seal"])
-        },
+        responses={level_of_text(facts["level"]): _response(facts, number, first)},
         bound=bound_facts(facts),
         values=facts["values"],
         public=tuple(facts["public"]),
@@ -414,5 +415,8 @@ def _answered(release: Published, facts: Mapping[str, Any], number: int) -> Publ
     level = level_of_text(facts["level"])
     if level in release.responses:
         raise LedgerDamaged("a level must be answered once", came=str(level), where=f"event {number}")
-    response = Response(number, 0, facts["parts"], facts["root"], facts["seal"])
-    return replace(release, responses={**release.responses, level: response})
+    return replace(release, responses={**release.responses, level: _response(facts, number, 0)})
+
+
+def _response(facts: Mapping[str, Any], number: int, first: int) -> Response:
+    return Response(number, first, facts["parts"], facts["root"], facts["seal"], facts["label_key"])

@@ -2,8 +2,7 @@
 
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
@@ -12,6 +11,7 @@ from utmost.exact.shown import Shown
 from utmost.ledger.book import Book, Page
 from utmost.ledger.events import START, Event, check_chain, check_name, check_seal, read_event
 from utmost.ledger.key import Key
+from utmost.ledger.labels import label_seal, opened_label_seal
 from utmost.ledger.personal_answers import checked_answers
 from utmost.ledger.promise import Promise
 from utmost.ledger.responses import labels_of, stored_blocks
@@ -20,9 +20,8 @@ from utmost.ledger.state import Published, State, folded
 from utmost.ledger.store import missing_steps
 from utmost.ledger.vault import level_seal
 from utmost.ledger.witness import RollbackLoss
-from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law
-from utmost.noise.costs import absolute
 from utmost.noise.law import read_confidence
+from utmost.release.gradual_answers import plan_of_answer
 from utmost.release.level_steps import Step
 from utmost.release.plan import Plan
 from utmost.release.statements import level_of_text, level_text
@@ -178,11 +177,15 @@ def _check_responses(key: Key, page: Page, state: State, release: Published) -> 
     """Digests, seals and lengths of all responses of a release; how many cells they have."""
     if release.items is not None and not release.items.is_kept:
         return 0
-    labels_of(page.rows, release)
+    labels = label_seal(key, state.identity, release)
+    labels_of(page.rows, release, labels)
     cells = 0
     for at, response in release.responses.items():
         seal = level_seal(key, state.identity, release, at, response.seal, is_sealed=state.is_sealed)
         cells += sum(block.size for block in stored_blocks(page.rows, release, at, seal))
+        if opened_label_seal(seal, response.event, response.label_key) != labels:
+            where = f"event {response.event}"
+            raise LedgerDamaged("every level must open the labels", came="a level that opens none", where=where)
     return cells
 
 
@@ -201,11 +204,8 @@ def response_plan(promise: Promise, level: Level, confidence: Number = "0.95") -
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
     sure = read_confidence(confidence)
-    unit, steps = promise.unit, promise.lattice.sensitivity
-    here = unit.per_cell(level)
-    drawn: IntegerLaw = DiscreteStaircase.half_step(here, steps) if promise.half_step else Geometric(here, steps)
-    law: Law = drawn if promise.grid is None or promise.half_step else Laplace(here, Fraction(unit.sensitivity))
-    return Plan(level, unit, law, drawn, absolute, True, sure, promise.radius(level, sure), promise.grid)
+    plan = plan_of_answer(promise.unit, promise.lattice, level, sure, half_step=promise.half_step)
+    return replace(plan, radius=promise.radius(level, sure))
 
 
 _MEND_MISSING = "Pass missing={dataset: epsilon}, or missing={} if it is certain that nothing was lost."

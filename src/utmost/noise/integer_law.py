@@ -4,6 +4,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -123,7 +124,7 @@ class IntegerLaw(Law):
         Args:
             confidence: strictly between 0 and 1; a float is read as the decimal it prints.
         """
-        return max(0, self.profile.first_at_most((1 - read_confidence(confidence)) / 2) - 1)
+        return _radius(self.profile, read_confidence(confidence))
 
     @checked
     def pmf_interval(self, k: Number, bits: int = 128) -> Interval:
@@ -168,3 +169,9 @@ class IntegerLaw(Law):
             return Fraction(profile.moment(ExactPowers(profile.level), order))
         first = 128 + (order + 1) * cleared_bits(profile.level)
         return refined(lambda bits: profile.moment(IntervalPowers(profile.level, bits), order), first)
+
+
+@lru_cache(maxsize=1024)
+def _radius(profile: Profile, sure: Fraction) -> int:
+    """The radius of a profile; whoever views a release again asks for the same one."""
+    return max(0, profile.first_at_most((1 - sure) / 2) - 1)

@@ -11,7 +11,6 @@ import numpy as np
 from utmost.capacities import capacity
 from utmost.exact import level
 from utmost.geometry import Vertices, count_kernels, count_vertices, estimate_kernels, vertices
-from utmost.geometry.kernel_walk import PairCompletions
 from utmost.leakage import Capacity
 from utmost.papers.comparison import Comparison, corrected, equal, extended
 from utmost.papers.fernandes_duality import (
@@ -149,6 +148,8 @@ def beyond(long: bool) -> Iterator[Comparison]:
 def _many_kernels(long: bool) -> Iterator[Comparison]:
     """Nine points of the plane: more than 10 000 kernels, and about how many."""
     if find_spec("numba") is not None:  # the pairs are millions
+        from utmost.geometry.kernel_walk import PairCompletions
+
         found = PairCompletions.of(_vertices(NINE)).count(SEVEN_VERTICES)
         yield equal(
             "Table 6",

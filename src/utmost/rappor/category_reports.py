@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.exact import Interval, checked, plain_array
+from utmost.exact import Interval, checked, checked_parts, plain_array
 from utmost.exact.shown import Shown
 from utmost.rappor.bits import Bits, draw_bits
 from utmost.rappor.categories import Formula, SubsetSelection, value_at
@@ -103,6 +103,7 @@ def relax_categories(
     return _in_parts(pair.relaxed, strict.categories, secure(randomness), true, said)
 
 
+@checked_parts
 @dataclass(frozen=True, slots=True)
 class CategoryCoupling:
     """The joint law of a strict and a loose report in which the strict one depends on the loose one only.
@@ -266,6 +267,7 @@ def _most_inside(strict: SubsetSelection, loose: SubsetSelection, a2: Any) -> An
     return p2 + (1 - p2) * Fraction(d1 - d2, k - d2) if d2 <= d1 else p2 * Fraction(d1, d2)
 
 
+@checked_parts
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CategoryCounts(Shown):
     """In how many reports each category stands, and of how many clients.
@@ -282,7 +284,10 @@ class CategoryCounts(Shown):
     clients: int
 
     def __post_init__(self) -> None:
-        seen = np.array(self.seen, dtype=np.int64)
+        seen = np.array(plain_array(self.seen, "seen"))
+        if seen.dtype.kind not in "iu":
+            raise OutOfRange("counts of categories must be integers", came=str(seen.dtype), where="CategoryCounts")
+        seen = seen.astype(np.int64)
         if seen.ndim != 1 or (seen < 0).any() or (seen > self.clients).any():
             raise OutOfRange("no category can stand in more reports than there are, or fewer than 0", came=seen.shape)
         seen.setflags(write=False)

@@ -4,7 +4,7 @@ from utmost.release.accuracy import epsilon_for
 from utmost.release.cell_bars import CellBars
 from utmost.release.clean_release import CleanRelease
 from utmost.release.counted import CountedTable
-from utmost.release.gradual_release import GradualRelease, NoisePath, ProcessedRelease, path
+from utmost.release.gradual_release import GradualRelease, NoisePath, path
 from utmost.release.gradual_together import GradualTogether
 from utmost.release.item_commitment import CommitmentKey, ItemCommitment
 from utmost.release.item_release import ItemRelease
@@ -13,7 +13,9 @@ from utmost.release.level_steps import bridge, relax, tighten
 from utmost.release.naming import NamingLaw
 from utmost.release.places import PlacesRelease, rehearse_places, release_places
 from utmost.release.plan import Plan, plan_release
-from utmost.release.planar import PlanarLaw, PlanarRelease, planar_epsilon_for
+from utmost.release.planar import PlanarRelease
+from utmost.release.planar_law import PlanarLaw, planar_epsilon_for
+from utmost.release.processed_release import ProcessedRelease
 from utmost.release.statements import guarantee, statement
 from utmost.release.table import TableRelease, rehearse_table, release_table
 from utmost.release.together import TogetherPlan, TogetherRelease, plan_together, release_together

@@ -177,6 +177,17 @@ def engine_door(table: Any, module: str = "engine_release") -> Any:
     return import_module(f"utmost.tables.{module}") if found else None
 
 
+def published_names(table: Any) -> list[str]:
+    """The names of the columns of a released table, also of a frame that an engine evaluates.
+
+    >>> published_names({"n": [1], "n_radius": [3]})
+    ['n', 'n_radius']
+    """
+    if engine_door(table) is not None:
+        return list(import_module("utmost.tables.engines").engine_frame(table).schema().names)
+    return adapter_of(table).names(table)
+
+
 def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
     """A table of a kind that an adapter named; a dict of arrays where no adapter here can make it.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from utmost.exact import checked, frozen
 from utmost.exact.shown import Shown
 from utmost.noise import Combination
 from utmost.release.adapters import table_of
+from utmost.release.saving import Digest, Publication, saved
 from utmost.sampling.integers import narrowed
 from utmost.workloads import Domain, Family
 from utmost.workloads.clean import NonNegative, controlled_rounding, kept_in_rounding, nonnegative_least_squares
@@ -18,6 +20,8 @@ from utmost.workloads.domain import Where
 from utmost.workloads.forms import selected
 from utmost.workloads.measured_families import is_tents
 from utmost.workloads.tree_reconstruction import SumSquares
+
+CLEAN_KIND = "utmost clean table"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -38,6 +42,7 @@ class CleanRelease(Shown):
         largest_move: the farthest that rounding moved a measured sum.
         zero_bias: by how much an atom that is truly zero is raised on average when it alone is cut off at zero.
         zero_bias_is_exact: whether that is its value, or a bound on it.
+        sums: the SHA-256 of the noisy sums that it is made of, as their release states it.
     """
 
     domain: Domain
@@ -50,6 +55,7 @@ class CleanRelease(Shown):
     largest_move: float
     zero_bias: float
     zero_bias_is_exact: bool
+    sums: str | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = [getattr(self, name) for name in CleanRelease.__slots__]
@@ -72,6 +78,42 @@ class CleanRelease(Shown):
         """
         form = selected(self.domain, {} if where is None else where)
         return int(form.of(self.domain.sums(self.atoms, form.family), form.family))
+
+    def said(self, digest: Digest | None, family: str | Sequence[str] | Family) -> dict[str, Any]:
+        """What must be said beside one family's table: the words, the figures, and which noisy sums it is made of."""
+        facts = self.facts()
+        kept = ("words", "zero_bias", "zero_bias_is_exact", "exact_rounding", "largest_move", "residual")
+        return {
+            "kind": CLEAN_KIND,
+            "format": 1,
+            "family": self.domain.family_name(self.domain.family(family)),
+            "of": {"measured": self.sums},
+            **{name: facts[name] for name in kept},
+            **({} if digest is None else {"table": dict(digest)}),
+        }
+
+    @checked
+    def save(
+        self,
+        path: Path | str,
+        *,
+        family: str | Sequence[str] | Family | None = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write one family's table and, beside it, what must be said of it: both appear, or none.
+
+        Args:
+            family: the levels of the table; those of the atoms if left out.
+            path, format, sign, overwrite: as for `saved`.
+
+        Raises:
+            Unsupported, OutOfRange, KeyRefused: as `saved`.
+        """
+        chosen = self.domain.finest if family is None else family
+        made = Publication(self[chosen], lambda digest: self.said(digest, chosen))
+        return saved(made, path, format=format, sign=sign, overwrite=overwrite)
 
     @property
     def words(self) -> str:
@@ -113,6 +155,7 @@ def cleaned(
     measured: Mapping[Family, NDArray[Any]],
     noise_of_an_atom: Combination,
     kind: str,
+    sums: str | None = None,
 ) -> CleanRelease:
     """The clean tables of noisy sums.
 
@@ -138,6 +181,7 @@ def cleaned(
         move,
         bias,
         exactly,
+        sums,
     )
 
 

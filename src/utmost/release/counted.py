@@ -2,16 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange
-from utmost.exact import Number, checked_parts, frozen
+from utmost.exact import Number, checked, checked_parts, frozen
 from utmost.exact.shown import Shown
 from utmost.privacy.unit import Unit, read_unit
 from utmost.release.adapters import brought, table_of
+from utmost.release.saving import Digest, Publication, saved
 from utmost.workloads import Domain, Family, Strategy
 from utmost.workloads.sums_and_differences import PairAxis
 
@@ -103,6 +106,52 @@ class CountedTable(Shown):
         columns = {**{name: np.array(values) for name, values in labels.items()}, column: sums}
         marks = "a" * len(columns)
         return table_of(self.kind if self.kind.startswith("dataframe:") else f"columns:{marks}", columns)
+
+    @checked
+    def save(
+        self,
+        path: Path | str,
+        *,
+        family: str | Sequence[str] | Family | None = None,
+        format: str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the true counts into a file that nobody but its owner may read; they are not to be published.
+
+        Args:
+            path: ends in .json for a document that keeps the unit, for `utmost release`; else of a table, beside which
+                ``path`` and ".json" say the unit.
+            family: of a table the levels; those of the atoms if left out.
+            format, overwrite: as for `saved`. Nothing is signed: a signature is for readers.
+
+        Returns:
+            The document, or what stands beside the table.
+
+        Raises:
+            Unsupported: where one of the files exists, and for another ending.
+            OutOfRange: for standard output, which is no file of its owner, and a family that the domain has not.
+        """
+
+        def document() -> dict[str, Any]:
+            found: dict[str, Any] = import_module("utmost.documents.counted_files").COUNTED_FORM.document(self)
+            return found
+
+        table = self.table(self.domain.finest if family is None else family)
+        made = Publication(table, self._said, document if family is None else None, owner_only=True)
+        return saved(made, path, format=format, overwrite=overwrite)
+
+    def _said(self, digest: Digest | None) -> dict[str, Any]:
+        unit = self.unit
+        return {
+            "kind": "utmost true counts",
+            "format": 1,
+            "warning": "True counts: not to be published. They are for a release, and for their owner alone.",
+            "unit": {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours},
+            "part": None if self.part is None else list(self.part),
+            "together": self.together,
+            "domain": self.domain.facts(),
+            "table": None if digest is None else dict(digest),
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)

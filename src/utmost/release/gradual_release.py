@@ -2,152 +2,34 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as PathLike
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.exact import Level, Number, checked, level, plain_array, wrong_kind
-from utmost.exact import level as level_of
+from utmost.exact import Level, Number, checked, level, wrong_kind
 from utmost.exact.shown import Shown
 from utmost.gradual import Path
 from utmost.privacy.unit import Unit, read_unit
+from utmost.release.gradual_answers import (
+    LaidOut,
+    Saving,
+    answered_facts,
+    column_publication,
+    level_to_save,
+    plan_of_answer,
+)
 from utmost.release.lattice import Lattice, lattice_of
-from utmost.release.level_steps import Step
+from utmost.release.noised_cells import Column
 from utmost.release.values import secure
 from utmost.sampling.draw import Method
 from utmost.sampling.grid import unsnapped_one
-from utmost.sampling.integers import Integers, add
 from utmost.sampling.level_draws import sample_path
 from utmost.sampling.random_bits import Randomness
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class History:
-    """Cells that have been answered at the same levels.
-
-    Attributes:
-        where: the places of the cells among all cells.
-        block: the place of each cell's noise in the uniform block; None before the first answer, or without blocks.
-        known: the steps of geometric noise at each level answered.
-    """
-
-    where: NDArray[np.intp]
-    block: Integers | None
-    known: Mapping[Level, Integers]
-
-    def noise(self, level: Level, lattice: Lattice) -> Integers:
-        """The noise at a level that is known."""
-        coarse = lattice.times(self.known[level])
-        return coarse if self.block is None else add(coarse, self.block)
-
-    def extended(self, level: Level, lattice: Lattice, randomness: Randomness, method: Method | None) -> "History":
-        """The history with one level more, drawn from its law given all levels known.
-
-        The noise is a Markov chain in the level, so only the nearest level on either side matters, see `Step`.
-        """
-        if level in self.known:
-            return self
-        step = Step.from_known(self.known, level)
-        below = None if step.strict is None else self.known[step.strict]
-        above = None if step.loose is None else self.known[step.loose]
-        noise = step.drawn(lattice, below, above, self.where.size, randomness, method)
-        return History(self.where, self._block(lattice, randomness), {**self.known, level: noise})
-
-    def part(self, some: NDArray[np.bool_]) -> "History":
-        """The history of some of the cells."""
-        block = None if self.block is None else self.block[some]
-        return History(self.where[some], block, {one: noise[some] for one, noise in self.known.items()})
-
-    def _block(self, lattice: Lattice, randomness: Randomness) -> Integers | None:
-        return lattice.place(self.where.size, randomness) if self.block is None else self.block
-
-
-def gathered(parts: list[tuple[NDArray[np.intp], Integers]], count: int) -> Integers:
-    """One array from pieces and their places."""
-    if len(parts) == 1:
-        return parts[0][1]
-    whole: Integers = np.empty(count, dtype=object if any(piece.dtype == object for _, piece in parts) else np.int64)
-    for where, piece in parts:
-        whole[where] = piece
-    return whole
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Column:
-    """Values in steps, and the histories of their cells, which between them hold each cell once.
-
-    Attributes:
-        shape: of what came; None for a bare number.
-        values: in steps, in a row.
-        lattice: of the noise.
-        histories: of cells answered at the same levels.
-    """
-
-    shape: tuple[int, ...] | None
-    values: Integers
-    lattice: Lattice
-    histories: tuple[History, ...]
-
-    @classmethod
-    def of(cls, values: Any, lattice: Lattice) -> "Column":
-        """A column that has never been answered; the values are copied."""
-        cells = lattice.read(values)
-        return cls(cells.shape, lattice.steps(cells), lattice, (History(np.arange(cells.size), None, {}),))
-
-    @property
-    def levels(self) -> set[Level]:
-        """The levels at which some cell has been answered."""
-        return {one for history in self.histories for one in history.known}
-
-    def answered(self, levels: Any, name: str, randomness: Randomness, method: Method | None) -> tuple["Column", Any]:
-        """The column after an answer, and the answer.
-
-        Args:
-            levels: one level, or an array of levels of the shape of the values.
-            name: "epsilon" or "alpha", as which a number is read.
-        """
-        which, chosen = self._chosen(levels, name)
-        pieces: list[tuple[NDArray[np.intp], Integers]] = []
-        histories: list[History] = []
-        for history in self.histories:
-            for part, asked in _parts(history, which, chosen):
-                histories.append(part.extended(asked, self.lattice, randomness, method))
-                pieces.append((part.where, histories[-1].noise(asked, self.lattice)))
-        released = add(self.values, gathered(pieces, self.values.size))
-        return replace(self, histories=tuple(histories)), self.lattice.write(self.shape, released)
-
-    def _chosen(self, levels: Any, name: str) -> tuple[NDArray[np.intp] | None, list[Level]]:
-        """Which of a list of levels each cell gets; None where there is but one."""
-        if not isinstance(levels, list | tuple | np.ndarray) or plain_array(levels, name).ndim == 0:
-            return None, [_read(levels, name)]
-        array = np.asarray(levels, dtype=object)
-        if array.shape != self.shape:
-            raise OutOfRange(f"levels by cell must have the shape {self.shape} of the values", came=array.shape)
-        read: dict[Any, int] = {}
-        flat = array.reshape(-1).tolist()
-        which = np.array([read.setdefault(one, len(read)) for one in flat], dtype=np.intp)
-        return which, [_read(one, name) for one in read]
-
-
-def _read(one: Any, name: str) -> Level:
-    if isinstance(one, Level):
-        return one
-    return level_of(epsilon=one) if name == "epsilon" else level_of(alpha=one)
-
-
-def _parts(history: History, which: NDArray[np.intp] | None, chosen: list[Level]) -> list[tuple[History, Level]]:
-    """The cells of a history by the level that they get."""
-    if which is None:
-        return [(history, chosen[0])]
-    here = which[history.where]
-    present = np.unique(here).tolist()
-    if len(present) == 1:
-        return [(history, chosen[present[0]])]
-    return [(history.part(here == one), chosen[one]) for one in present]
 
 
 class GradualRelease(Shown):
@@ -190,7 +72,7 @@ class GradualRelease(Shown):
     np.True_
     """
 
-    __slots__ = ("_columns", "_is_table", "_lock", "_method", "_process", "_randomness")
+    __slots__ = ("_columns", "_half_step", "_is_table", "_lock", "_method", "_process", "_randomness", "_units")
 
     def __init__(
         self,
@@ -226,6 +108,7 @@ class GradualRelease(Shown):
             for name, column in table.items()
         }
         self._randomness, self._method = randomness, method
+        self._units, self._half_step = units, half_step
         self._lock, self._process = threading.Lock(), os.getpid()
 
     def at(
@@ -269,6 +152,61 @@ class GradualRelease(Shown):
     def spent(self) -> Level | None:
         """The largest level answered: that of all answers together. None before the first answer."""
         return max(self.levels, default=None)
+
+    @checked
+    def save(
+        self,
+        path: PathLike | str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        name: str | None = None,
+        public: Mapping[Any, Any] | None = None,
+        confidence: Number = "0.95",
+        format: str | None = None,
+        sign: PathLike | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the answer at a level as a table with error bars and, beside it, its statement: both appear, or none.
+
+        A number is a table of one row; an array has a row for each value, and of several dimensions a column for the
+        place along each.
+
+        Args:
+            epsilon, alpha: the level; the loosest one answered if left out. A new one is answered, and spent.
+            name: what the statement calls the release; the file's name if left out.
+            public: columns to stand beside, such as the labels of the rows; none may depend on any individual.
+            confidence: of the error bars.
+            path, format, sign, overwrite: as for `saved`.
+
+        Raises:
+            NotALevel: where no level is named and none was answered.
+            Unsupported: for columns whose individuals or numbers differ, of which one statement cannot speak.
+            BadTable: for a public column of another length.
+        """
+        how = Saving.of(path, confidence, public, format=format, sign=sign, overwrite=overwrite, name=name)
+        asked, unit, lattice = level_to_save(epsilon, alpha, self.spent), *self._promised()
+        plan = plan_of_answer(unit, lattice, asked, how.confidence, half_step=self._half_step)
+        LaidOut.of(self._shapes(), how.public)  # refuses what does not fit, before anything is drawn
+        laid = LaidOut.of(self.at(asked), how.public)
+        return how.write(column_publication(plan, laid, answered_facts(how.title, 1, self.levels, self.spent)))
+
+    def _shapes(self) -> Any:
+        """Zeros of the shapes of the values."""
+        zeros = {name: np.zeros(column.shape or (), np.int8) for name, column in self._columns.items()}
+        return zeros if self._is_table else zeros[None]
+
+    def _promised(self) -> tuple[Unit, Lattice]:
+        """The unit and the lattice of all columns.
+
+        Raises:
+            Unsupported: for columns of several kinds.
+        """
+        pairs = {(self._units[name], column.lattice) for name, column in self._columns.items()}
+        if len(pairs) > 1:
+            remedy = "Make a release of each kind of column."
+            raise Unsupported("a statement is of columns of one kind", came="several", where="save", remedy=remedy)
+        return next(iter(pairs))
 
     def _wanted(self, levels: Any) -> dict[Any, Any]:
         if not isinstance(levels, Mapping):
@@ -333,90 +271,6 @@ def _grids(grid: Number | None, kinds_of_numbers: Mapping[Any, str]) -> dict[Any
             raise wrong_kind("numbers", '"integers" or "reals"', numbers)
     mixed = "reals" in kinds_of_numbers.values()
     return {name: None if mixed and numbers == "integers" else grid for name, numbers in kinds_of_numbers.items()}
-
-
-Before = Callable[[Any], Any]
-After = Callable[[Any, Level], Any]
-
-
-class ProcessedRelease(Shown):
-    """A gradual release of ``before(data)`` whose responses are read by ``after(response, level)``.
-
-    The raw responses stay inside: what the reading hides, a clamped tail say, the next level still needs. Each level is
-    read once and its reading kept, so that a reading that tosses coins is not asked twice.
-
-    Args:
-        data: anything that ``before`` takes.
-        before: the query, evaluated once. It must not look at a level.
-        sensitivity: how much one individual can change one of its values. It cannot be checked here.
-        after: any function of the response and its level: clamp, round, a consumer's remap.
-        cells, unit, numbers, grid, half_step, randomness: as for `GradualRelease`.
-
-    Promise: the level `spent`, for all readings together: they are functions of the responses.
-
-    Source: [koufogiannis2015], Corollary 13.
-
-    >>> ages = [34, 51, 12, 29]
-    >>> adults = ProcessedRelease(
-    ...     ages, before=lambda a: sum(x >= 18 for x in a), sensitivity=1, after=lambda y, _: min(max(y, 0), 4)
-    ... )
-    >>> 0 <= adults.at(epsilon="1/10") <= 4, adults.at(epsilon=60)
-    (True, 3)
-    """
-
-    __slots__ = ("_after", "_lock", "_raw", "_read")
-
-    @checked
-    def __init__(
-        self,
-        data: Any,
-        *,
-        before: Before,
-        after: After,
-        sensitivity: Number | Mapping[Any, Number] | None = None,
-        cells: Number | None = None,
-        unit: Unit | None = None,
-        numbers: str | Mapping[Any, str] = "integers",
-        grid: Number | None = None,
-        half_step: bool = False,
-        randomness: Randomness | None = None,
-    ) -> None:
-        for name, function in (("before", before), ("after", after)):
-            if not callable(function):
-                raise wrong_kind(name, "a function", function)
-        self._raw = GradualRelease(
-            before(data),
-            sensitivity,
-            cells=cells,
-            unit=unit,
-            numbers=numbers,
-            grid=grid,
-            half_step=half_step,
-            randomness=randomness,
-        )
-        self._after, self._lock = after, threading.Lock()
-        self._read: dict[Level, Any] = {}
-
-    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Any:
-        """The reading at a level; asked again, the same reading."""
-        asked = level(epsilon, alpha)
-        with self._lock:
-            if asked not in self._read:
-                self._read[asked] = self._after(self._raw.at(asked), asked)
-            return self._read[asked]
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """Every level asked for so far, strictest first."""
-        return self._raw.levels
-
-    @property
-    def spent(self) -> Level | None:
-        """The largest of them."""
-        return self._raw.spent
-
-    def __repr__(self) -> str:
-        return f"ProcessedRelease(spent={self.spent})"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -3,15 +3,20 @@
 import threading
 from collections.abc import Mapping
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from utmost.errors import BadTable
 from utmost.exact import Level, Number, checked
 from utmost.exact import level as level_of
 from utmost.exact.shown import Shown
 from utmost.privacy.unit import Unit
+from utmost.release.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
 from utmost.release.gradual_release import GradualRelease
-from utmost.release.together import grouped, plan_together
+from utmost.release.saving import Digest, Publication
+from utmost.release.together import grouped, plan_together, together_statement
 from utmost.release.turning import Halves, turned, turned_back, whole_numbers
 from utmost.release.values import secure
 from utmost.sampling import Randomness
@@ -38,7 +43,7 @@ class GradualTogether(Shown):
     (Level(epsilon=1), True)
     """
 
-    __slots__ = ("_coins", "_halves", "_inner", "_lock", "_names", "_read", "_way", "unit")
+    __slots__ = ("_coins", "_halves", "_inner", "_lock", "_names", "_read", "_rows", "_way", "unit")
 
     @checked
     def __init__(
@@ -58,7 +63,7 @@ class GradualTogether(Shown):
         if len({column.shape for column in cells}) != 1:
             raise BadTable("columns that are noised together must have one length", came="different lengths")
         self.unit, self._way, self._halves, self._names = plan.unit, plan.way, plan.halves, plan.columns
-        self._coins = secure(randomness)
+        self._coins, self._rows = secure(randomness), cells[0].shape
         kept: dict[Any, Any] = {}
         for group in grouped(list(zip(self._names, cells, strict=True)), self._way.groups):
             (name, column), *other = group
@@ -81,6 +86,47 @@ class GradualTogether(Shown):
             if asked not in self._read:
                 self._read[asked] = self._columns(self._inner.at(self._levels(asked)))
             return {name: column.copy() for name, column in self._read[asked].items()}
+
+    @checked
+    def save(
+        self,
+        path: Path | str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        name: str | None = None,
+        public: Mapping[Any, Any] | None = None,
+        confidence: Number = "0.95",
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the columns at a level with their error bars and, beside them, their statement: both appear, or none.
+
+        Args:
+            epsilon, alpha: the level; the loosest one answered if left out. A new one is answered, and spent.
+            name, public, confidence: as for `GradualRelease.save`.
+            path, format, sign, overwrite: as for `saved`.
+
+        Raises:
+            NotALevel: where no level is named and none was answered.
+            BadTable: for a public column of another length.
+        """
+        how = Saving.of(path, confidence, public, format=format, sign=sign, overwrite=overwrite, name=name)
+        asked = level_to_save(epsilon, alpha, self.spent)
+        plan = plan_together(
+            list(self._names), asked, unit=self.unit, noise="rotated", halves=self._halves, confidence=how.confidence
+        )
+        blank = np.zeros(self._rows, np.int8)
+        LaidOut.of(dict.fromkeys(self._names, blank), how.public)  # refuses what does not fit, before it is drawn
+        laid = LaidOut.of(self.at(asked), how.public)
+        answered = answered_facts(how.title, 1, self.levels, self.spent)
+
+        def said(digest: Digest | None) -> dict[str, Any]:
+            facts = together_statement(plan, list(laid.public), laid.rows, rows_from="declared", digest=digest)
+            return facts | answered
+
+        return how.write(Publication(laid.with_radii(dict(zip(plan.columns, plan.radii, strict=True))), said))
 
     @property
     def levels(self) -> tuple[Level, ...]:

@@ -29,12 +29,17 @@ from utmost.sampling.item_words import (
     Identifiers,
     ItemWords,
     Tags,
+    check_columns,
     check_secret,
     item_tags,
     word_cipher,
 )
 
-_AT_ONCE = 1 << 15  # items at once: their words stay in the cache
+_AT_ONCE = 1 << 14  # items at once: what is made of them stays in the cache, and in memory that is used again
+
+
+Shift = Callable[[Tags], Integers]
+"""From the tags of some items to what is added to their values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -100,13 +105,9 @@ class ItemRelease:
 
         Cost: at epsilon 1 about 50 ns an item and column, and 15 to 100 ns an item for its tag.
         """
-        tags, at = self.tags(identifiers), self.level if level is None else level
-        found = {}
-        for name, steps in read_columns(self.lattice, self.columns, values, len(tags)).items():
-            noise = self.lattice.times(self.noise(name, at, tags))
-            place = self.place(name, tags)
-            found[name] = self._written(add(steps, noise if place is None else add(place, noise)))
-        return found
+        shifts = {name: self._noisy(name, self.level if level is None else level) for name in self.columns}
+        found = self._shifted(identifiers, values, shifts, add)
+        return {name: self._written(steps) for name, steps in found.items()}
 
     def moved(
         self, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level, to: Level | None = None
@@ -121,12 +122,9 @@ class ItemRelease:
         Raises:
             BadTable, NotANumber, OutOfRange: as for `responses`.
         """
-        tags, found = self.tags(identifiers), {}
-        for name, steps in read_columns(self.lattice, self.columns, responses, len(tags)).items():
-            found[name] = self._written(
-                add(steps, self.lattice.times(self.apart(name, self.level if to is None else to, at, tags)))
-            )
-        return found
+        shifts = {name: self._apart(name, self.level if to is None else to, at) for name in self.columns}
+        found = self._shifted(identifiers, responses, shifts, add)
+        return {name: self._written(steps) for name, steps in found.items()}
 
     def without_noise(
         self, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
@@ -139,11 +137,7 @@ class ItemRelease:
         Raises:
             BadTable, NotANumber, OutOfRange: as for `responses`.
         """
-        tags, found = self.tags(identifiers), {}
-        for name, steps in read_columns(self.lattice, self.columns, responses, len(tags)).items():
-            noise, place = self.lattice.times(self.noise(name, at, tags)), self.place(name, tags)
-            found[name] = minus(steps, noise if place is None else add(place, noise))
-        return found
+        return self._shifted(identifiers, responses, {name: self._noisy(name, at) for name in self.columns}, minus)
 
     def noise(self, column: str, level: Level, tags: Tags) -> Integers:
         """The noise of each item at a level of the path, in steps of the geometric part, shape (n,)."""
@@ -160,6 +154,40 @@ class ItemRelease:
         cipher = self._cipher("place", column)
         drawn = [item_uniform(self.lattice.block, ItemWords(cipher, some)) for some in _chunks(tags)]
         return minus(joined(drawn, len(tags)), np.array([self.lattice.block // 2]))
+
+    def _noisy(self, column: str, level: Level) -> Shift:
+        """All noise of some items at a level, in steps."""
+        plan = self._plan(column, (level,))
+
+        def shift(tags: Tags) -> Integers:
+            noise = self.lattice.times(self._each(plan, tags, lambda known: known[level]))
+            place = self.place(column, tags)
+            return noise if place is None else add(place, noise)
+
+        return shift
+
+    def _apart(self, column: str, level: Level, other: Level) -> Shift:
+        """How far the responses of some items at two levels lie apart, in steps."""
+        plan = self._plan(column, (level, other))
+        return lambda tags: self.lattice.times(self._each(plan, tags, lambda known: minus(known[level], known[other])))
+
+    def _shifted(
+        self,
+        identifiers: Sequence[Identifiers],
+        numbers: Mapping[str, Any],
+        shifts: Mapping[str, Shift],
+        by: Callable[[Integers, Integers], Integers],
+    ) -> dict[str, Integers]:
+        """Columns of numbers in steps, each shifted: few items at a time, in memory that is used again."""
+        count = check_columns(identifiers)
+        read = read_columns(self.lattice, self.columns, numbers, count)
+        parts: dict[str, list[Integers]] = {name: [] for name in read}
+        for start in range(0, count, _AT_ONCE):
+            stop = min(start + _AT_ONCE, count)
+            tags = self.tags([column.part(start, stop) for column in identifiers])
+            for name, steps in read.items():
+                parts[name].append(by(steps[start:stop], shifts[name](tags)))
+        return {name: joined(each, count) for name, each in parts.items()}
 
     def _each(
         self, plan: list[tuple[Step, BlockCipher]], tags: Tags, made: Callable[[dict[Level, Integers]], Integers]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,14 @@ from utmost.exact import Level, Number, checked, level, natural
 from utmost.exact.shown import Shown
 from utmost.release.adapters import adapter_of
 from utmost.release.naming import NamingLaw, appearing, naming_law, read_delta
+from utmost.release.saving import Digest, Publication, check_destination_free, saved
+from utmost.release.statements import level_facts
 from utmost.release.values import integer_cells, secure
 from utmost.sampling import Randomness, Thresholds
+from utmost.version import __version__
+
+KEYS_KIND = "utmost named keys"
+KEYS_FORMAT = 2
 
 _MOST_KEYS = 10**9
 # Python prints no integer of more than 4300 digits, and keys are put in order by their text.
@@ -61,6 +68,35 @@ class SelectedKeys(Shown):
     def statement(self) -> str:
         """The promise in words."""
         return promise_of_keys(self.level, self.delta, self.per_individual)
+
+    def said(self, digest: Digest | None = None, column: str = "key") -> dict[str, Any]:
+        """The statement as plain data, with the keys and their noisy counts; see `keys_statement`."""
+        facts = keys_statement(self.level, self.delta, self.per_individual, self.keys, column, digest)
+        return facts | {"threshold": self.threshold, "noisy": list(self.noisy)}
+
+    @checked
+    def save(
+        self,
+        path: Path | str,
+        *,
+        column: str = "key",
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the keys with their noisy counts and, beside them, the statement: both appear, or none.
+
+        Args:
+            path: of a table; or of one document, which ends in .json.
+            column: what the column of the keys is called; keys that are tuples have a column for each part.
+            format, sign, overwrite: as for `saved`.
+
+        Raises:
+            Unsupported, OutOfRange, KeyRefused: as `saved`.
+        """
+        table = _key_columns(self.keys, column) | {"noisy": list(self.noisy)}
+        made = Publication(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
+        return saved(made, path, format=format, sign=sign, overwrite=overwrite)
 
 
 @checked
@@ -139,6 +175,29 @@ class NamedKeys(Shown):
         """The promise in words."""
         return promise_of_keys(self.level, self.delta, self.per_individual)
 
+    def said(self, digest: Digest | None = None, column: str = "key") -> dict[str, Any]:
+        """The statement as plain data, with the keys; see `keys_statement`."""
+        return keys_statement(self.level, self.delta, self.per_individual, self.keys, column, digest)
+
+    @checked
+    def save(
+        self,
+        path: Path | str,
+        *,
+        column: str = "key",
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the keys and, beside them, the statement; see `SelectedKeys.save`.
+
+        Raises:
+            Unsupported, OutOfRange, KeyRefused: as `saved`.
+        """
+        table = _key_columns(self.keys, column)
+        made = Publication(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
+        return saved(made, path, format=format, sign=sign, overwrite=overwrite)
+
 
 class KeySelection(Shown):
     """Keys named at growing deltas and one epsilon, without counts: nothing is lost by having been careful first.
@@ -213,6 +272,18 @@ class KeySelection(Shown):
                     fresh.add(key)
         self._names |= fresh
 
+    def save(self, path: Path | str, delta: Number, **how: Any) -> dict[str, Any]:
+        """Write the keys named at this delta, as `NamedKeys.save`.
+
+        Raises:
+            OutOfRange: as `at`. Others: as `saved`; nothing is named then.
+        """
+        named = {name: how.get(name) for name in ("format", "sign")}
+        check_destination_free(
+            path, **named, overwrite=how.get("overwrite", False), is_document=how.get("format") is None
+        )
+        return self.at(delta).save(path, **how)
+
     def __repr__(self) -> str:
         return f"KeySelection({self._level}, keys={self._each}, at {len(self._answers)} deltas)"
 
@@ -235,6 +306,51 @@ def promise_of_keys(total: Level, delta: Fraction, keys: int) -> str:
         f"{delta}. Counts released on these keys at a level of their own add that level: the total is the sum of both "
         f"epsilons, and this delta."
     )
+
+
+def keys_statement(
+    total: Level, delta: Fraction, per_individual: int, keys: Sequence[Any], column: str, digest: Digest | None
+) -> dict[str, Any]:
+    """What is said publicly of keys that were named: the promise, and the keys themselves.
+
+    Args:
+        total, delta: of all keys together.
+        per_individual: how many keys one individual may hold.
+        keys: those that were named.
+        column: what they are keys of.
+        digest: of the table of keys, where there is one.
+    """
+    sentence = promise_of_keys(total, delta, per_individual)
+    return {
+        "kind": KEYS_KIND,
+        "format": KEYS_FORMAT,
+        "utmost": __version__,
+        "column": column,
+        "guarantee": sentence,
+        "statement": sentence,
+        **level_facts(total),
+        "delta": str(delta),
+        "keys_of_one_individual": per_individual,
+        "relaxable": False,
+        "keys": [list(map(_plain_key, key)) if isinstance(key, tuple) else _plain_key(key) for key in keys],
+        "table": None if digest is None else dict(digest),
+    }
+
+
+def _plain_key(part: Any) -> Any:
+    """A part of a key as JSON has it: integers as they are, dates as text."""
+    return int(part) if isinstance(part, int | np.integer) and not isinstance(part, bool) else str(part)
+
+
+def _key_columns(keys: Sequence[Any], column: str) -> dict[str, list[Any]]:
+    """Keys as columns of a table: one, or one for each part of keys that are tuples."""
+    parts = {len(key) for key in keys if isinstance(key, tuple)}
+    if not parts:
+        return {column: list(map(_plain_key, keys))}
+    if len(parts) > 1 or not all(isinstance(key, tuple) for key in keys):
+        raise Unsupported("keys that are saved as a table must have as many parts each", came="different keys")
+    (count,) = parts
+    return {f"{column}_{k}": [_plain_key(key[k]) for key in keys] for k in range(count)}
 
 
 def _promise(epsilon: Any, alpha: Any, delta: Any, keys: Any) -> tuple[Level, Fraction, int]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -149,6 +149,9 @@ def read_numbers(numbers: object) -> Numbers:
     Raises:
         OutOfRange: for any other.
     """
-    if isinstance(numbers, str) and numbers in ("integers", "reals"):
-        return numbers  # type: ignore[return-value]
+    if isinstance(numbers, str):
+        for known in get_args(Numbers):
+            if numbers == known:
+                found: Numbers = known
+                return found
     raise OutOfRange('numbers must be "integers" or "reals"', came=numbers)

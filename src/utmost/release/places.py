@@ -11,23 +11,21 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable
 from utmost.exact import Level, Number, level, objects
-from utmost.exact.shown import Shown
 from utmost.noise.law import read_confidence
 from utmost.release.adapters import TableAdapter, adapter_of
 from utmost.release.columns import check_distinct, real_column
+from utmost.release.places_statements import places_statement, radius_name
 from utmost.release.plan import warn_of_rows
-from utmost.release.planar import PlanarLaw, PlanarRelease, read_width
-from utmost.release.statements import cells_digest, factor_text, level_facts, level_name, taken_for_granted
+from utmost.release.planar import PlanarRelease
+from utmost.release.planar_law import PlanarLaw, read_width
+from utmost.release.saving import SavedTable
+from utmost.release.statements import cells_digest
 from utmost.release.table import check_no_copy, chosen_columns, declared_columns, rows_origin
 from utmost.sampling.random_bits import Randomness
-from utmost.version import __version__
-
-PLACES_KIND = "utmost places release"
-PLACES_FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PlacesRelease(Shown):
+class PlacesRelease(SavedTable):
     """A table whose points were released, and what was promised about them.
 
     Attributes:
@@ -69,15 +67,6 @@ class PlacesRelease(Shown):
         return places_statement(
             self.law, self.confidence, self.columns, self.public, self.rows, rows_from=self.rows_from, digest=digest
         )
-
-
-def radius_name(columns: Sequence[str]) -> str:
-    """The name of the column of the radius.
-
-    >>> radius_name(["x", "y"])
-    'x_y_radius'
-    """
-    return f"{'_'.join(columns)}_radius"
 
 
 def release_places(
@@ -218,77 +207,3 @@ def _together(cells: list[NDArray[Any]]) -> NDArray[Any]:
         return np.stack(cells, axis=1)
     rows = objects(one for row in zip(*(column.tolist() for column in cells), strict=True) for one in row)
     return rows.reshape(-1, len(cells))
-
-
-def places_statement(
-    law: PlanarLaw,
-    confidence: Fraction,
-    released: Sequence[str],
-    public: Sequence[str],
-    rows: int,
-    *,
-    rows_from: str = "declared",
-    digest: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
-    """What is said publicly about a release of points: plain data, from which everything can be computed again."""
-    return {
-        "kind": PLACES_KIND,
-        "format": PLACES_FORMAT,
-        "utmost": __version__,
-        "guarantee": f"{places_guarantee(law, released)} {taken_for_granted(public, rows_from)}",
-        **level_facts(law.level),
-        "per": str(law.per),
-        "distance": "Euclidean",
-        "law": "EuclideanLaplace",
-        "theorem": places_theorem(law),
-        "grid": str(law.grid),
-        "declared_grid": law.declared is not None,
-        "confidence": float(confidence),
-        "confidence_exactly": str(confidence),
-        "radius": law.radius(confidence),
-        "released": list(released),
-        "public": list(public),
-        "rows": rows,
-        "rows_from": rows_from,
-        "table": None if digest is None else dict(digest),
-    }
-
-
-def places_guarantee(law: PlanarLaw, released: Sequence[str]) -> str:
-    """The promise in plain sentences, and what it does not say.
-
-    >>> print(places_guarantee(PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None), ["x", "y"]))
-    Whatever anyone concludes from the released points (x, y), the chance of concluding it would have been at most 1.65
-    times larger or smaller if one row's point had been elsewhere, 200 away by Euclidean distance in the unit of these
-    columns, and exp(epsilon d/200) times if it had been d away (epsilon = 0.5 for each 200). For several rows of one
-    individual the distances add up. It does not hide who is in the table, and points much farther apart than this
-    distance are told apart.
-    """
-    per = law.per
-    return (
-        f"Whatever anyone concludes from the released points ({', '.join(released)}), the chance of concluding it "
-        f"would have been at most {factor_text(law.level)} times larger or smaller if one row's point had been "
-        f"elsewhere, {per} away by Euclidean distance in the unit of these columns, and exp(epsilon d/{per}) times if "
-        f"it had been d away ({level_name(law.level)} for each {per}). For several rows of one individual the "
-        "distances add up. It does not hide who is in the table, and points much farther apart than this distance "
-        "are told apart."
-    )
-
-
-def places_line(law: PlanarLaw) -> str:
-    """The promise in one line, for a screen; the statement has the whole of it.
-
-    >>> print(places_line(PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None)))
-    If one point had been 200 away, no result would be more than 1.65 times as likely (epsilon = 0.5 for each 200).
-    """
-    told = f"no result would be more than {factor_text(law.level)} times as likely"
-    return f"If one point had been {law.per} away, {told} ({level_name(law.level)} for each {law.per})."
-
-
-def places_theorem(law: PlanarLaw) -> str:
-    """What is proved of the noise."""
-    space = f"{law.dimensions} dimension{'s' * (law.dimensions > 1)}"
-    return (
-        f"density c exp(-epsilon |v|/{law.per}) in {space}: before rounding, the stochastically smallest error among "
-        f"all additive noise of this promise; rounded afterwards to steps of {law.grid}"
-    )

@@ -4,9 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
-from importlib import import_module
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,7 +12,6 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, NotDeclared, OutOfRange
 from utmost.exact import Level, Number
-from utmost.exact.shown import Shown
 from utmost.noise import Law
 from utmost.noise.costs import Cost
 from utmost.privacy.unit import Unit
@@ -22,13 +19,14 @@ from utmost.release.adapters import Column, TableAdapter, adapter_of, check_ther
 from utmost.release.columns import check_distinct, integer_column, real_column
 from utmost.release.counted import Laid
 from utmost.release.plan import Plan, plan_release, warn_of_level, warn_of_rows
+from utmost.release.saving import SavedTable
 from utmost.release.statements import cells_digest, statement
 from utmost.release.values import noised_by, secure
 from utmost.sampling import Randomness
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TableRelease(Shown):
+class TableRelease(SavedTable):
     """A released table and what was promised about it.
 
     Attributes:
@@ -78,23 +76,6 @@ class TableRelease(Shown):
         """
         later = self.table is None or engine_door(self.table) is not None
         return self.said(None if later else cells_digest(self.table))
-
-    def save(self, path: Path | str, *, format: str | None = None, sign: Path | None = None) -> dict[str, Any]:
-        """Write the table and, beside it, its statement as ``path`` and ".json": both appear, or none.
-
-        Args:
-            path: the table's file: .csv, .tsv, .jsonl (each also with .gz), .feather or .parquet.
-            format: "csv", "tsv", "jsonl", "feather" or "parquet", where the ending does not say it.
-            sign: a file with the Ed25519 key that signs the statement.
-
-        Returns:
-            The statement, with the digest of the file.
-
-        Raises:
-            Unsupported: where one of the files exists, for another ending, and for a rehearsal.
-        """
-        found: dict[str, Any] = import_module("utmost.documents.saved_tables").save(self, Path(path), format, sign)
-        return found
 
     def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
         """The statement, with the digest of the table as it is published."""

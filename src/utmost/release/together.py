@@ -24,6 +24,7 @@ from utmost.noise.law import read_confidence
 from utmost.privacy.unit import Unit, read_unit
 from utmost.release.counted import Laid
 from utmost.release.plan import plan_release
+from utmost.release.saving import SavedTable
 from utmost.release.statements import cells_digest, level_facts, promise_text, taken_for_granted
 from utmost.release.table import CheckedTable
 from utmost.release.turning import Halves, one_of, turned, turned_back
@@ -165,7 +166,7 @@ def _radius(law: Any, sure: Fraction, halves: Halves) -> int | float:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TogetherRelease(Shown):
+class TogetherRelease(SavedTable):
     """A released table and what was promised about it.
 
     Attributes:
@@ -194,13 +195,13 @@ class TogetherRelease(Shown):
         """The statement to publish beside the table, ready for JSON; its digest is that of the table's cells."""
         return self.said(cells_digest(self.table))
 
-    def said(self, digest: Mapping[str, str]) -> dict[str, Any]:
+    def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
         """The statement, with the digest of the table as it is published."""
         return together_statement(self.plan, self.public, self.rows, rows_from=self.rows_from, digest=digest)
 
 
 def together_statement(
-    plan: TogetherPlan, public: Sequence[str], rows: int, *, rows_from: str, digest: Mapping[str, str]
+    plan: TogetherPlan, public: Sequence[str], rows: int, *, rows_from: str, digest: Mapping[str, str] | None
 ) -> dict[str, Any]:
     """What is said publicly about a release of columns changed together.
 
@@ -234,7 +235,7 @@ def together_statement(
         "public": list(public),
         "rows": rows,
         "rows_from": rows_from,
-        "table": dict(digest),
+        "table": None if digest is None else dict(digest),
     }
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, pairwise
 from math import prod
+from pathlib import Path
 from typing import Any
 
 from utmost.errors import BadTable, OutOfRange
@@ -147,6 +148,28 @@ class TrustRelease(Shown):
     def views(self) -> dict[Recipient, Any]:
         """What each recipient sees."""
         return {recipient: self.view(recipient) for recipient in self._levels}
+
+    @checked
+    def save(
+        self,
+        path: Path | str,
+        recipient: Recipient,
+        *,
+        name: str | None = None,
+        public: Mapping[Any, Any] | None = None,
+        confidence: Number = "0.95",
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write what a recipient sees, with its error bars and its statement; see `GradualRelease.save`.
+
+        Raises:
+            BadTable: for a recipient without a level. Others: as `GradualRelease.save`.
+        """
+        how: dict[str, Any] = {"format": format, "sign": sign, "overwrite": overwrite}
+        at = self._level(recipient)
+        return self._release.save(path, epsilon=at, name=name, public=public, confidence=confidence, **how)
 
     @checked
     def loss(self, coalition: Iterable[Recipient]) -> Level | None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path as PathLike
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,18 @@ from utmost.release.adapters import table_of
 from utmost.release.clean_release import CleanRelease, cleaned
 from utmost.release.counted import CountedTable
 from utmost.release.plan import warn_of_level
+from utmost.release.saving import Publication, saved
 from utmost.release.table_bars import laws_of_groups
 from utmost.release.values import noised_by, secure
 from utmost.release.workload_answers import Answer, Printing, answer_of
 from utmost.release.workload_statements import (
     check_stated,
     noise_laws,
+    sums_digest,
     workload_facts,
     workload_parts,
     workload_statement,
+    workload_table_statement,
 )
 from utmost.sampling import Randomness
 from utmost.workloads import Domain, Family, Strategy
@@ -187,6 +191,37 @@ class WorkloadRelease(Shown):
     def facts(self) -> dict[str, Any]:
         """The whole release as JSON values, which `of_facts` reads: the statement, and the noisy sums."""
         return workload_facts(self)
+
+    @checked
+    def save(
+        self,
+        path: PathLike | str,
+        *,
+        family: Families | None = None,
+        format: str | None = None,
+        sign: PathLike | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the whole release as one .json document, or one family's table with the release beside it.
+
+        Args:
+            path: ends in .json for the document, which holds statement and noisy sums; else the table's, see `saved`.
+            family: the levels of the table; those of the atoms if left out.
+            format, sign, overwrite: as for `saved`.
+
+        Returns:
+            The document; or what stands beside the table: the document, the family, and the digest of the table.
+
+        Raises:
+            NotDetermined, OutOfRange: for a family that the release does not have.
+            Unsupported, KeyRefused: as `saved`.
+        """
+        if family is None and format is None and PathLike(path).suffix.lower() == ".json":
+            made = Publication(self.measured, lambda _: self.facts(), self.facts)
+        else:
+            chosen = self.domain.level_names(self.domain.finest) if family is None else family
+            made = Publication(self[chosen], lambda digest: workload_table_statement(self, chosen, digest))
+        return saved(made, path, format=format, sign=sign, overwrite=overwrite)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "WorkloadRelease":
@@ -370,7 +405,7 @@ class WorkloadRelease(Shown):
         squares, measured = self.reconstruction, self.measured
         if isinstance(squares, TurnedReconstruction):
             squares, measured = squares.on_atoms(measured)
-        return cleaned(squares, measured, atom, self.kind)
+        return cleaned(squares, measured, atom, self.kind, sums_digest(self))
 
     def noise(self, form: ProductForm) -> Combination:
         """The law of an answer's error.

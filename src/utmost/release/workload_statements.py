@@ -26,6 +26,7 @@ from utmost.workloads.measured_families import is_tents, load_of, measured_famil
 
 WORKLOAD_KIND = "utmost workload release"
 WORKLOAD_FORMAT = 1
+WORKLOAD_TABLE_KIND = "utmost workload table"
 
 _THEOREM = (
     "each sum of a family is noised at the family's share of the level, one individual changes no more atoms than are "
@@ -123,6 +124,28 @@ def workload_statement(release: Noised) -> dict[str, Any]:
         "domain_from": "declared",
         "measured": {"of": "domain and sums", "sha256": sums_digest(release)},
         "shares": {strategy.domain.family_name(family): str(share) for family, share in strategy.shares.items()},
+    }
+
+
+def workload_table_statement(release: Noised, family: Any, digest: Mapping[str, str] | None) -> dict[str, Any]:
+    """What stands beside one table of a workload release: the whole release, from which the table can be computed.
+
+    Args:
+        release: the release.
+        family: which table, as the release takes it.
+        digest: of the table.
+    """
+    names: Any = family
+    if isinstance(family, tuple) and family and all(isinstance(level, int) for level in family):
+        names = release.strategy.domain.level_names(family)
+    return {
+        "kind": WORKLOAD_TABLE_KIND,
+        "format": 1,
+        "utmost": __version__,
+        "guarantee": workload_statement(release)["guarantee"],
+        "family": names if isinstance(names, str) else [one if isinstance(one, str) else list(one) for one in names],
+        "table": None if digest is None else dict(digest),
+        "release": workload_facts(release),
     }
 
 

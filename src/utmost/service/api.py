@@ -86,7 +86,7 @@ def presented_to(request: Request, presented: str) -> Token:
     """
     service, openid = service_of(request), request.app.state.openid
     if openid is not None and presented.count(".") == 2:
-        token = service.bearers.of_subject(openid.subject(presented))
+        token = service.bearers.of_claims(openid.issuer, openid.vouched(presented))
     else:
         token = service.bearers.authenticated(presented)
     request.state.token, request.state.bearer = token.name, token

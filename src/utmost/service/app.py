@@ -19,6 +19,7 @@ from utmost.service.description import describe
 from utmost.service.guards import LOG, Guards
 from utmost.service.metrics import Metrics
 from utmost.service.openid import OpenId
+from utmost.service.openid_sign_in import SignIn, client_secret
 from utmost.service.page_forms import forms
 from utmost.service.page_rendering import problem_page, wants_page
 from utmost.service.pages import pages
@@ -81,6 +82,8 @@ def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastA
     )
     app.state.service, app.state.metrics = service, Metrics()
     app.state.openid = OpenId(settings.oidc_issuer, settings.oidc_audience) if settings.oidc_issuer else None
+    app.state.sign_in = _sign_in(service, settings, app.state.openid) if settings.oidc_client else None
+    app.state.session_hours = settings.session_hours
     app.state.identified = identified
     for part in (router, pages, forms):
         app.include_router(part)
@@ -91,6 +94,12 @@ def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastA
     _add_health(app)
     describe(app)
     return app
+
+
+def _sign_in(service: Service, settings: Settings, openid: OpenId) -> SignIn:
+    key = service.ledger.beside("service sign-in")[1]
+    about = settings.oidc_client, client_secret(settings.oidc_secret_file), settings.address, settings.oidc_scopes
+    return SignIn(openid, *about, key)
 
 
 def _add_health(app: FastAPI) -> None:

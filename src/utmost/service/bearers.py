@@ -1,6 +1,10 @@
 """Who comes to a service: tokens made, presented, listed and revoked."""
 
-from utmost.errors import NotAuthenticated, OutOfRange, UnknownRecord
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from utmost.errors import NotAuthenticated, OutOfRange, UnknownRecord, UtmostError
 from utmost.exact import Number, exact
 from utmost.ledger.events import check_name
 from utmost.service.desk import Desk
@@ -12,6 +16,8 @@ from utmost.service.tokens import (
     bearer,
     check_role,
     checked_token,
+    claim_of,
+    claims_say,
     fresh_secret,
     read_bearer,
 )
@@ -41,17 +47,31 @@ class Bearers:
         kept = self._desk.records.read(lambda shelf: shelf.get("token", name))
         return checked_token(None if kept is None else Token.of_facts(name, kept), digest, self._desk.clock())
 
-    def of_subject(self, subject: str) -> Token:
-        """The newest valid token of a subject that an OpenID provider has vouched for.
+    def of_claims(self, issuer: str, claims: Mapping[str, Any]) -> Token:
+        """The newest valid token for somebody of whom an OpenID provider has said something.
+
+        Where a token was ever made for this very person, those alone count, so that to revoke them keeps it out. Else
+        it is one for all of whom the provider says this; its owner is then the person, by the provider's name, so that
+        what needs two persons needs two.
+
+        Args:
+            issuer: the provider.
+            claims: what it has said, and signed.
 
         Raises:
             NotAuthenticated: where there is none.
         """
-        now = self._desk.clock()
-        valid = [one for one in self._tokens() if one.subject == subject and one.is_valid(now)]
+        now, person, there = self._desk.clock(), f"{issuer} {claims['sub']}", self._tokens()
+        own = [one for one in there if one.subject == person]
+        shared = [one for one in there if one.is_shared and claims_say(one.subject or "", issuer, claims)]
+        valid = [one for one in own or shared if one.is_valid(now)]
         if not valid:
             raise NotAuthenticated("a subject must have a token that is valid now")
-        return max(valid, key=lambda one: (one.made, one.name))
+        return _belonging(max(valid, key=lambda one: (one.made, one.name)), person)
+
+    def claims_asked(self) -> frozenset[str]:
+        """The claims that any token asks for."""
+        return frozenset(claim_of(one.subject or "")[0] for one in self._tokens() if one.is_shared)
 
     def make(
         self,
@@ -70,7 +90,7 @@ class Bearers:
             token: the admin's; None for the first token of a service.
             owner: whose it is.
             days: for how long it is valid, at most a year.
-            subject: an OpenID provider's name for the bearer, instead of a secret.
+            subject: whom an OpenID provider vouches for, instead of a secret: see `Token`.
 
         Returns:
             The token, and what its bearer presents: said this once. Repeated under its key, the request gives the token
@@ -80,6 +100,8 @@ class Bearers:
             token.check("tokens")
         check_name(owner, "owner")
         check_role(role)
+        if subject is not None and subject.startswith("claim "):
+            claim_of(subject)
         seconds = int(exact(days, "days") * 86400)
         if not 0 < seconds <= _YEAR:
             raise OutOfRange("a token must be valid for a second, and at most 366 days", where="days")
@@ -111,8 +133,8 @@ class Bearers:
         return bool(self._desk.records.read(lambda shelf: shelf.all("token", most=1)))
 
     def revoke(self, token: Token, name: str) -> Token:
-        """Revoke a token at once; whoever holds a token may revoke that one."""
-        if name != token.name:
+        """Revoke a token at once; whoever holds a token may revoke that one, unless others hold it, too."""
+        if name != token.name or token.is_shared:
             token.check("tokens")
 
         def work(shelf: Shelf) -> Token:
@@ -130,3 +152,13 @@ class Bearers:
     def _tokens(self) -> list[Token]:
         kept = self._desk.records.read(lambda shelf: shelf.all("token"))
         return [Token.of_facts(name, one) for name, one in kept]
+
+
+def _belonging(token: Token, person: str) -> Token:
+    """A token as one person holds it."""
+    if not token.is_shared:
+        return token
+    try:
+        return replace(token, owner=check_name(person, "owner"))
+    except UtmostError:  # what the provider calls somebody is not repeated
+        raise NotAuthenticated("a subject must have a name of at most 200 characters that can be printed") from None

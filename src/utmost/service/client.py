@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote
@@ -12,6 +13,7 @@ from utmost.exact import Level, Number, level, wrong_kind
 from utmost.release import WorkloadRelease
 from utmost.release.adapters import adapter_of
 from utmost.release.counted import CountedTable
+from utmost.release.saving import Publication, saved
 from utmost.release.statements import level_of_text, level_text
 from utmost.sampling.random_bits import entropy
 from utmost.service.service_answers import columns
@@ -94,6 +96,29 @@ class RemoteLedger:
         """A release at a level: a dict of columns, or a `WorkloadRelease`."""
         asked = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
         return _table(self._get(f"/v1/releases/{_part(name)}/view", **asked), None)
+
+    def save(
+        self,
+        name: str,
+        path: Path | str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        family: Any = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write a view and its statement, which the service says, into files here, as `Ledger.save`."""
+        asked = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
+        found = self._get(f"/v1/releases/{_part(name)}/view", **asked)
+        how: dict[str, Any] = {"format": format, "sign": sign, "overwrite": overwrite}
+        table = _table(found, None)
+        if isinstance(table, WorkloadRelease):
+            return table.save(path, family=family, **how)
+        said = found["statement"]
+        return saved(Publication(table, lambda digest: said | {"table": dict(digest or {})}), path, **how)
 
     def radius(
         self,

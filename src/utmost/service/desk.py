@@ -51,7 +51,8 @@ class Desk:
             remedy = "Send Idempotency-Key: a fresh text for each request, and the same one when it is repeated."
             where = "Idempotency-Key"
             raise OutOfRange("a request that writes must have an idempotency key", where=where, remedy=remedy)
-        return hmac.digest(self._key, json.dumps([kind, token.name, key]).encode(), sha256)[:12].hex()
+        about = [kind, token.name, key, *([token.owner] if token.is_shared else [])]
+        return hmac.digest(self._key, json.dumps(about).encode(), sha256)[:12].hex()
 
     def again(self, shelf: Shelf, kind: str, name: str, asked: Any) -> dict[str, Any] | None:
         """The record that this request made before; None where it comes for the first time, which is noted.
@@ -94,7 +95,7 @@ def held(shelf: Shelf, token: Token, release: str, version: int) -> Level | str 
     most = granted(token, release)
     if most == ANY:
         return ANY
-    bought = shelf.get("bought", _holding(token.owner, release, version)) if token.may_ever("order") else None
+    bought = _bought(shelf, token.owner, release, version) if token.may_ever("order") else None
     levels = [*([most] if isinstance(most, Level) else []), *([level_of_text(bought["level"])] if bought else [])]
     return max(levels, default=None)
 
@@ -108,14 +109,16 @@ def granted(token: Token, release: str) -> Level | str | None:
 
 def note_bought(shelf: Shelf, order: Order) -> None:
     """Write down the largest level that a buyer's approved orders allow, so that a view looks it up in one step."""
-    name = _holding(order.buyer, order.release, order.version)
-    before = shelf.get("bought", name)
+    holding = order.buyer, order.release, order.version
+    before = _bought(shelf, *holding)
     if before is None or order.level > level_of_text(before["level"]):
-        shelf.put("bought", name, {"level": level_text(order.level)})
+        shelf.put("bought", shelf.hidden(*holding), {"level": level_text(order.level)})
 
 
-def _holding(owner: str, release: str, version: int) -> str:
-    return sha256(json.dumps([owner, release, version]).encode()).hexdigest()
+def _bought(shelf: Shelf, *holding: str | int) -> dict[str, Any] | None:
+    """What is written down of a buyer, a release and its version; older records have names that can be guessed."""
+    older = sha256(json.dumps(holding).encode()).hexdigest()
+    return shelf.get("bought", shelf.hidden(*holding)) or shelf.get("bought", older)
 
 
 def reaches(most: Level | str | None, at: Level) -> bool:

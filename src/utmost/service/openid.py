@@ -1,4 +1,4 @@
-"""Bearers whom an OpenID provider vouches for, read with PyJWT and httpx.
+"""What an OpenID provider says of a bearer, read with PyJWT and httpx.
 
 The provider says by its discovery document where its keys are (OpenID Connect Discovery 1.0, Section 4), and which
 issuer it is; its keys are kept, and asked for again at most once a minute, when a token names one that is not there.
@@ -6,7 +6,7 @@ issuer it is; its keys are kept, and asked for again at most once a minute, when
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from utmost.errors import LedgerUnavailable, NotAuthenticated, OutOfRange, Unsupported
@@ -24,16 +24,19 @@ class OpenId:
 
     Args:
         issuer: its address, as its tokens name it.
-        audience: the name under which it knows this service.
+        audience: the name under which it knows this service; empty where bearers cannot present its tokens.
         fetch: gives the JSON at an address; by httpx if left out.
         clock: seconds, which only go on.
+
+    Attributes:
+        issuer: its address.
 
     Raises:
         OutOfRange: for an issuer that would be asked in the clear.
         Unsupported: where PyJWT or httpx is not there.
     """
 
-    __slots__ = ("_asked", "_audience", "_clock", "_fetch", "_issuer", "_keys", "_turn")
+    __slots__ = ("_about", "_asked", "_audience", "_clock", "_fetch", "_keys", "_turn", "issuer")
 
     def __init__(
         self, issuer: str, audience: str, fetch: Fetch | None = None, clock: Callable[[], float] = time.monotonic
@@ -44,14 +47,32 @@ class OpenId:
         except ImportError as error:
             remedy = 'Run: pip install "utmost[server]"'
             raise Unsupported("OpenID tokens need PyJWT and httpx", came=error.name, remedy=remedy) from None
-        _check_address(issuer)
-        self._issuer, self._audience, self._fetch, self._clock = issuer, audience, fetch or _fetched, clock
+        check_provider_address(issuer)
+        self.issuer, self._audience, self._fetch, self._clock = issuer, audience, fetch or _fetched, clock
         self._keys: dict[str | None, Any] = {}
+        self._about: Mapping[str, Any] = {}
         self._asked: float | None = None
         self._turn = threading.Lock()
 
-    def subject(self, presented: str) -> str:
-        """The provider's name for whoever presents one of its tokens.
+    def vouched(self, presented: str) -> dict[str, Any]:
+        """What the provider says of whoever presents one of its tokens.
+
+        Raises:
+            NotAuthenticated: for a token that is not the provider's, for somebody else, or of another time.
+            LedgerUnavailable: where the provider cannot be asked for its keys.
+        """
+        if not self._audience:
+            raise _not_vouched()
+        return self.claims(presented, self._audience)
+
+    def claims(self, presented: str, audience: str, *, also: tuple[str, ...] = (), leeway: float = 0) -> dict[str, Any]:
+        """What the provider says in a signed token.
+
+        Args:
+            presented: the token.
+            audience: for whom it must be.
+            also: claims that it must have, beside its end, issuer, audience and subject.
+            leeway: seconds by which the provider's clock may differ.
 
         Raises:
             NotAuthenticated: for a token that is not the provider's, for somebody else, or of another time.
@@ -59,17 +80,38 @@ class OpenId:
         """
         import jwt
 
-        required: Any = {"require": ["exp", "iss", "aud", "sub"]}
+        required: Any = {"require": ["exp", "iss", "aud", "sub", *also]}
+        about: dict[str, Any] = {"audience": audience, "issuer": self.issuer, "leeway": leeway, "options": required}
         try:
             if len(presented) > _LONGEST:
                 raise ValueError
             key = self._key(jwt.get_unverified_header(presented).get("kid"))
-            claims = jwt.decode(
-                presented, key, algorithms=ALGORITHMS, audience=self._audience, issuer=self._issuer, options=required
-            )
+            return dict(jwt.decode(presented, key, algorithms=ALGORITHMS, **about))
         except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise NotAuthenticated("a token must be one that the OpenID provider signed for this service") from None
-        return f"{self._issuer} {claims['sub']}"
+            raise _not_vouched() from None
+
+    def place(self, name: str) -> str:
+        """An address of the provider, by its name in the discovery document: "token_endpoint", say.
+
+        Raises:
+            LedgerUnavailable: where it says none, or one that would be asked in the clear.
+        """
+        if not self._about:
+            self._ask()
+        found = self._about.get(name)
+        try:
+            if not isinstance(found, str):
+                raise TypeError
+            check_provider_address(found)
+        except (OutOfRange, TypeError):
+            raise LedgerUnavailable(f"the OpenID provider must say its {name}", came="none", where="issuer") from None
+        return found
+
+    def says(self, name: str) -> Any:
+        """What the discovery document says under a name; None where it says nothing."""
+        if not self._about:
+            self._ask()
+        return self._about.get(name)
 
     def _key(self, named: object) -> Any:
         """The provider's key of a name, or its only key for a token that names none.
@@ -96,23 +138,27 @@ class OpenId:
             now = self._clock()
             if self._asked is not None and now - self._asked < _APART:
                 return
-            self._keys = self._found()
+            self._about, self._keys = self._found()
             self._asked = now
 
-    def _found(self) -> dict[str | None, Any]:
+    def _found(self) -> tuple[Mapping[str, Any], dict[str | None, Any]]:
         import httpx
         import jwt
 
         try:
-            about = self._fetch(self._issuer.rstrip("/") + _DISCOVERY)
-            if about["issuer"] != self._issuer:
+            about = self._fetch(self.issuer.rstrip("/") + _DISCOVERY)
+            if about["issuer"] != self.issuer:
                 raise ValueError
-            _check_address(about["jwks_uri"])
+            check_provider_address(about["jwks_uri"])
             known = jwt.PyJWKSet.from_dict(self._fetch(about["jwks_uri"])).keys
         except (httpx.HTTPError, jwt.PyJWTError, OutOfRange, ValueError, TypeError, KeyError, AttributeError) as error:
             came = type(error).__name__
             raise LedgerUnavailable("the OpenID provider must say which keys it has", came=came) from None
-        return {key.key_id: key for key in known if key.public_key_use in (None, "sig")}
+        return about, {key.key_id: key for key in known if key.public_key_use in (None, "sig")}
+
+
+def _not_vouched() -> NotAuthenticated:
+    return NotAuthenticated("a token must be one that the OpenID provider signed for this service")
 
 
 def _fetched(address: str) -> Any:
@@ -124,7 +170,7 @@ def _fetched(address: str) -> Any:
     return answer.json()
 
 
-def _check_address(address: str) -> None:
+def check_provider_address(address: str) -> None:
     """Check that an address is https, or http on this machine.
 
     Raises:

@@ -5,20 +5,22 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from utmost.errors import BadTable, OutOfRange, UtmostError
+from utmost.errors import BadTable, OutOfRange
 from utmost.exact import Level
 from utmost.service.api import Served, read_level
 from utmost.service.approvals import Proposal
+from utmost.service.page_counted import brought_counted, plan_terms, planned
 from utmost.service.page_rendering import render, see
-from utmost.service.page_session import Filled, Sent, Viewer, bearer_of, end_session, fresh_guest, put_session
+from utmost.service.page_session import Filled, Sent, Viewer
+from utmost.service.page_sign_in import sign_in
 from utmost.service.page_tables import brought_table, check_file
 from utmost.service.page_tools import asked_level
-from utmost.service.problems import status_of
 from utmost.service.service import Service
 from utmost.service.terms import Terms
 from utmost.service.tokens import Grant, Token
 
 forms = APIRouter(include_in_schema=False)
+forms.include_router(sign_in)
 
 _TERMS = ("sensitivity", "cells", "neighbours", "grid", "largest", "id_column", "dataset")
 _LONGEST = 4000
@@ -29,53 +31,10 @@ def _key(sent: Filled) -> str:
     return sent.text("key")
 
 
-@forms.get("/login")
-def login_page(request: Request, next: str = "") -> Response:
-    """Where a token is pasted."""
-    return render(request, "login.html", None, following=_own_path(next), problem="")
-
-
-@forms.post("/login")
-def login(request: Request, sent: Sent) -> Response:
-    """Put a valid token into the cookie."""
-    presented, following = sent.text("token"), _own_path(sent.text("next"))
-    try:
-        bearer_of(request, presented)
-    except UtmostError as error:
-        problem = "This token is not valid: it may have expired, been revoked, or been cut short."
-        if status_of(error) != 401:
-            raise
-        return render(request, "login.html", None, 401, following=following, problem=problem)
-    response = see(request, following or "/releases")
-    put_session(request, response, presented)
-    return response
-
-
-@forms.post("/logout")
-def logout(request: Request, sent: Sent) -> Response:
-    """Forget the token in this browser; it stays valid elsewhere."""
-    response = see(request, "/login")
-    end_session(request, response)
-    put_session(request, response, fresh_guest())
-    response.headers["Clear-Site-Data"] = '"cache"'
-    return response
-
-
-def _own_path(text: str) -> str:
-    """A path of this site, or nothing: no sign-in leads elsewhere.
-
-    >>> _own_path("/release?name=a"), _own_path("//elsewhere.example"), _own_path("https://elsewhere.example")
-    ('/release?name=a', '', '')
-    """
-    is_own = text.startswith("/") and not text.startswith(("//", "/\\")) and text.isprintable() and len(text) < 2000
-    return text if is_own else ""
-
-
 @forms.post("/proposals")
 def propose(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Propose to publish or to relax."""
-    verb, at = sent.text("verb"), asked_level(sent.text("epsilon"))
-    terms = _terms(sent) if verb == "publish" else None
+    verb, (terms, at) = sent.text("verb"), _promised(sent)
     options: dict[str, Any] = {"version": sent.number("version") or 1, "terms": terms, "reason": sent.text("reason")}
     service.proposals.propose(viewer, _key(sent), verb, sent.text("release"), at, **options)
     return see(request, "/proposals", done="proposed")
@@ -109,8 +68,10 @@ def _brought(request: Request, service: Service, viewer: Token, sent: Filled, fo
 @forms.post("/publish")
 def publish(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Publish a table at once, where no second person is asked for."""
-    at, version = asked_level(sent.text("epsilon")), sent.number("version")
-    return _publish(request, service, viewer, sent, sent.text("release"), at, _terms(sent), version, None)
+    (terms, at), version = _promised(sent), sent.number("version")
+    if terms is None:
+        raise OutOfRange("a publication must say what is promised", came="nothing", where="verb")
+    return _publish(request, service, viewer, sent, sent.text("release"), at, terms, version, None)
 
 
 def _publish(
@@ -125,7 +86,8 @@ def _publish(
     proposal: str | None,
 ) -> Response:
     viewer.check_role("publish")
-    table = brought_table(sent.file("table"), terms.columns)
+    content = sent.file("table")
+    table = brought_counted(content) if terms.strategy is not None else brought_table(content, terms.columns)
     service.releases.publish(viewer, _key(sent), name, table, at, terms, version=version, proposal=proposal)
     return see(request, "/release", name=name, version=version, done="published")
 
@@ -149,7 +111,8 @@ def _relax(
 ) -> Response:
     found = service.releases.release(viewer, name, version)
     viewer.check_role("relax")
-    table = brought_table(sent.file("table"), found.columns)
+    content, is_planned = sent.file("table"), found.promise.strategy is not None
+    table = brought_counted(content) if is_planned else brought_table(content, found.columns)
     service.releases.relax(viewer, _key(sent), name, table, at, version=version, proposal=proposal)
     return see(request, "/release", name=name, version=version, done="relaxed")
 
@@ -160,6 +123,21 @@ def view(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Respo
     name, at, version = sent.text("release"), asked_level(sent.text("epsilon")), sent.number("version")
     service.releases.view(viewer, name, at, version)
     return see(request, "/release", name=name, version=version, at=sent.text("epsilon"))
+
+
+def _promised(sent: Filled) -> tuple[Terms | None, Level]:
+    """What a form promises, and at which level; of a relaxation the level alone.
+
+    A form with a plan takes the promise from there, and the level too where none is filled in.
+    """
+    if sent.text("verb") == "relax":
+        return None, asked_level(sent.text("epsilon"))
+    if sent.text("kind") != "plan":
+        return _terms(sent), asked_level(sent.text("epsilon"))
+    chosen = planned(sent.file("plan"))
+    at = asked_level(sent.text("epsilon")) if sent.text("epsilon") else chosen.level
+    assert at is not None, "a plan says its level"
+    return plan_terms(chosen, sent.optional("dataset"), sent.ticked("independent")), at
 
 
 def _terms(sent: Filled) -> Terms:

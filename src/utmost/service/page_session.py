@@ -1,16 +1,17 @@
 """Who looks at a page: a token in a cookie that no script reads, and forms that only our own pages can send.
 
-The cookie holds what the bearer presents, is sent to this site alone (SameSite=Strict), read by no script (HttpOnly),
-and never sent in the clear where it came over TLS (Secure, and a name that a neighbouring site cannot set). Every form
-carries a MAC of the cookie; a page of somebody else's can read neither. Before the sign-in the cookie holds a random
-number, so that nobody can be signed in as somebody else without noticing.
+The cookie holds what the bearer presents, or the secret of a session that an OpenID provider began. It is sent to this
+site alone (SameSite=Strict), read by no script (HttpOnly), and never sent in the clear where it came over TLS (Secure,
+and a name that a neighbouring site cannot set). Every form carries a MAC of the cookie; a page of somebody else's can
+read neither. Before the sign-in the cookie holds a random number, so that nobody can be signed in as somebody else
+without noticing.
 """
 
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
 from starlette.datastructures import UploadFile
@@ -20,9 +21,11 @@ from starlette.formparsers import FormParser, MultiPartException, MultiPartParse
 from utmost.errors import NotAllowed, NotAuthenticated, OutOfRange
 from utmost.sampling.random_bits import entropy
 from utmost.service.api import presented_to, service_of
+from utmost.service.sessions import SESSION
 from utmost.service.tokens import Token
 
-_COOKIE = "utmost"
+_COOKIE, _WAY = "utmost", "utmost-way"
+_WAY_SECONDS = 600
 _GUEST = "guest."
 _MOST_FIELDS, _MOST_TEXT = 60, 1 << 20
 _FILE_IN_MEMORY = 1 << 40
@@ -31,9 +34,9 @@ _FILE_IN_MEMORY = 1 << 40
 _MULTIPART, _URLENCODED = "multipart/form-data", "application/x-www-form-urlencoded"
 
 
-def cookie_name(request: Request) -> str:
+def cookie_name(request: Request, name: str = _COOKIE) -> str:
     """What the cookie is called: over TLS by a name that only this very host can set."""
-    return f"__Host-{_COOKIE}" if request.url.scheme == "https" else _COOKIE
+    return f"__Host-{name}" if request.url.scheme == "https" else name
 
 
 def session(request: Request) -> str:
@@ -53,18 +56,27 @@ def end_session(request: Request, response: Response) -> None:
     response.delete_cookie(cookie_name(request), httponly=True, samesite="strict", secure=secure, path="/")
 
 
+def way(request: Request) -> str:
+    """What the cookie of somebody on the way to an OpenID provider holds; empty where there is none."""
+    return request.cookies.get(cookie_name(request, _WAY), "")
+
+
+def put_way(request: Request, response: Response, held: str) -> None:
+    """Set the cookie of somebody on the way: it is sent along when another site leads back here."""
+    secure = request.url.scheme == "https"
+    options: dict[str, Any] = {"httponly": True, "samesite": "lax", "secure": secure, "path": "/"}
+    response.set_cookie(cookie_name(request, _WAY), held, max_age=_WAY_SECONDS, **options)
+
+
+def end_way(request: Request, response: Response) -> None:
+    """Take that cookie back."""
+    secure = request.url.scheme == "https"
+    response.delete_cookie(cookie_name(request, _WAY), httponly=True, samesite="lax", secure=secure, path="/")
+
+
 def fresh_guest() -> str:
     """What the cookie holds before anybody has signed in."""
     return _GUEST + entropy(16).hex()
-
-
-def bearer_of(request: Request, presented: str) -> Token:
-    """The token that somebody presents, by the same check as the API's.
-
-    Raises:
-        NotAuthenticated: for none that is valid now.
-    """
-    return presented_to(request, presented)
 
 
 def viewer_of(request: Request) -> Token:
@@ -76,9 +88,19 @@ def viewer_of(request: Request) -> Token:
     held = session(request)
     if not held or held.startswith(_GUEST):
         raise NotAuthenticated("a page must be asked for with a token", remedy="Sign in.")
-    request.state.viewer = bearer_of(request, held)
-    viewer: Token = request.state.viewer
+    viewer = _of_session(request, held) if held.startswith(SESSION) else presented_to(request, held)
+    request.state.viewer = viewer
     return viewer
+
+
+def _of_session(request: Request, held: str) -> Token:
+    """The token of somebody who signed in through the OpenID provider."""
+    openid = request.app.state.openid
+    if openid is None:
+        raise NotAuthenticated("a session must be one that is not over")
+    token = service_of(request).sessions.bearer(held, openid.issuer)
+    request.state.token = token.name
+    return token
 
 
 Viewer = Annotated[Token, Depends(viewer_of)]

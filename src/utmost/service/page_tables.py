@@ -9,7 +9,7 @@ from typing import Any
 from utmost.documents import check_statement
 from utmost.documents.places_check import check_places
 from utmost.errors import BadTable
-from utmost.release.places import PLACES_KIND
+from utmost.release.places_statements import PLACES_KIND
 from utmost.service.page_rendering import short
 from utmost.service.releases import View
 from utmost.service.service_answers import columns, statement_of

@@ -15,8 +15,10 @@ from utmost.release.statements import level_text
 from utmost.service import page_charts as charts
 from utmost.service import service_answers as answers
 from utmost.service.api import Served
+from utmost.service.approvals import Proposal
 from utmost.service.desk import held, reaches
 from utmost.service.market import Offer
+from utmost.service.page_counted import facts_shown, sums_shown
 from utmost.service.page_rendering import render, short, static_files
 from utmost.service.page_session import Viewer
 from utmost.service.page_tables import csv_of, file_statement
@@ -124,14 +126,26 @@ def _download(content: bytes, kind: str, name: str) -> Response:
 def publish_page(request: Request, service: Served, viewer: Viewer) -> Response:
     """A form for a publication, or for proposing one."""
     viewer.check_role("publish")
-    return render(request, "publish.html", viewer, needs_second=service.proposals.required)
+    some = not viewer.may("publish")
+    return render(request, "publish.html", viewer, needs_second=service.proposals.required, some_releases=some)
 
 
 @pages.get("/proposals")
 def proposals_page(request: Request, service: Served, viewer: Viewer) -> Response:
     """What waits for a second person, and what was decided; newest first."""
     found = service.proposals.all(viewer)[::-1]
-    return render(request, "proposals.html", viewer, proposals=found, needs_second=service.proposals.required)
+    said = {one.name: facts_shown(one.facts) for one in found}
+    planned = {one.name for one in found if one.facts.get("strategy")} | _measured(service, viewer, found)
+    shown: dict[str, Any] = {"proposals": found, "said": said, "planned": planned}
+    shown["needs_second"] = service.proposals.required
+    return render(request, "proposals.html", viewer, **shown)
+
+
+def _measured(service: Service, viewer: Token, proposals: list[Proposal]) -> set[str]:
+    """The names of proposals to relax what a strategy measured."""
+    there = {(one.name, one.version): one.promise for one in service.releases.all(viewer)}
+    promises = {one.name: there.get((one.release, one.version)) for one in proposals if one.verb == "relax"}
+    return {name for name, promise in promises.items() if promise is not None and promise.strategy is not None}
 
 
 @pages.get("/market")
@@ -239,7 +253,15 @@ def _what(release: Published) -> str:
 def _values(seen: View) -> dict[str, Any]:
     """The values of a view, a chart of them, and what is promised."""
     if isinstance(seen.table, WorkloadRelease):
-        return {"columns": {}, "radius": seen.radius, "rows": [], "pictures": [], "said": "", "per_unit": None}
+        nothing: dict[str, Any] = {
+            "columns": {},
+            "radius": seen.radius,
+            "rows": [],
+            "pictures": [],
+            "said": "",
+            "per_unit": None,
+        }
+        return nothing | sums_shown(seen.table, seen.level)
     found = answers.columns(seen.table)
     released = [name for name in found if name in seen.release.columns]
     count = len(found[released[0]]) if released else 0
@@ -261,6 +283,8 @@ def _values(seen: View) -> dict[str, Any]:
         "said": said.get("guarantee", ""),
         "per_unit": _per_unit(seen),
         "most_bars": _MOST_BARS,
+        "families": [],
+        "more_families": 0,
     }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from utmost.errors import OutOfRange
+from utmost.errors import NotAllowed, OutOfRange
 from utmost.exact import Level, exact_integer
 from utmost.ledger.events import check_name
 from utmost.release.statements import level_text
@@ -14,6 +14,25 @@ from utmost.service.terms import Terms
 from utmost.service.tokens import Token
 
 _LONGEST_REASON = 1000
+
+
+def check_declared(token: Token, verb: str, terms: Terms) -> None:
+    """Check that whoever is not shown whether others' data are the same has said that they are not.
+
+    The ledger refuses the values of another dataset, so that what one person has spent adds up. To whoever is for some
+    releases alone that refusal would confirm a guess of others' values: so it is not made, and nothing but a
+    declaration stands between two budgets for one person. It must be made, and is among the facts that are approved.
+
+    Raises:
+        NotAllowed: where it is not made.
+    """
+    if token.may(verb) or terms.independent:
+        return
+    raise NotAllowed(
+        "a token for some releases must declare that none of the individuals is in another dataset",
+        came="no such declaration",
+        remedy="Say independent=True where that is so; else ask a curator for all releases to publish it.",
+    )
 
 
 class Proposals:
@@ -58,6 +77,8 @@ class Proposals:
             raise OutOfRange(f"a reason must be text of at most {_LONGEST_REASON} characters", where="reason")
         if (terms is None) != (verb == "relax"):
             raise OutOfRange("terms belong to a publication, and to nothing else", where="terms")
+        if terms is not None:
+            check_declared(token, "propose", terms)
         facts = {} if terms is None else terms.facts()
         name, now = self._desk.name("proposal", token, key), int(self._desk.clock())
         wanted = exact_integer(version, "version")

@@ -10,7 +10,7 @@ from utmost.ledger import Budget, Ledger, Published
 from utmost.ledger.events import check_name
 from utmost.ledger.promise import Promise
 from utmost.service.desk import ANY, Desk, granted, held, reaches
-from utmost.service.proposing import Proposals
+from utmost.service.proposing import Proposals, check_declared
 from utmost.service.terms import Terms
 from utmost.service.tokens import Token
 
@@ -115,13 +115,12 @@ class Releases:
 
         Raises:
             NeedsApproval: where a second person must confirm it, and has not.
+            NotAllowed: for a token for some releases, where the terms do not say that the data are of no other dataset.
         """
         token.check("publish", check_name(name, "name"), at)
         wanted = 1 if version is None else exact_integer(version, "version")
         arguments = terms.arguments()
-        if not token.may("publish"):
-            # That somebody else's release holds the same values is a way to guess them, for whoever has no part in it.
-            arguments["independent"] = True
+        check_declared(token, "publish", terms)
         self._proposals.begin(token, key, "publish", name, wanted, at, terms.facts(), proposal)
         request = self._desk.name("publish", token, key)
         return self._ledger.publish(name, table, **arguments, epsilon=at, version=version, request=request)
@@ -151,7 +150,7 @@ class Releases:
     def rehearse(self, token: Token, name: str, at: Level, dataset: str | None = None) -> Budget:
         """The budget as it would stand after a release at this level."""
         token.check("propose", check_name(name, "name"), at)
-        apart = not token.may("propose")  # as in `publish`: what others keep here is not said
+        apart = not token.may("propose")  # what others keep here is not said
         return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
 
     def _known(

@@ -12,6 +12,7 @@ from utmost.service.market_desk import Market
 from utmost.service.proposing import Proposals
 from utmost.service.records import Records
 from utmost.service.releases import Releases
+from utmost.service.sessions import Sessions
 
 
 class Service:
@@ -26,7 +27,7 @@ class Service:
         clock: seconds since 1970.
 
     Attributes:
-        bearers, releases, proposals, market, audit: the verbs, by whom they concern.
+        bearers, sessions, releases, proposals, market, audit: the verbs, by whom they concern.
 
     >>> from tempfile import TemporaryDirectory
     >>> from utmost.exact import level
@@ -43,7 +44,7 @@ class Service:
     6
     """
 
-    __slots__ = ("audit", "bearers", "desk", "ledger", "market", "proposals", "releases")
+    __slots__ = ("audit", "bearers", "desk", "ledger", "market", "proposals", "releases", "sessions")
 
     @checked
     def __init__(
@@ -57,6 +58,7 @@ class Service:
         records = Records(*ledger.beside("service records"))
         self.ledger, self.desk = ledger, Desk(records, ledger.beside("service names")[1], clock)
         self.bearers = Bearers(self.desk)
+        self.sessions = Sessions(self.desk, self.bearers)
         self.proposals = Proposals(self.desk, required=approvals)
         self.releases = Releases(self.desk, ledger, self.proposals, most_levels)
         self.market = Market(self.desk, self.releases)

@@ -9,13 +9,12 @@ import numpy as np
 
 from utmost.exact import Level
 from utmost.ledger import Budget, Event, Published, Status, Verification
+from utmost.ledger.answer_statements import promise_statement
 from utmost.ledger.promise import Promise
-from utmost.ledger.verification import response_plan
 from utmost.noise.law import read_confidence
 from utmost.release import WorkloadRelease
 from utmost.release.adapters import adapter_of
-from utmost.release.places import places_statement
-from utmost.release.statements import cells_digest, level_facts, level_text, statement
+from utmost.release.statements import cells_digest, level_facts, level_text
 from utmost.service.approvals import Proposal
 from utmost.service.market import Offer, Order
 from utmost.service.releases import View
@@ -69,10 +68,8 @@ def _said(
     promise: Promise, level: Level, released: tuple[str, ...], public: tuple[str, ...], rows: int, rows_from: str
 ) -> dict[str, Any]:
     """What is the same for all who view it, so that it is worked out once."""
-    if promise.points is not None:
-        law, sure = promise.points.law(level), read_confidence(_SURE)
-        return _plain(places_statement(law, sure, released, public, rows, digest={}, rows_from=rows_from))
-    return _plain(statement(response_plan(promise, level, _SURE), released, public, rows, rows_from=rows_from))
+    sure = read_confidence(_SURE)
+    return _plain(promise_statement(promise, level, released, public, rows, rows_from=rows_from, confidence=sure))
 
 
 def _plain(said: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,13 @@ class Settings:
         patience: seconds within which the body of a request must come.
         most_levels: how many levels of a release there may be before a recipient can add no new one.
         behind_proxy: whether to believe the headers by which a proxy names the client.
-        oidc_issuer, oidc_audience: an OpenID provider whose signed tokens are accepted too; empty for none.
+        oidc_issuer: an OpenID provider; empty for none.
+        oidc_audience: its name for this service in the signed tokens that bearers present; empty where they cannot.
+        oidc_client: its name for the pages of this service, where people sign in through it; empty where they cannot.
+        oidc_secret_file: where the secret of that client is; empty for a client without one.
+        oidc_scopes: what the pages ask the provider for, between spaces.
+        address: of this service, as browsers reach it: to it the provider sends people back.
+        session_hours: for how long a sign-in through the provider lasts.
         docs: whether the OpenAPI page is served.
     """
 
@@ -39,14 +45,24 @@ class Settings:
     behind_proxy: bool = False
     oidc_issuer: str = ""
     oidc_audience: str = ""
+    oidc_client: str = ""
+    oidc_secret_file: str = ""
+    oidc_scopes: str = "openid"
+    address: str = ""
+    session_hours: float = 8.0
     docs: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("most_bytes", "rate", "burst", "patience", "most_levels"):
+        for name in ("most_bytes", "rate", "burst", "patience", "most_levels", "session_hours"):
             if not getattr(self, name) > 0:
                 raise OutOfRange(f"{name} must be positive", came=getattr(self, name))
-        if bool(self.oidc_issuer) != bool(self.oidc_audience):
-            raise OutOfRange("an OpenID provider needs an issuer and an audience", came="one of the two")
+        if bool(self.oidc_issuer) != bool(self.oidc_audience or self.oidc_client):
+            raise OutOfRange("an OpenID provider needs an issuer, and an audience or a client", came="one of the two")
+        if self.oidc_client and not self.address:
+            remedy = "Give the address under which browsers reach this service: --address https://ledger.example."
+            raise OutOfRange("people come back from an OpenID provider to an address", came="none", remedy=remedy)
+        if "openid" not in self.oidc_scopes.split():
+            raise OutOfRange("the scopes of a sign-in must have openid among them", where="oidc_scopes")
 
     def environment(self) -> dict[str, str]:
         """The settings as environment variables, which `of_environment` reads."""

@@ -109,7 +109,10 @@ class NewToken(Asked):
     role: Literal["recipient", "curator", "approver", "auditor", "admin"]
     grants: Annotated[list[GrantShape], Field(max_length=1000)]
     days: Exact = 90
-    subject: Annotated[str | None, Field(max_length=1000)] = None
+    subject: Annotated[
+        str | None,
+        Field(max_length=1000, description='"ISSUER NAME", or "claim GROUP=VALUE ISSUER", of an OpenID provider'),
+    ] = None
 
 
 class TermsShape(Asked):
@@ -128,7 +131,7 @@ class TermsShape(Asked):
     half_step: bool = False
     id_column: Word | None = None
     dataset: Word | None = None
-    independent: bool = False
+    independent: Annotated[bool, Field(description="none of the individuals is in another dataset")] = False
     strategy: Annotated[str | None, Field(description="a strategy as JSON text, instead of columns and unit")] = None
 
 

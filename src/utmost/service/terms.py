@@ -11,6 +11,7 @@ from utmost.exact.shown import Shown
 from utmost.privacy.unit import Unit
 from utmost.workloads import Strategy
 
+_MOST_BITS = 13_952  # 4 200 digits: Python writes and reads integers of 4 300
 _LISTS = ("columns", "public", "drop")
 
 
@@ -70,7 +71,7 @@ class Terms(Shown):
                 read[name] = _names(name, read[name])
         for name in ("sensitivity", "cells", "grid", "largest"):
             if name in read:
-                read[name] = str(exact(read[name], name))
+                read[name] = _number(read[name], name)
         return cls(**read)
 
     def facts(self) -> dict[str, Any]:
@@ -107,6 +108,18 @@ def _read_strategy(text: str) -> Strategy:
         remedy = "Take the text of Terms.read(strategy=...).strategy."
         raise OutOfRange("a strategy must be JSON text with a unit", where="strategy", remedy=remedy) from None
     return Strategy.of_facts(facts, unit)
+
+
+def _number(given: Any, name: str) -> str:
+    """An exact number as text, which Python reads again.
+
+    Raises:
+        OutOfRange: for one of more digits than that.
+    """
+    value = exact(given, name)
+    if max(abs(value.numerator), value.denominator).bit_length() > _MOST_BITS:
+        raise OutOfRange(f"{name} must have at most 4200 digits", came="more", where=name)
+    return str(value)
 
 
 def _names(what: str, given: object) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ _SECRET_BYTES = 32
 _BEARER = re.compile(r"utmost_([0-9a-f]{24})_([A-Za-z0-9_-]{43})", re.ASCII)
 _MEND = "Ask for a token that has not expired, and send it as: Authorization: Bearer utmost_..."
 EVERY = "*"
+_CLAIM = "claim "
 
 
 @checked_parts
@@ -81,7 +82,8 @@ class Token:
         grants: the releases and levels it is for. None, for none at all.
         made, expires: seconds since 1970.
         digest: of the secret; None where an OpenID provider speaks for the bearer.
-        subject: the provider's name for the bearer, or None.
+        subject: whom an OpenID provider vouches for: ``ISSUER NAME`` for one bearer, ``claim GROUP=VALUE ISSUER`` for
+            each of whom it says so; or None.
         revoked: when it was revoked, or None.
     """
 
@@ -98,6 +100,11 @@ class Token:
     def is_valid(self, now: float) -> bool:
         """Whether it can be used now."""
         return self.revoked is None and now < self.expires
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is for everybody of whom an OpenID provider says something."""
+        return self.subject is not None and self.subject.startswith(_CLAIM)
 
     def may(self, verb: str, release: str | None = None, level: Level | None = None) -> bool:
         """Whether it allows something."""
@@ -166,6 +173,32 @@ class Token:
     def of_facts(cls, name: str, facts: Mapping[str, Any]) -> "Token":
         """The token that `facts` wrote."""
         return cls(name, **{**facts, "grants": tuple(Grant.of_facts(grant) for grant in facts["grants"])})
+
+
+def claim_of(subject: str) -> tuple[str, str, str]:
+    """The claim, its value and the issuer of a subject that everybody is of whom a provider says this.
+
+    No name of one bearer is taken for one: that begins with the address of the issuer.
+
+    Raises:
+        OutOfRange: for a text that begins like one, and is none.
+
+    >>> claim_of("claim groups=the statisticians https://id.example")
+    ('groups', 'the statisticians', 'https://id.example')
+    """
+    about, _, issuer = subject.removeprefix(_CLAIM).rpartition(" ")
+    name, sign, value = about.partition("=")
+    if not subject.startswith(_CLAIM) or not (name and sign and value and issuer):
+        remedy = "Write: claim groups=statisticians https://id.example."
+        raise OutOfRange("a claim must be a name, a value and an issuer", where="subject", remedy=remedy)
+    return name, value, issuer
+
+
+def claims_say(subject: str, issuer: str, claims: Mapping[str, Any]) -> bool:
+    """Whether what an issuer claims of somebody is what a subject asks for: that value, or a list with it."""
+    name, value, asked = claim_of(subject)
+    said = claims.get(name)
+    return asked == issuer and (said == value if isinstance(said, str) else isinstance(said, list) and value in said)
 
 
 def fresh_secret() -> tuple[str, str]:

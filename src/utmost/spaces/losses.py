@@ -112,6 +112,10 @@ def loss_matrix(values: object) -> Array:
     return matrix
 
 
+# A power of more digits is nobody's loss, and cannot be printed.
+_MOST_DIGITS = 100
+
+
 def power(p: Number) -> Loss:
     """|i - r|^p for p > 0: exact where p is an integer, else float64.
 
@@ -121,6 +125,8 @@ def power(p: Number) -> Loss:
     exponent = exact(p, "p")
     if exponent <= 0:
         raise NotALoss("the power must be positive", came=p)
+    if max(exponent.numerator, exponent.denominator) >= 10**_MOST_DIGITS:
+        raise NotALoss(f"the power must be written in at most {_MOST_DIGITS} digits", came="more", where="power")
     whole = exponent.denominator == 1
     return Loss(partial(_power, exponent), f"power({exponent})", exact=whole, of_difference=True)
 

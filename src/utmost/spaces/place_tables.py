@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange, Unsupported
+from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.exact import exact
 from utmost.spaces.surveyed_distances import Position
 
@@ -43,6 +43,9 @@ def survey_of(table: Any, name: str, latitude: str, longitude: str) -> Survey:
     """
     if isinstance(table, str | Path):
         table = _file_columns(Path(table))
+    for column in (name, latitude, longitude):
+        if not isinstance(column, Hashable):
+            raise WrongKind("a column must have a name", came=type(column).__name__, where="places")
     if hasattr(table, "crs") and hasattr(table, "geometry"):
         return _of_geometry(table, name)
     if isinstance(table, Mapping) and not {latitude, longitude} <= set(table):

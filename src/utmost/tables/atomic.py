@@ -1,6 +1,7 @@
 """Writing several files so that all of them appear, or none."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -27,33 +28,60 @@ def check_absent(path: Path) -> None:
         )
 
 
-def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False) -> None:
+def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, overwrite: bool = False) -> None:
     """Write every file aside in this order, force it to the disk, and only then name all of them, the last one first.
 
     A failure at any point leaves none of the names behind. A power cut between two of them leaves the last ones, so
     the file that explains the others comes last; it may name what was written before it. With ``owner_only`` nobody but
-    their owner may read them.
+    their owner may read them. With ``overwrite`` files of these names give way, and come back where something fails.
 
     Raises:
-        Unsupported: where one of the names is taken.
+        Unsupported: where one of the names is taken, and is not to be written over or is no file.
         OSError: where the disk refuses.
     """
     aside: dict[Path, Path] = {}
     named: list[Path] = []
+    before: dict[Path, Path] = {}
     try:
         for path, writer in writers.items():
-            check_absent(path)
+            check_free_name(path, overwrite=overwrite)
             aside[path] = _write_aside(path, writer, 0o600 if owner_only else 0o666 & ~_umask())
         for path, temporary in reversed(aside.items()):
-            check_absent(path)
+            check_free_name(path, overwrite=overwrite)
+            if path.exists():
+                before[path] = _kept_aside(path)
             os.replace(temporary, path)
             named.append(path)
     except BaseException:
         for path in (*named, *aside.values()):
             path.unlink(missing_ok=True)
+        for path, kept in before.items():
+            os.replace(kept, path)
         raise
+    for kept in before.values():
+        kept.unlink(missing_ok=True)
     for directory in {path.parent for path in writers}:
         _force_directory(directory)
+
+
+def check_free_name(path: Path, *, overwrite: bool) -> None:
+    """Check that a file may be written here: nothing is there, or a file that may be written over.
+
+    Raises:
+        Unsupported: where it may not.
+    """
+    if not overwrite:
+        return check_absent(path)
+    if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
+        raise Unsupported("only a file is written over", came="something else of this name", where=str(path))
+
+
+def _kept_aside(path: Path) -> Path:
+    """The same file under another name, from which it comes back."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".before", dir=path.parent)
+    os.close(descriptor)
+    shutil.copy2(path, name)
+    return Path(name)
 
 
 def _write_aside(path: Path, writer: Writer, mode: int) -> Path:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.sampling.item_words import Identifiers, Tags, compound_tags, item_tags
+from utmost.tables.event_codes import TextsInArrow
 
 Progress = Callable[[int, int], object]
 """Called now and then with how much is done, and how much there is."""
@@ -58,8 +59,9 @@ class Tally:
     def add(self, persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: NDArray[Any] | None) -> None:
         """Take a batch in: of each event its person, its cell (outside the domain where negative) and its amount."""
         inside = cells >= 0
-        amounts = np.ones(len(cells), dtype=np.int64) if amounts is None else amounts
-        part = _summed(persons[inside], cells[inside], amounts[inside])
+        if not inside.all():
+            persons, cells, amounts = persons[inside], cells[inside], None if amounts is None else amounts[inside]
+        part = _summed(persons, cells, amounts)
         self._parts.append(part)
         self._rows += len(part.cells)
         if self._rows > self._limit:
@@ -76,16 +78,21 @@ class Tally:
         return self._parts[0]
 
 
-def _summed(persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: NDArray[Any]) -> Pairs:
-    """The sum of the amounts of each distinct pair, exactly."""
+def _summed(persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: NDArray[Any] | None) -> Pairs:
+    """The sum of the amounts of each distinct pair, exactly; how often it comes where no amounts are given."""
     if len(cells) == 0:
-        return Pairs(persons, cells, amounts)
+        return Pairs(persons, cells, np.zeros(0, dtype=np.int64) if amounts is None else amounts)
     width = int(cells.max()) + 1
     if (int(persons.max()) + 1) * width >= _FITS:
         used, codes = np.unique(cells, return_inverse=True)
         inner = _summed(persons, codes.astype(np.int64), amounts)
         return Pairs(inner.persons, used[inner.cells], inner.sums)
     keys = persons * width + cells
+    if amounts is None:
+        keys.sort()
+        starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
+        found = keys[starts]
+        return Pairs(*np.divmod(found, width), np.diff(starts, append=len(keys)))
     order = np.argsort(keys)
     keys, amounts = keys[order], amounts[order]
     if amounts.dtype != object and max(-int(amounts.min()), int(amounts.max())) * len(amounts) >= _FITS:
@@ -128,16 +135,60 @@ def least_hashed(
     marks, secret = np.empty(len(rows), dtype=np.uint64), marking_secret(purpose, key)
     for first in range(0, len(starts), _PERSONS):
         last = min(first + _PERSONS, len(starts))
-        texts = [names[who] for who in persons[starts[first:last]].tolist()]
+        who = identified(names, persons[starts[first:last]])
         end = int(starts[last]) if last < len(starts) else len(rows)
         some = slice(int(starts[first]), end)
-        marks[some] = pair_marks(secret, texts, sizes[first:last], item_tags(secret, [Identifiers.of(cells[some])]))
+        marks[some] = pair_marks(secret, who, sizes[first:last], cell_tags(secret, cells[some]))
         if progress is not None:
             progress(end, len(rows))
-    order = np.lexsort((cells, marks, persons))
     kept = ~many
-    kept[rows[order[np.arange(len(rows)) - np.repeat(starts, sizes) < most]]] = True
+    kept[rows] = least_in_runs(marks, starts, sizes, most)
     return kept
+
+
+def least_in_runs(
+    marks: NDArray[np.uint64], starts: NDArray[np.int64], sizes: NDArray[np.int64], most: int
+) -> NDArray[np.bool_]:
+    """Which marks are among the ``most`` least of their run; of equal marks the first ones are.
+
+    Args:
+        marks: in runs, one behind the other.
+        starts, sizes: of each run where it begins, and its length, above ``most``.
+
+    >>> marks = np.array([3, 1, 2, 5, 5, 5], dtype=np.uint64)
+    >>> least_in_runs(marks, np.array([0, 3]), np.array([3, 3]), 2).tolist()
+    [False, True, True, True, True, False]
+    """
+    kept = np.zeros(len(marks), dtype=np.bool_)
+    order = np.argsort(sizes, kind="stable")
+    ends = np.flatnonzero(np.r_[sizes[order][1:] != sizes[order][:-1], True]) + 1 if len(order) else order
+    for runs in np.split(order, ends[:-1]):  # runs of one length are the rows of a matrix
+        if not len(runs):
+            continue
+        at = starts[runs, None] + np.arange(sizes[runs[0]])
+        rows = marks[at]
+        edge = np.partition(rows, most - 1, axis=1)[:, most - 1 : most]
+        chosen = rows <= edge
+        if np.count_nonzero(chosen) > most * len(runs):
+            below, equal = rows < edge, rows == edge
+            chosen = below | (equal & (equal.cumsum(axis=1) <= most - below.sum(axis=1)[:, None]))
+        kept[at] = chosen
+    return kept
+
+
+def identified(names: Sequence[str], codes: NDArray[np.int64]) -> Identifiers:
+    """The texts of some persons, as identifiers."""
+    if isinstance(names, TextsInArrow):
+        return names.identifiers(codes)
+    return text_identifiers([names[code] for code in codes.tolist()])
+
+
+def cell_tags(secret: bytes, cells: NDArray[np.int64]) -> Tags:
+    """The tag of the number of each cell; made once for each number where there are few."""
+    width = int(cells.max(initial=0)) + 1
+    if 4 * width > len(cells):
+        return item_tags(secret, [Identifiers.of(cells)])
+    return item_tags(secret, [Identifiers.of(np.arange(width))])[cells]
 
 
 def marking_secret(purpose: bytes, key: bytes) -> bytes:
@@ -145,7 +196,7 @@ def marking_secret(purpose: bytes, key: bytes) -> bytes:
     return sha256(framed(purpose, key)).digest()
 
 
-def pair_marks(secret: bytes, persons: Sequence[str], counts: NDArray[np.int64], cells: Tags) -> NDArray[np.uint64]:
+def pair_marks(secret: bytes, persons: Identifiers, counts: NDArray[np.int64], cells: Tags) -> NDArray[np.uint64]:
     """A mark of 64 bits for each pair of a person and a cell: what a person's cells are ordered by.
 
     It is the first half of the tag of the compound identifier (person's text, cell), see `item_tags`: a function of
@@ -157,8 +208,7 @@ def pair_marks(secret: bytes, persons: Sequence[str], counts: NDArray[np.int64],
 
     Cost: 10 to 23 ns a pair, and 320 ns a person, as measured; the tags of the cells, 3 to 12 ns each, come before.
     """
-    of_persons = np.repeat(item_tags(secret, [text_identifiers(persons)]), counts, axis=0)
-    return compound_tags(secret, [of_persons, cells])[:, 0]
+    return compound_tags(secret, [item_tags(secret, [persons]), cells], counts)[:, 0]
 
 
 def text_identifiers(texts: Sequence[str]) -> Identifiers:

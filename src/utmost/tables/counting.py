@@ -23,7 +23,7 @@ from utmost.tables.bounding import Pairs, Progress, Tally, least_hashed, totals
 from utmost.tables.engines import engine_frame, is_engine_frame
 from utmost.tables.event_batches import Batch, read_events
 from utmost.tables.event_codes import Persons, Places, amounts_in, places_on
-from utmost.tables.persons_in_order import CELL, PersonsInOrder, cell_totals, gathered_totals, totals_schema
+from utmost.tables.persons_in_order import CELL, cell_totals, gathered_totals, take_events, totals_schema
 from utmost.workloads import Axis, Domain
 from utmost.workloads.axes import Label
 from utmost.workloads.sums_and_differences import PairAxis
@@ -128,7 +128,8 @@ def count_table(
         Unsupported: where a frame needs a package that is missing.
 
     Cost: seconds for a million events; memory goes with the distinct pairs of person and atom; for an engine's frame
-        with the domain, and the rows of the largest person.
+        with the domain, and those pairs of a 256th of the persons (of the largest person, on Spark), while the events
+        wait in a temporary folder on the disk.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["A", "B", "A", "A"]}
     >>> counted = count_table(events, person="user", domain=Domain(page=["A", "B", "C"]), at_most=2)
@@ -159,7 +160,7 @@ def _counted_here(events: Any, rule: "_Kept", progress: Progress | None) -> tupl
         0,
     )
     for batch in read.batches():
-        done += rule.take(batch, persons, tally, read.weight, done)
+        done += take_events(rule, batch, persons, tally, read.weight, done)
         if progress is not None:
             progress(done, read.rows)
     kept = rule.chosen(tally.pairs(), persons.texts)
@@ -170,11 +171,7 @@ def _counted_by_engine(events: Any, rule: "_Kept") -> tuple[NDArray[Any], str]:
     """The same, of a frame whose rows stay with the engine; persons come in order, and only sums of cells come here."""
     frame, plan = engine_frame(events), rule.plan
     check_there(plan.columns, frame.schema().names)
-    rows, weight = frame.select(plan.columns), None
-    if plan.values is None:
-        weight = "_".join(("events", *plan.columns))
-        rows = rows.grouped(plan.columns, weight)
-    batches = rows.added_up(plan.person, PersonsInOrder(rule, weight), totals_schema(CELL))
+    batches = frame.select(plan.columns).kept(rule, totals_schema(CELL), is_weighed=plan.values is not None)
     return gathered_totals(batches, plan.parts * plan.atoms), frame.kind
 
 
@@ -255,25 +252,24 @@ class _Kept:
         """The column that says whose event it is."""
         return self.plan.person
 
-    def take(self, batch: Batch, persons: Persons, tally: Tally, weight: str | None, before: int) -> int:
-        """Add a batch of events to the tally; returns its rows."""
+    def placed(self, batch: Batch, weight: str | None, before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
+        """Of each event of a batch its cell, -1 outside the domain, and its amount."""
         if not self._readers:
             self._readers.extend(
                 (axis.levels[0], axis.size, places_on(axis, axis.levels[0])) for axis in self.plan.read
             )
-        who = persons.codes(batch[self.plan.person])
-        cells = np.zeros(len(who), dtype=np.int64)
-        inside = np.ones(len(who), dtype=bool)
+        rows = len(batch[self.plan.person])
+        cells = np.zeros(rows, dtype=np.int64)
+        inside = np.ones(rows, dtype=bool)
         for name, size, place in self._readers:
             found = place(batch[name])
             inside &= found >= 0
             cells = cells * size + np.maximum(found, 0)
         counted = self.plan.values or weight
         amounts = None if counted is None else amounts_in(batch[counted], counted, before)
-        tally.add(who, np.where(inside, cells, -1), amounts)
-        return len(who)
+        return np.where(inside, cells, -1), amounts
 
-    def chosen(self, pairs: Pairs, texts: list[str]) -> Pairs:
+    def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """What is kept of these persons, all of whose pairs these are."""
         pairs = pairs.clipped(self.low, self.high)
         if self.plan.part is not None:
@@ -283,7 +279,7 @@ class _Kept:
             return pairs.where(_in_rows(inner, self.pair, self.at_most // 2, texts, self.key))
         return pairs.where(least_hashed(inner, self.at_most, texts, key=self.key, purpose=b"atom"))
 
-    def summed(self, pairs: Pairs, texts: list[str]) -> Any:
+    def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
         """What is kept of these persons, added up by cell."""
         return cell_totals(self.chosen(pairs, texts))
 

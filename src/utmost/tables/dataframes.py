@@ -1,6 +1,10 @@
-"""Dataframes of any library: pandas, Polars, Arrow and whatever else narwhals reads; the same kind goes out."""
+"""Dataframes of any library: pandas, Polars, Arrow and whatever else narwhals reads; the same kind goes out.
+
+Arrow tables, which files are read into, do what they can without narwhals: loading it takes as long as a million rows.
+"""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -35,8 +39,14 @@ def _cells(column: Any) -> Column:
 def _numbers(column: Any) -> NDArray[Any]:
     if not column.implementation.is_pyarrow() or not len(column):
         return np.asarray(column.to_numpy())
+    return _arrow_numbers(column.to_native())
+
+
+def _arrow_numbers(column: Any) -> NDArray[Any]:
+    """An Arrow column of numbers, none missing, as an array."""
     # Arrow's own conversion imports pandas where that is installed, which takes longer than the release.
-    return np.concatenate([np.from_dlpack(part) for part in column.to_native().chunks if len(part)])
+    parts = [np.from_dlpack(part) for part in column.chunks if len(part)]
+    return np.concatenate(parts) if parts else np.asarray(column.to_numpy())
 
 
 def write(frame: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
@@ -53,6 +63,7 @@ def write(frame: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -
 def register() -> None:
     """Let dataframes into releases; narwhals is imported when the first one comes."""
     pandas_frames.register()
+    adapters.register(_ArrowAdapter())
     adapters.register(_DataframeAdapter())
 
 
@@ -112,6 +123,50 @@ class _DataframeAdapter:
         ]
         made = nw.from_dict({one.name: one for one in series}, backend=backend).to_native()
         return made if whole == kind else _batch_of(made)
+
+
+class _ArrowAdapter(_DataframeAdapter):
+    """Tables and record batches of Arrow; columns that Arrow does not take from NumPy as they are go by narwhals."""
+
+    def knows(self, table: Any) -> bool:
+        """Whether the table is Arrow's."""
+        return type(table).__module__.startswith("pyarrow") and type(table).__name__ in ("Table", "RecordBatch")
+
+    def names(self, table: Any) -> list[str]:
+        found = list(table.schema.names)
+        if len(set(found)) < len(found):
+            raise BadTable("column names must be distinct", came="one name twice")
+        return found
+
+    def column(self, table: Any, name: str, most: int | None = None) -> Column:
+        arrow, column = extra("pyarrow", "tables"), _as_frame(table).column(name)
+        column = column if most is None else column.slice(0, most)
+        if not column.null_count and _is_plain_number(arrow, column.type):
+            return _arrow_numbers(column)
+        cells: list[Any] = column.to_pylist()
+        return cells
+
+    def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
+        arrays = {name: np.asarray(column) for name, column in columns.items()}
+        if any(column.dtype.kind not in "iuf" for column in arrays.values()):
+            return super().with_columns(table, columns, after)
+        made, known = _as_frame(table), table.schema.names
+        for name, array in arrays.items():
+            put = partial(made.set_column, known.index(name)) if name in known else made.append_column
+            made = put(name, _in_arrow(array))
+        return _as_came(table, made.select(adapters.in_order(known, after)))
+
+    def without(self, table: Any, names: Sequence[str]) -> Any:
+        kept = [name for name in table.schema.names if name not in names]
+        return _as_came(table, _bare(_as_frame(table).select(kept)))
+
+    def kind(self, table: Any, names: Sequence[str]) -> str:
+        return f"dataframe:pyarrow{_BATCH}" if _is_batch(table) else "dataframe:pyarrow"
+
+
+def _is_plain_number(arrow: Any, kind: Any) -> bool:
+    kinds = arrow.types
+    return bool(kinds.is_integer(kind) or kinds.is_float32(kind) or kinds.is_float64(kind))
 
 
 def _eager(table: Any) -> Any:

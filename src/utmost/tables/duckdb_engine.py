@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import Unsupported
-from utmost.tables.engines import Batches, BatchMap, RowsMap, write_parquet
+from utmost.tables.engines import Batches, BatchMap, EventReader, RowsMap, write_parquet
 from utmost.tables.extra import extra
+from utmost.tables.persons_in_buckets import BUCKETS, PersonsInBuckets
 
 _CHUNK = 1 << 17
 _LEAST = 2
@@ -39,11 +40,6 @@ class DuckRelation:
         kinds = dict(zip(self.native.columns, map(str, self.native.types), strict=True))
         return DuckRelation(self.native.project(", ".join(_bytewise(name, kinds[name]) for name in names)))
 
-    def grouped(self, names: Sequence[str], weight: str) -> "DuckRelation":
-        """The distinct rows, with their number."""
-        listed = ", ".join(map(_quoted, names))
-        return DuckRelation(self.native.aggregate(f"{listed}, count(*) AS {_quoted(weight)}", listed))
-
     def mapped(self, work: BatchMap, schema: Any) -> Any:
         """The relation of the batches that are made.
 
@@ -62,10 +58,15 @@ class DuckRelation:
         """Files of the rows, in their order."""
         write_parquet(self.batches(), self.schema(), folder)
 
-    def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
-        """The rows pass by, in one order where one is asked for; the sums are made on the way."""
-        rows = self.native if by is None else self.native.order(f"{_quoted(by)} ASC NULLS FIRST")
-        return work(_batches(rows))
+    def added_up(self, work: RowsMap, schema: Any) -> Batches:
+        """The rows pass by; the sums are made on the way."""
+        return work(_batches(self.native))
+
+    def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
+        """The rows pass by once, with a hash of their person."""
+        bucket = "_".join(("bucket", *self.native.columns))
+        hashed = f"(hash({_quoted(reader.person)}) % {BUCKETS})::UTINYINT AS {_quoted(bucket)}"
+        return PersonsInBuckets(reader, bucket)(_batches(self.native.project(f"*, {hashed}")))
 
 
 class _Stream:

@@ -5,7 +5,7 @@ event, and the frame of the answer is made, which is evaluated when somebody ask
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, UnknownRelease, Unsupported
 from utmost.exact import Level
 from utmost.ledger.item_ledger import ItemLedger
-from utmost.ledger.promise import Promise
+from utmost.ledger.publish_request import PublishRequest
 from utmost.ledger.requests import CONFIDENCE
 from utmost.ledger.state import Published
 from utmost.release.adapters import check_there
@@ -28,25 +28,18 @@ from utmost.tables.item_columns import CommittingRows, commitment_schema, gather
 
 def publish_frame(
     items: ItemLedger,
-    name: str,
+    asked: PublishRequest,
     laid: Laid,
-    at: Level,
-    promise: Promise,
     *,
     drop: str | Sequence[str],
     id_column: str | Sequence[str] | None,
-    rows: str,
-    version: int | None,
-    request: str | None,
-    **asks: Any,
 ) -> Any:
     """Publish an engine's frame at a first level; published again as it was, it is answered again.
 
     Args:
         items: the door of the ledger.
-        name, at, version, request: as for `Ledger.publish`.
-        laid, promise: what is released, and what is promised.
-        drop, id_column, rows, asks: the remaining arguments of `Ledger.publish`.
+        asked, laid: what is asked for, and what is released.
+        drop, id_column: as for `Ledger.publish`.
 
     Returns:
         A frame of the kind that came, with the released and the public columns, not evaluated yet.
@@ -54,6 +47,7 @@ def publish_frame(
     Raises:
         as `Ledger.publish`; Unsupported: for a declared largest value, since nothing is stored.
     """
+    promise = asked.promise
     if promise.points is not None:
         remedy = "Collect the frame first, and publish it without an engine."
         raise Unsupported("points in the plane have no noise by item", came="a frame of an engine", remedy=remedy)
@@ -61,26 +55,12 @@ def publish_frame(
         remedy = "Leave it out."
         raise Unsupported("what an engine answers takes no room that largest= would bound", remedy=remedy)
     frame = ReleasableFrame.of(laid, drop=drop, id_column=id_column, numbers=promise.numbers)
-    lattice: dict[str, Any] = {"unit": promise.unit, "numbers": promise.numbers, "half_step": promise.half_step}
-    lattice["grid"] = promise.grid
-    again = None if request is None else items.release(name, version, request)
-    wanted = version if again is None else again.version
-    key = items.commitment_key(name, columns=frame.columns, version=wanted, **lattice)
-    release = items.publish(
-        name,
-        _committed(frame, key, frame.checked_rows()),
-        columns=frame.columns,
-        id_column=frame.identifiers,
-        public=frame.public,
-        rows=rows,
-        epsilon=at,
-        part=laid.part,
-        version=wanted,
-        request=request,
-        **lattice,
-        **asks,
-    )
-    return frame.noised(release, promise.radius(at, CONFIDENCE))
+    asked = asked.of_items(frame.columns, frame.identifiers, frame.public)
+    again = None if asked.request is None else items.release(asked.name, asked.version, asked.request)
+    if again is not None:
+        asked = replace(asked, version=again.version)
+    committed = _committed(frame, items.key_of_request(asked), frame.checked_rows())
+    return frame.noised(items.published(asked, committed), promise.radius(asked.level, CONFIDENCE))
 
 
 def relax_frame(
@@ -184,7 +164,7 @@ def _committed(
     """The commitment to all rows, of which there must be as many as were counted."""
     read = frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
     work = CommittingRows(key, frame.identifiers, answered)
-    found = gathered_commitment(read.added_up(None, work, commitment_schema()))
+    found = gathered_commitment(read.added_up(work, commitment_schema()))
     if found.rows != rows:
         raise BadTable("a frame must have the same rows each time it is evaluated", came=f"{found.rows}, then {rows}")
     return found

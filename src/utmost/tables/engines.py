@@ -5,12 +5,16 @@ function: the engine may evaluate it twice, on any batches, in any order, on any
 the engine, and a few numbers come here. Nothing else does: the rows of a frame are never gathered.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from utmost.errors import Unsupported
+from utmost.tables.bounding import Pairs
 from utmost.tables.extra import extra
 
 Batches = Iterator[Any]
@@ -32,6 +36,25 @@ _FILE_ROWS = 10_000_000
 _REFUSED = ("dask", "ibis", "sqlframe")
 
 
+class EventReader(Protocol):
+    """How events are read into a tally, and which of a person's atoms are kept."""
+
+    @property
+    def person(self) -> str:
+        """The column that says whose event it is."""
+        ...
+
+    def placed(
+        self, batch: Mapping[str, Any], weight: str | None, before: int
+    ) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
+        """Of each event of a batch its cell, -1 outside the domain, and its amount; None where each counts as one."""
+        ...
+
+    def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
+        """What is kept of these persons, added up over them: an Arrow batch."""
+        ...
+
+
 class EngineFrame(Protocol):
     """A frame of one engine, and what the engine can do with it."""
 
@@ -45,10 +68,6 @@ class EngineFrame(Protocol):
 
     def select(self, names: Sequence[str]) -> "EngineFrame":
         """The frame with these columns alone."""
-        ...
-
-    def grouped(self, names: Sequence[str], weight: str) -> "EngineFrame":
-        """The distinct rows of these columns, and in the column ``weight`` how many rows there are of each."""
         ...
 
     def mapped(self, work: BatchMap, schema: Any) -> Any:
@@ -67,15 +86,24 @@ class EngineFrame(Protocol):
         """Write the rows as Parquet files into a folder that is there, and empty."""
         ...
 
-    def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
-        """What ``work`` makes of the rows, added up: batches of few rows.
-
-        Where a column ``by`` is named, the rows come in its order, perhaps in several parts, each in order, where all
-        rows with one value of it are in one part; else they come in any parts and any order.
+    def added_up(self, work: RowsMap, schema: Any) -> Batches:
+        """What ``work`` makes of the rows, in any parts and any order, added up: batches of few rows.
 
         Args:
             schema: of what is made: in its first column the keys, none twice in a batch, and sums in the others.
                 Sums of one key that come in two batches are still to be added up.
+        """
+        ...
+
+    def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
+        """Of rows that are events what a reader keeps of all persons, added up: as `added_up`.
+
+        Each person's events come to one place, however large the frame is.
+
+        Args:
+            reader: of the events.
+            schema: of the sums.
+            is_weighed: whether events have amounts; equal ones without may be grouped first.
         """
         ...
 

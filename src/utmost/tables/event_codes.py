@@ -17,6 +17,9 @@ from utmost.errors import BadTable
 from utmost.exact import exact
 from utmost.release.columns import integer_column
 from utmost.release.values import kind_of
+from utmost.sampling.item_words import Identifiers
+from utmost.tables.extra import extra
+from utmost.tables.item_columns import arrow_identifiers
 from utmost.workloads import Axis
 from utmost.workloads.axes import text_of
 
@@ -129,6 +132,29 @@ class Persons:
         if code == len(self.texts):
             self.texts.append(text)
         return code
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TextsInArrow(Sequence[str]):
+    """The texts of persons in Arrow, by code: as `Persons.texts`, and as identifiers without a Python object for each.
+
+    Attributes:
+        column: an Arrow array of text or integers, none missing.
+    """
+
+    column: Any
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    def __getitem__(self, code: Any) -> Any:
+        return str(self.column[code].as_py())
+
+    def identifiers(self, codes: NDArray[np.int64]) -> Identifiers:
+        """The texts of some persons as identifiers: bytes, as `text_identifiers` makes them."""
+        arrow = extra("pyarrow", "tables")
+        some = self.column.take(arrow.array(codes)).cast(arrow.large_string())
+        return arrow_identifiers(some.cast(arrow.large_binary()), "person")
 
 
 Places = Callable[[Any], NDArray[np.int64]]

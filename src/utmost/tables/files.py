@@ -3,6 +3,7 @@
 import gzip
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -83,13 +84,17 @@ def streamed(path: Path, *, by_cells: bool = False) -> FilePieces | None:
     return ParquetPieces.of(path) if is_parquet else CsvPieces(csv_table.read(path))
 
 
-def brought(path: Path) -> Any:
+def brought(path: Path, *, by_item: bool = False) -> Any:
     """The table at a path as a ledger takes it: read, or for large Parquet files and folders a relation of DuckDB.
+
+    Args:
+        by_item: whether noise goes by item, which a relation can have: a packed file is then large by its cells, too,
+            where DuckDB is installed. Noise by rows is the ledger's own, and needs them in memory.
 
     Raises:
         Unsupported, BadTable: as `read`.
     """
-    large = streamed(path)
+    large = streamed(path, by_cells=by_item and find_spec("duckdb") is not None)
     if not isinstance(large, ParquetPieces):
         return read(path)
     return import_module("utmost.tables.duckdb_engine").lake_relation(large.files).native

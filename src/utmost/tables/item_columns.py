@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -139,10 +140,17 @@ class ItemNoiseMap:
             if field.name in found:
                 columns.append(_written(found[field.name], field.type, field.name))
             elif field.name in self.radii:
-                columns.append(arrow.repeat(arrow.scalar(self.radii[field.name], field.type), batch.num_rows))
+                columns.append(_repeated(self.radii[field.name], field.type, batch.num_rows))
             else:
                 columns.append(batch.column(field.name).cast(field.type))
         return arrow.record_batch(columns, schema=self.schema)
+
+
+@lru_cache(maxsize=8)
+def _repeated(number: int | float, kind: Any, rows: int) -> Any:
+    """A constant column; most batches are of one length, and share it."""
+    arrow = extra("pyarrow", "tables")
+    return arrow.repeat(arrow.scalar(number, kind), rows)
 
 
 def responses_of(

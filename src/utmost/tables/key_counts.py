@@ -11,18 +11,19 @@ from secrets import token_bytes
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import checked, exact_integer
 from utmost.release.adapters import check_there
 from utmost.sampling.item_words import Identifiers, item_tags
-from utmost.tables.bounding import Pairs, Progress, Tally, marking_secret, pair_marks
+from utmost.tables.bounding import Pairs, Progress, Tally, identified, marking_secret, pair_marks
 from utmost.tables.counting import KEY_BYTES
 from utmost.tables.engines import engine_frame, is_engine_frame
 from utmost.tables.event_batches import Batch, read_events
 from utmost.tables.event_codes import Persons, distinct_cells, is_missing
 from utmost.tables.extra import extra
-from utmost.tables.persons_in_order import TOTAL, PersonsInOrder, totals_schema, wide_integers
+from utmost.tables.persons_in_order import TOTAL, take_events, totals_schema, wide_integers
 from utmost.workloads.axes import text_of
 
 _KEY = "key"
@@ -70,7 +71,7 @@ def count_keys(
         return _counted_by_engine(events, keys)
     read, persons, tally, done = read_events(events, [person, column]), Persons(person), Tally(), 0
     for batch in read.batches():
-        done += keys.take(batch, persons, tally)
+        done += take_events(keys, batch, persons, tally)
         if progress is not None:
             progress(done, read.rows)
     return dict(sorted(keys.counts(tally.pairs(), persons.texts)))
@@ -80,9 +81,8 @@ def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int]:
     """The same, of a frame whose rows stay with the engine: only the keys and their counts come here."""
     frame, wanted = engine_frame(events), [keys.person, keys.column]
     check_there(wanted, frame.schema().names)
-    rows = frame.select(wanted).grouped(wanted, "_".join(("events", *wanted)))
     found: dict[str, int] = defaultdict(int)
-    for batch in rows.added_up(keys.person, PersonsInOrder(keys, None), totals_schema(_KEY, text=True)):
+    for batch in frame.select(wanted).kept(keys, totals_schema(_KEY, text=True)):
         for name, count in zip(batch.column(_KEY).to_pylist(), batch.column(TOTAL).to_pylist(), strict=True):
             found[name] += int(count)
     return dict(sorted(found.items()))
@@ -98,11 +98,9 @@ class _Keys:
     key: bytes
     texts: dict[str, int] = field(default_factory=dict)
 
-    def take(self, batch: Batch, persons: Persons, tally: Tally, weight: str | None = None, before: int = 0) -> int:
-        """Add a batch of events to the tally, each once whatever its weight; returns its rows."""
-        who = persons.codes(batch[self.person])
-        tally.add(who, _codes(batch[self.column], self.column, self.texts), None)
-        return len(who)
+    def placed(self, batch: Batch, weight: str | None, before: int) -> tuple[NDArray[np.int64], None]:
+        """Of each event the number of its key; each counts once, whatever its weight."""
+        return _codes(batch[self.column], self.column, self.texts), None
 
     def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:
         """The keys that somebody keeps, with how many do."""
@@ -145,9 +143,7 @@ def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str],
     ranks = np.empty(len(used), dtype=np.int64)
     ranks[sorted(range(len(used)), key=texts.__getitem__)] = np.arange(len(used))
     tags = item_tags(marking_secret(b"key", secret), [Identifiers.of(texts)])[keys]
-    marks = pair_marks(
-        marking_secret(b"key", secret), [persons[who] for who in np.flatnonzero(many).tolist()], counts, tags
-    )
+    marks = pair_marks(marking_secret(b"key", secret), identified(persons, np.flatnonzero(many)), counts, tags)
     order = np.lexsort((ranks[keys], marks, pairs.persons[rows]))
     first = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts) < most
     return np.concatenate([pairs.cells[~many[pairs.persons]], cells[order[first]]])

@@ -7,13 +7,14 @@ with different persons are counted apart, anywhere, and added up.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
 from utmost.tables.bounding import Pairs, Tally, added_by_cell
+from utmost.tables.engines import EventReader
 from utmost.tables.event_batches import Batch
 from utmost.tables.event_codes import Persons
 from utmost.tables.extra import extra
@@ -23,21 +24,18 @@ _FLUSH = 1 << 20
 _FITS = 1 << 62
 
 
-class EventReader(Protocol):
-    """How events are read into a tally, and which of a person's atoms are kept."""
+def take_events(
+    reader: EventReader, batch: Batch, persons: Persons, tally: Tally, weight: str | None = None, before: int = 0
+) -> int:
+    """Add a batch to a tally; returns its rows.
 
-    @property
-    def person(self) -> str:
-        """The column that says whose event it is."""
-        ...
-
-    def take(self, batch: Batch, persons: Persons, tally: Tally, weight: str | None, before: int) -> int:
-        """Add a batch to the tally; returns its rows."""
-        ...
-
-    def summed(self, pairs: Pairs, texts: list[str]) -> Any:
-        """What is kept of these persons, added up over them: an Arrow batch."""
-        ...
+    Args:
+        weight: the column that says for how many events a row stands; None where each stands for one.
+        before: how many rows came before these.
+    """
+    who = persons.codes(batch[reader.person])
+    tally.add(who, *reader.placed(batch, weight, before))
+    return len(who)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -67,7 +65,7 @@ class PersonsInOrder:
                 continue
             columns = {name: batch.column(name) for name in batch.schema.names}
             last = _check_order(columns[self.reader.person], self.reader.person, last)
-            rows = self.reader.take(columns, open_persons.persons, open_persons.tally, self.weight, before)
+            rows = take_events(self.reader, columns, open_persons.persons, open_persons.tally, self.weight, before)
             since, before = since + rows, before + rows
             if since >= self.flush and len(open_persons.persons.texts) > 1:
                 pairs, texts, open_persons = open_persons.split()
@@ -166,10 +164,18 @@ def gathered_totals(batches: Iterable[Any], size: int) -> NDArray[Any]:
     found: NDArray[Any] = np.zeros(size, dtype=np.int64)
     largest = 0
     for batch in batches:
-        cells = np.asarray(batch.column(CELL).to_numpy())
-        totals = batch.column(TOTAL).to_pylist()
-        largest += max((abs(int(total)) for total in totals), default=0)
+        cells, totals = np.asarray(batch.column(CELL).to_numpy()), _narrowed(batch.column(TOTAL))
+        largest += max(abs(int(totals.max(initial=0))), abs(int(totals.min(initial=0))))
         if largest >= _FITS:
             found = found.astype(object)
-        found[cells] += np.array([int(total) for total in totals], dtype=found.dtype)
+        found[cells] += totals.astype(found.dtype)
     return found
+
+
+def _narrowed(totals: Any) -> NDArray[Any]:
+    """Decimals as int64, or as Python integers where that could overflow."""
+    arrow = extra("pyarrow", "tables")
+    try:
+        return np.asarray(totals.cast(arrow.int64()).to_numpy())
+    except arrow.ArrowInvalid:
+        return np.array([int(total) for total in totals.to_pylist()], dtype=object)

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import Unsupported
-from utmost.tables.engines import Batches, BatchMap, RowsMap, write_parquet
+from utmost.tables.engines import Batches, BatchMap, EventReader, RowsMap, write_parquet
 from utmost.tables.extra import extra
+from utmost.tables.persons_in_buckets import BUCKETS, PersonsInBuckets
 
 _CHUNK = 1 << 18
 _LEAST = 2  # Polars 1 pushes projections through maps that are stacked, whatever they are told
@@ -39,11 +40,6 @@ class LazyPolars:
         wanted = (polars.col(name).cast(polars.String) if kinds[name] in coded else name for name in names)
         return LazyPolars(self.native.select(*wanted))
 
-    def grouped(self, names: Sequence[str], weight: str) -> "LazyPolars":
-        """The distinct rows, with their number."""
-        polars = extra("polars", "tables")
-        return LazyPolars(self.native.group_by(*names).agg(polars.len().alias(weight)))
-
     def mapped(self, work: BatchMap, schema: Any) -> Any:
         """The lazy frame of the batches that are made."""
         polars = extra("polars", "tables")
@@ -64,12 +60,22 @@ class LazyPolars:
         """Files of the rows, in their order."""
         write_parquet(self.batches(), self.schema(), folder)
 
-    def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
-        """The rows pass by, in one order where one is asked for; the sums are made on the way."""
-        rows = self.native if by is None else self.native.sort(by)
-        ordered = by is not None
-        frames = rows.collect_batches(chunk_size=_CHUNK, maintain_order=ordered, lazy=True, engine="streaming")
-        return work(batch for frame in frames for batch in _arrow_batches(frame))
+    def added_up(self, work: RowsMap, schema: Any) -> Batches:
+        """The rows pass by; the sums are made on the way."""
+        return work(_passing(self.native))
+
+    def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
+        """The rows pass by once, with a hash of their person."""
+        polars = extra("polars", "tables")
+        bucket = "_".join(("bucket", *self.native.collect_schema().names()))
+        hashed = (polars.col(reader.person).hash() % BUCKETS).cast(polars.UInt8).alias(bucket)
+        return PersonsInBuckets(reader, bucket)(_passing(self.native.with_columns(hashed)))
+
+
+def _passing(rows: Any) -> Batches:
+    """The rows in any order."""
+    frames = rows.collect_batches(chunk_size=_CHUNK, maintain_order=False, lazy=True, engine="streaming")
+    return (batch for frame in frames for batch in _arrow_batches(frame))
 
 
 def _arrow_batches(frame: Any) -> list[Any]:

@@ -13,24 +13,25 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from utmost.errors import LedgerDamaged, NeedsTable, Unsupported
-from utmost.exact import Level, Number, level
-from utmost.ledger import Ledger
-from utmost.ledger.state import Published
+from utmost.exact import Level, Number, level, wrong_kind
 from utmost.release.statements import level_text
 from utmost.tables import parquet
-from utmost.tables.engine_ledger import checked_responses, known_by_item
 from utmost.tables.engines import engine_frame
 from utmost.tables.item_columns import CommittingRows, gathered_commitment
+
+if TYPE_CHECKING:  # whoever has a ledger has its room; others do not wait for it
+    from utmost.ledger import Ledger
+    from utmost.ledger.state import Published
 
 _MANIFEST, _FORM = "manifest.json", 1
 _READ = 1 << 20
 
 
 def check_responses(
-    ledger: Ledger,
+    ledger: "Ledger",
     name: str,
     table: Any,
     *,
@@ -55,6 +56,8 @@ def check_responses(
 
     Cost: two aggregates of the engine and one pass; nothing is gathered.
     """
+    from utmost.tables.engine_ledger import checked_responses, known_by_item
+
     known = known_by_item(ledger.items, name, version)
     checked_responses(ledger.items, known, table, level(epsilon, alpha))
     return known.rows
@@ -69,14 +72,15 @@ class ResponseFolder:
 
     Attributes:
         ledger: whose responses they are.
-        path: the folder; made when the first are kept.
+        path: the folder, a path or its text; made when the first are kept.
 
     >>> from tempfile import TemporaryDirectory
     >>> import polars as pl
+    >>> from utmost.ledger import Ledger
     >>> table = pl.LazyFrame({"ward": ["a", "b"], "n": [601, 370]})
     >>> promise = {"columns": "n", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1}
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
-    ...     kept = ResponseFolder(ledger, Path(here) / "responses")
+    ...     kept = ResponseFolder(ledger, f"{here}/responses")
     ...     _ = kept.keep("visits", ledger.publish("visits", table, **promise, epsilon=1), epsilon=1)
     ...     strict = pl.scan_parquet(kept.files("visits", epsilon=1))
     ...     loose = ledger.relax("visits", strict, table_at=1, epsilon=2)
@@ -84,8 +88,17 @@ class ResponseFolder:
     ((('visits', 1, Level(epsilon=2)),), 2)
     """
 
-    ledger: Ledger
+    ledger: "Ledger"
     path: Path
+
+    def __post_init__(self) -> None:
+        from utmost.ledger import Ledger
+
+        if not isinstance(self.ledger, Ledger):
+            raise wrong_kind("ledger", "a Ledger", self.ledger)
+        if not isinstance(self.path, str | Path):
+            raise wrong_kind("path", "a path or its text", self.path)
+        object.__setattr__(self, "path", Path(self.path))
 
     def keep(
         self,
@@ -176,12 +189,14 @@ class ResponseFolder:
                 rows += release.rows
         return rows
 
-    def _levels(self) -> Iterator[tuple[Published, Level]]:
+    def _levels(self) -> Iterator[tuple["Published", Level]]:
         for release in self.ledger.releases:
             if release.items is not None and not release.items.is_kept:
                 yield from ((release, at) for at in release.levels)
 
-    def _answered(self, name: str, at: Level, version: int | None) -> tuple[Published, Level]:
+    def _answered(self, name: str, at: Level, version: int | None) -> tuple["Published", Level]:
+        from utmost.tables.engine_ledger import known_by_item
+
         release = known_by_item(self.ledger.items, name, version)
         if release.items is None or release.items.is_kept:
             raise Unsupported("the ledger keeps these responses itself", where=repr(name), remedy="Call its view.")
@@ -189,10 +204,10 @@ class ResponseFolder:
             raise NeedsTable("a level must have been answered", came=at, where=repr(name), remedy="Call relax or view.")
         return release, at
 
-    def _place(self, release: Published, at: Level) -> Path:
+    def _place(self, release: "Published", at: Level) -> Path:
         return self.path / _named(release.name) / f"v{release.version}" / _named(level_text(at))
 
-    def _manifest(self, release: Published, at: Level) -> Any:
+    def _manifest(self, release: "Published", at: Level) -> Any:
         """What is kept of a level; None where nothing is."""
         path = self._place(release, at) / _MANIFEST
         if not path.is_file():
@@ -208,7 +223,7 @@ class ResponseFolder:
             raise LedgerDamaged("a manifest must be of this release and level", came="another", where=str(path))
         return found
 
-    def _write_aside(self, release: Published, at: Level, frame: Any, aside: Path) -> None:
+    def _write_aside(self, release: "Published", at: Level, frame: Any, aside: Path) -> None:
         """Write, force to the disk, read back, and say what it is."""
         engine_frame(frame).written(aside)
         files = sorted(one for one in aside.glob("*.parquet") if not one.name.startswith(("_", ".")))
@@ -220,7 +235,7 @@ class ResponseFolder:
         for path in (*files, aside / _MANIFEST, aside):
             _force(path)
 
-    def _check(self, release: Published, at: Level, files: list[Path]) -> None:
+    def _check(self, release: "Published", at: Level, files: list[Path]) -> None:
         """Check that files hold what was answered at a level."""
         assert release.items is not None
         items = self.ledger.items

@@ -12,8 +12,9 @@ from typing import Any
 
 from utmost import errors
 from utmost.errors import Unsupported, UtmostError
-from utmost.tables.engines import Batches, BatchMap, RowsMap
+from utmost.tables.engines import Batches, BatchMap, EventReader, RowsMap
 from utmost.tables.extra import extra
+from utmost.tables.persons_in_order import PersonsInOrder
 
 REFUSAL = "refusal"
 
@@ -34,16 +35,6 @@ class SparkRows:
         """The dataframe with these columns alone."""
         return SparkRows(self.native.select(*map(_ticked, names)))
 
-    def grouped(self, names: Sequence[str], weight: str) -> "SparkRows":
-        """The distinct rows, with their number.
-
-        Raises:
-            Unsupported: for text in a collation under which different texts are equal.
-        """
-        self._check_binary(names)
-        groups = self.native.groupBy(*map(_ticked, names))
-        return SparkRows(groups.count().withColumnRenamed("count", weight))
-
     def mapped(self, work: BatchMap, schema: Any) -> Any:
         """The dataframe of the batches that are made."""
         return self._in_arrow(_OneByOne(work), schema)
@@ -60,19 +51,28 @@ class SparkRows:
         """Files that the workers write; the folder must be one that they share."""
         self.native.write.mode("append").parquet(folder.resolve().as_uri())
 
-    def added_up(self, by: str | None, work: RowsMap, schema: Any) -> Batches:
-        """Rows with one value of ``by`` go to one partition; ``work`` is done there, and Spark adds up its sums."""
+    def added_up(self, work: RowsMap, schema: Any) -> Batches:
+        """The work is done on the workers, and Spark adds up its sums."""
         functions = extra("pyspark.sql.functions", "spark")
         keys, *sums = schema.names
-        made = self._in_parts(by)._in_arrow(_Refusing(work, schema), schema.append(refusal_field()))
+        made = self._in_arrow(_Refusing(work, schema), schema.append(refusal_field()))
         totals = made.groupBy(keys, REFUSAL).agg(*(functions.sum(name).alias(name) for name in sums))
         return iter([_gathered(totals, schema)])
 
-    def _in_parts(self, by: str | None) -> "SparkRows":
-        if by is None:
-            return self
-        self._check_binary([by])
-        return SparkRows(self.native.repartition(_ticked(by)).sortWithinPartitions(_ticked(by)))
+    def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
+        """The events of a person go to one partition, and pass by there in the order of the persons.
+
+        Raises:
+            Unsupported: for text in a collation under which different texts are equal.
+        """
+        names, weight, rows = self.native.columns, None, self.native
+        self._check_binary(names)
+        if not is_weighed:
+            weight = "_".join(("events", *names))
+            rows = rows.groupBy(*map(_ticked, names)).count().withColumnRenamed("count", weight)
+        by = _ticked(reader.person)
+        parted = SparkRows(rows.repartition(by).sortWithinPartitions(by))
+        return parted.added_up(PersonsInOrder(reader, weight), schema)
 
     def _in_arrow(self, work: Any, schema: Any) -> Any:
         types = extra("pyspark.sql.pandas.types", "spark")

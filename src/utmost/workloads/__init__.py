@@ -4,12 +4,13 @@ from utmost.workloads.axes import Axis, bins, hierarchy, plain
 from utmost.workloads.blocks import Blocks
 from utmost.workloads.branch_and_bound import CertifiedShares, certified_shares
 from utmost.workloads.cells_together import CellsTogether, TogetherKind, pair_noise, ways_together
+from utmost.workloads.chosen_strategy import strategy
 from utmost.workloads.domain import Domain, Family
 from utmost.workloads.unequal_trees import TreeError, UnequalTree, least_tree_shares, tree_estimate, tree_variances
 from utmost.workloads.workload import Part, Workload
 from utmost.workloads.workload_bounds import bounds_of
 from utmost.workloads.workload_evidence import LowerBound, WorkloadBounds, check_lower_bounds
-from utmost.workloads.workload_strategy import Alternatives, Strategy, strategy
+from utmost.workloads.workload_strategy import Alternatives, Strategy
 
 __all__ = [
     "Alternatives",

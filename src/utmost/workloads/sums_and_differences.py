@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.exact import checked
+from utmost.privacy import Unit
 from utmost.workloads.axes import plain, text_of
 from utmost.workloads.axis_sums import Groups
 from utmost.workloads.domain import Domain, Family
@@ -69,6 +70,19 @@ class PairAxis:
         one = plain([" and ".join(str(text_of(label)) for label in axis.labels[0])]).named(axis.levels[0])
         axes = {axis.levels[0]: axis for axis in (*domain.axes[:place], one, *domain.axes[place + 1 :])}
         return cls(domain, place, Domain(axes))
+
+    @classmethod
+    def changed_by(cls, unit: Unit, domain: Domain, together: str) -> "PairAxis":
+        """The axis whose two atoms in a row one individual changes together.
+
+        Raises:
+            OutOfRange: for a unit of an odd number of cells; as `of`.
+        """
+        if unit.cells % 2:
+            remedy = "Pass Unit(s, 2) where one individual changes the two atoms of one row, each by at most s."
+            required = "an individual must change both atoms of whole rows"
+            raise OutOfRange(required, came=f"cells={unit.cells}", remedy=remedy)
+        return cls.of(domain, together)
 
     @property
     def words(self) -> str:

@@ -1,6 +1,6 @@
-"""Strategies: which families of a domain are measured, each with a fixed share of the level; and the one to choose."""
+"""Strategies: which families of a domain are measured, each with a fixed share of the level, and what that gives."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, prod, sqrt
@@ -8,12 +8,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from utmost.errors import NotALevel, OutOfRange, Unsupported
-from utmost.exact import Level, Number, checked, exact, level, round_up, wrong_kind
+from utmost.errors import OutOfRange
+from utmost.exact import Level, Number, checked, exact, round_up, wrong_kind
 from utmost.exact.shown import Shown
 from utmost.privacy import Unit
 from utmost.workloads.domain import Domain, Family
-from utmost.workloads.least_error import AIMS
 from utmost.workloads.measured_families import check_tents, is_tents, measured_family, tents_in_words
 from utmost.workloads.planned_shares import (
     atoms_alone,
@@ -29,7 +28,6 @@ from utmost.workloads.workload_bounds import bounds_of
 from utmost.workloads.workload_evidence import WorkloadBounds
 
 _MANY_PARTS = 8
-_EQUAL = 1e-9  # errors that are so near are the same, and the plainer strategy is taken
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -85,7 +83,7 @@ class Strategy(Shown):
         if not isinstance(unit, Unit):
             raise wrong_kind("unit", "a Unit", unit)
         read = sorted((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
-        pair = None if together is None else _pair_of(domain, together, unit)
+        pair = None if together is None else PairAxis.changed_by(unit, domain, together)
         added = 1 if pair else sum(share for _, share in read)
         if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read) or added != 1:
             remedy = "Leave out what is not measured, and give each family once."
@@ -204,6 +202,7 @@ class Strategy(Shown):
         Of a strategy that measures sums and differences, as if one individual changed one atom alone: that is less than
         what one may change, so the bounds hold, and are lower than they could be.
 
+        >>> from utmost.workloads import strategy
         >>> domain = Domain(a=range(20), b=range(50))
         >>> chosen = strategy(Workload(domain, {"a": 1, "b": 1, "": 1}), Unit(1, 1), epsilon=1)
         >>> {kind: round(times, 3) for kind, times in chosen.lower_bounds.within(chosen.value).items()}
@@ -220,6 +219,7 @@ class Strategy(Shown):
     def independent_times(self) -> float:
         """How many times this error the least is that is found with independent noise on atoms; 1 where that is used.
 
+        >>> from utmost.workloads import strategy
         >>> domain = Domain(row=range(3), column=["visits", "nights"])
         >>> chosen = strategy(Workload(domain, {"row column": 1}), Unit(1, 2), epsilon=1, together="column")
         >>> round(chosen.independent_times, 6)
@@ -255,6 +255,7 @@ class Strategy(Shown):
     def summary(self) -> str:
         """What is measured and wanted, and how many times the error is each lower bound; a table to print.
 
+        >>> from utmost.workloads import strategy
         >>> domain = Domain(sex=["men", "women"])
         >>> print(strategy(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1).summary())
         epsilon=1
@@ -284,6 +285,7 @@ class Strategy(Shown):
         Returns:
             By name, strategies with this one's workload, unit and levels; printed, their standard deviations by part.
 
+        >>> from utmost.workloads import strategy
         >>> domain = Domain(place=range(200), sex=["men", "women"])
         >>> chosen = strategy(Workload(domain, {"place": 1, "": 1}), Unit(1, 1), epsilon=1)
         >>> print(chosen.alternatives({"places": {"place": 1}, "both": {"place": 4, "": 1}}))
@@ -305,89 +307,6 @@ class Strategy(Shown):
         stated = (self.level, self.tuned_at, self.together)
         others = {name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in found.items()}
         return Alternatives({"these shares": self, **others})
-
-
-@checked
-def strategy(
-    wanted: Workload,
-    unit: Unit,
-    *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
-    up_to: Number | Level | None = None,
-    candidates: Iterable[Any] | None = None,
-    aim: str = "mean",
-    together: str | None = None,
-    noise: str | None = None,
-    tents: bool | None = None,
-) -> Strategy:
-    """The best strategy that a search finds for a workload: which families to measure, and their shares of the level.
-
-    The search exchanges shares between pairs of families from several starts; the strategy is never worse than the
-    atoms alone, equal shares of the wanted families, and equal shares of all. It need not be the best there is: how far
-    it can be is what lower bounds say. Shares are multiples of 1/1000 (of finer steps for more than 50 families), or
-    equal ones.
-
-    Args:
-        wanted: the sums that are wanted, with the weights of their errors.
-        unit: what one individual changes, in atoms.
-        epsilon, alpha: exactly one of them: the level of the whole release.
-        up_to: the highest level to which it will ever be relaxed, as epsilon or a `Level`. Shares are tuned there, as
-            levels spread over many families cost most at high levels.
-        candidates: families that may be measured; None for all that can be of use, see `candidate_families`.
-        aim: "mean" for the least weighted sum of mean variances, "largest" for the least weighted mean variance of the
-            worst part.
-        together: an axis of two values, where one individual changes **both atoms of one row and no others** (of
-            ``unit.cells / 2`` rows); a promise that only the counting can keep. Sums and differences of the two are
-            measured then where that has the smaller error, see `Strategy`.
-        noise: "independent" or "rotated", where the choice is not to be made by the error; with ``together`` alone.
-        tents: True where overlapping sums are to be measured on an axis of which ranges or prefixes are wanted, False
-            where none; else where they have the smaller error, and neither together=, candidates= nor aim= is given.
-
-    Raises:
-        OutOfRange: for candidates that do not determine a wanted answer, an aim or a noise that has no name here, and
-            ``together`` for an axis of other than two values or an odd number of cells.
-        NotALevel: for a level that is none, and up_to below the level.
-        Unsupported: for a candidate whose groups differ in size beside other axes; on a single tree of such groups, for
-            candidates, for another aim than the mean, and for wanted sums that are no groups.
-
-    Cost: independent of the number of atoms; seconds for 64 families.
-
-    >>> domain = Domain(a=range(20), b=range(50))
-    >>> print(strategy(Workload(domain, {"a": 1, "b": 1}, per_answer=True), Unit(1, 1), epsilon=1))
-    epsilon=1
-    measured  share
-    a         0.423
-    b         0.577
-    wanted  answers  weight  standard deviation
-    a       20       20      3.283
-    b       50       50      2.403
-    """
-    now = level(epsilon, alpha)
-    highest = now if up_to is None else level(up_to)
-    if highest < now:
-        raise NotALevel("up_to must be at least the level of the release", came=up_to)
-    if aim not in AIMS:
-        raise OutOfRange(f"aim must be one of {', '.join(AIMS)}", came=aim)
-    if noise not in (None, "independent", "rotated") or (noise == "rotated" and together is None):
-        remedy = "Name the axis of two values whose atoms one individual changes together: together=."
-        raise OutOfRange('noise must be "independent", or "rotated" with together=', came=noise, remedy=remedy)
-    pair = None if together is None else _pair_of(wanted.domain, together, unit)
-    if tents and (together is not None or candidates is not None or aim != "mean"):
-        raise Unsupported("tents are chosen for the mean error", remedy="Leave together=, candidates= and aim= out.")
-    if pair is None or noise == "independent":
-        shares = planned_shares(wanted, unit, highest, candidates, aim, tents=tents if pair is None else False)
-        return Strategy(wanted.domain, unit, shares, wanted, now, highest)
-    if candidates is not None or aim != "mean":
-        remedy = 'Leave candidates= and aim= out, or pass noise="independent".'
-        raise Unsupported("shares of sums and differences have the least mean error, over all families", remedy=remedy)
-    shares = planned_shares(wanted, unit, highest, pair=pair)
-    turned = Strategy(wanted.domain, unit, shares, wanted, now, highest, together)
-    if noise == "rotated":
-        return turned
-    shares = planned_shares(wanted, unit, highest)
-    alone = Strategy(wanted.domain, unit, shares, wanted, now, highest)
-    return turned if turned.value < alone.value * (1 - _EQUAL) else alone
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -415,16 +334,6 @@ class Alternatives(Shown):
         rows = [[name, *map(_shown, found.values())] for name, found in self.deviations.items()]
         parts = [part or "total" for part in next(iter(self.deviations.values()))]
         return _aligned([["standard deviations", *parts], *rows])
-
-
-def _pair_of(domain: Domain, together: str, unit: Unit) -> PairAxis:
-    """The axis whose two atoms in a row one individual changes together."""
-    if unit.cells % 2:
-        remedy = "Pass Unit(s, 2) where one individual changes the two atoms of one row, each by at most s."
-        raise OutOfRange(
-            "an individual must change both atoms of whole rows", came=f"cells={unit.cells}", remedy=remedy
-        )
-    return PairAxis.of(domain, together)
 
 
 def _wanted(chosen: Strategy) -> Workload:

@@ -1,0 +1,63 @@
+"""Machine code: compiled at first use, kept on the disk where that can be, and said aloud while somebody waits for it.
+
+Numba keeps what it compiles beside the file that it compiles, or, where that folder cannot be written, in the user's
+own cache; `NUMBA_CACHE_DIR` names another place. Where there is none, each process compiles anew.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from typing import Any, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
+_said: ContextVar[Callable[[], object] | None] = ContextVar("said", default=None)
+
+
+@contextmanager
+def compilation_told(say: Callable[[], object]) -> Iterator[None]:
+    """Call ``say`` once if anything is compiled within, before it is: seconds in which nothing else is seen.
+
+    What is read from the disk is not said. In this thread alone.
+    """
+    before = _said.set(say)
+    try:
+        yield
+    finally:
+        _said.reset(before)
+
+
+def in_machine_code(function: F, **options: Any) -> F:
+    """The function compiled by numba, which must be installed, at its first call.
+
+    Args:
+        options: of `numba.njit`, beside ``cache``.
+    """
+    from numba import njit
+
+    _listen()
+    try:
+        return cast(F, njit(cache=True, **options)(function))
+    except RuntimeError:  # numba finds no folder that it can write to
+        return cast(F, njit(**options)(function))
+
+
+@cache
+def _listen() -> None:
+    """Hear of each compilation, once for all."""
+    from numba.core import event
+
+    class Said(event.Listener):
+        """Says the first one."""
+
+        def on_start(self, event: Any) -> None:
+            say = _said.get()
+            if say is not None:
+                _said.set(None)
+                say()
+
+        def on_end(self, event: Any) -> None:
+            """Nothing to say."""
+
+    register: Callable[[str, event.Listener], None] = event.register
+    register("numba:compile", Said())

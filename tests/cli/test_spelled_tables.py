@@ -1,0 +1,83 @@
+"""Tables in any spelling and format, wherever a command reads or writes one; and files that are nothing of the kind."""
+
+import json
+
+import pytest
+
+ASKED = ["--columns", "n", "--public", "ward", "--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
+
+
+@pytest.fixture
+def latin(run, tmp_path):
+    """A table released in UTF-8 with semicolons."""
+    table = tmp_path / "in.csv"
+    table.write_bytes("ward;n\nKöln;7\nBern;9\n".encode("latin-1"))
+    out = tmp_path / "out.csv"
+    assert run("release", table, *ASKED, "--encoding", "latin1", "--out", out)[0] == 0
+    return out
+
+
+def test_a_table_is_verified_and_read_as_it_is_said_to_be_spelled(run, latin, tmp_path):
+    assert run("verify", latin, "--separator", ";")[0] == 0
+    assert run("verify", latin, "--encoding", "nonsense")[0] == 2
+    assert run("read", latin, "--separator", ";", "--encoding", "utf-8")[0] == 0
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl"])
+def test_a_reading_is_written_in_any_format(run, latin, tmp_path, form):
+    code, out, _ = run("read", latin, "--out", "-", "--format", form)
+    assert code == 0
+    first = out.splitlines()[0]
+    assert (json.loads(first)["ward"] == "Köln") if form == "jsonl" else first.startswith("ward")
+    assert run("read", latin, "--out", tmp_path / "bars.data", "--format", form)[0] == 0
+
+
+@pytest.mark.parametrize("form", ["tsv", "jsonl", "parquet"])
+def test_answers_and_reports_and_counts_are_written_in_any_format(run, tmp_path, form):
+    """`respond`, `categories` and `count` write what they are told to, and read it again."""
+    secrets = tmp_path / "s.csv"
+    secrets.write_text("who;c\na;1\nb;3\n")
+    design, answers = tmp_path / "d.json", tmp_path / f"a.{form}"
+    assert run("design", "--counts", "3", "--prior", "uniform", "--epsilon", "1", "--out", design)[0] == 0
+    told = ["respond", design, "--file", secrets, "--column", "c", "--public", "who"]
+    assert run(*told, "--out", answers)[0] == 0
+    assert run("verify", answers)[0] == 0
+    entry = tmp_path / "e.yaml"
+    assert run("statement", answers, "--out", entry)[0] == 0
+    assert "Custom" in entry.read_text()
+    reports = tmp_path / f"r.{form}"
+    drawn = ["categories", "--labels", "1,2,3", "--epsilon", "1"]
+    assert run(*drawn, "--file", secrets, "--column", "c", "--out", reports)[0] == 0
+    assert json.loads(run(*drawn, "--reports", reports, "--json")[1])["clients"] == 2
+    domain, counted = tmp_path / "domain.json", tmp_path / f"c.{form}"
+    domain.write_text('{"c": ["1", "2", "3"]}')
+    count = ["count", secrets, "--person", "who", "--at-most", "1", "--domain", domain]
+    assert run(*count, "--out", counted)[0] == 0
+    assert (counted.stat().st_mode & 0o777) == 0o600
+
+
+def test_keys_that_were_named_are_verified_and_written_up(run, tmp_path):
+    events, out = tmp_path / "events.csv", tmp_path / "domain.json"
+    events.write_text("user,word\n" + "".join(f"p{k},apple\n" for k in range(60)))
+    told = ["--person", "user", "--at-most", "1", "--unknown-keys", "word", "--epsilon", "1", "--delta", "1e-6"]
+    assert run("count", events, *told, "--out", out)[0] == 0
+    assert run("verify", out)[0] == 0
+    code, entry, _ = run("statement", out)
+    assert (code, "Approximate DP" in entry, "delta: 1.0" in entry) == (0, True, True)
+    code, page, _ = run("statement", out, "--html", "-")
+    assert (code, page.startswith("<!DOCTYPE html>")) == (0, True)
+    out.write_text('{"word": ["pear"]}')
+    assert run("verify", out)[0] == 1
+
+
+@pytest.mark.parametrize("command", ["read", "statement", "verify"])
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b'{"a": 1}', b"[1]", b"[" * 100_000, b"n\n" + b"9" * 10**6])
+@pytest.mark.parametrize("name", ["f.csv", "f.json"])
+def test_files_that_are_nothing_of_the_kind_are_refused_in_words(run, tmp_path, command, content, name):
+    """No traceback, no codec's words, no recursion; the file is named, and nothing of what is in it."""
+    (tmp_path / name).write_bytes(content)
+    code, out, err = run(command, tmp_path / name)
+    assert (code, out) == (1, "")
+    assert name in err
+    for word in ("Traceback", "codec", "recursion", "99999", "No such file"):
+        assert word not in err

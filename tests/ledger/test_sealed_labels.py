@@ -1,0 +1,213 @@
+"""Who steals a sealed ledger reads no label: not in its file, its witness or its backup, in any encoding."""
+
+import base64
+import json
+import shutil
+import sqlite3
+import zlib
+from hashlib import sha256
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from postgres import fresh_database
+from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable
+from utmost.ledger import Ledger, read_sealed
+from utmost.ledger.labels import Labels, label_key_under, label_parts, label_seal, opened_label_seal, stored_labels
+from utmost.ledger.store import Rows
+from utmost.ledger.vault import BLOCK, Seal
+
+KEPT = Path(__file__).parents[1] / "documents" / "formats" / "0.2.0"
+KEY = bytes(range(32))
+WORDS = ["Haematology", "Nephrology ward é", "Zoë Quintessa"]
+TABLE = {"ward": WORDS, "visits": [12, 7, 31]}
+PROMISE = {"columns": "visits", "public": "ward", "sensitivity": 1, "cells": 1}
+
+
+def spellings(word):
+    """A word as a thief looks for it: in the encodings of text, as JSON, in hexadecimal, in base64 at any offset."""
+    plain = [word.encode("utf-8"), word.encode("utf-16-le"), word.encode("utf-16-be"), word.encode("utf-32-le")]
+    plain.append(json.dumps(word)[1:-1].encode())
+    found = set(plain)
+    for text in plain:
+        found |= {text.hex().encode(), text.hex().upper().encode(), text[::-1]}
+        for skip in range(3):
+            coded = base64.b64encode(b"\0" * skip + text)
+            found.add(coded[-(-8 * skip // 6) : len(coded) - 4])
+    return {one for one in found if len(one) > 4}
+
+
+def opened(content):
+    """Bytes, what hexadecimal in them says, and whatever a deflater finds at any place of them."""
+    yield content
+    for start in range(len(content)):
+        for form in (zlib.MAX_WBITS, -zlib.MAX_WBITS) if content[start] != 0x78 else (zlib.MAX_WBITS,):
+            if form < 0 and start:
+                continue
+            try:
+                yield zlib.decompressobj(form).decompress(content[start:])
+            except zlib.error:
+                continue
+
+
+def stolen(*contents):
+    """The labels that a thief finds in these bytes."""
+    seen = [one for content in contents for one in opened(content)]
+    return sorted({word for word in WORDS for spelt in spellings(word) if any(spelt in one for one in seen)})
+
+
+def written(folder, place, *, sealed=True):
+    """A ledger published, relaxed and backed up in a folder; the keys of its levels."""
+    with Ledger.open(place, create=True, key=KEY, witness=folder / "l.witness", sealed=sealed) as ledger:
+        ledger.publish("r", TABLE, **PROMISE, epsilon="1/2")
+        ledger.relax("r", TABLE, epsilon=2)
+        ledger.view("r", epsilon=1)
+        ledger.backup(folder / "b.db")
+        ledger.verify()
+        return {at: ledger.level_key("r", epsilon=at) for at in ("1/2", 1, 2)} if sealed else {}
+
+
+def cut_off(*_):
+    """A store that fails once the witness holds what was drawn."""
+    raise LedgerUnavailable("the disk must not be full", where="l.db")
+
+
+def test_a_thief_of_the_files_finds_no_label(tmp_path, monkeypatch):
+    """In ledger, witness and backup of a sealed ledger, nor in what was pending; the same look finds all in an open
+    one."""
+    for sealed in (True, False):
+        folder = tmp_path / str(sealed)
+        folder.mkdir()
+        written(folder, folder / "l.db", sealed=sealed)
+        with (
+            monkeypatch.context() as cut,
+            Ledger.open(folder / "l.db", key=KEY, witness=folder / "l.witness") as ledger,
+        ):
+            cut.setattr(Rows, "write", cut_off)
+            with pytest.raises(LedgerUnavailable, match="is kept and counts"):
+                ledger.publish("s", TABLE, **PROMISE, epsilon=1, independent=True)
+        for path in sorted(folder.iterdir()):
+            assert stolen(path.read_bytes()) == ([] if sealed else WORDS), path.name
+
+
+def test_a_thief_of_a_server_finds_no_label(tmp_path):
+    place = fresh_database()
+    keys = written(tmp_path, place)
+    with psycopg.connect(place) as connection:
+        rows = [row for name in ("events", "parts") for row in connection.execute(f"SELECT * FROM utmost_{name}")]
+    connection.close()
+    assert stolen(*(bytes(cell) for row in rows for cell in row if isinstance(cell, bytes | memoryview))) == []
+    assert read_sealed(tmp_path / "b.db", "r", keys[1])["ward"] == WORDS
+
+
+def test_every_level_opens_the_labels_and_nothing_else_does(tmp_path):
+    """Those published, relaxed and tightened; a key of another level or release opens neither values nor labels."""
+    keys = written(tmp_path, tmp_path / "l.db")
+    assert all(read_sealed(tmp_path / "l.db", "r", key)["ward"] == WORDS for key in keys.values())
+    with Ledger.open(tmp_path / "l.db", key=KEY, witness=tmp_path / "l.witness") as ledger:
+        assert ledger.relax("r", TABLE, epsilon=5)["ward"] == ledger.view("r", epsilon=3)["ward"] == WORDS
+        assert read_sealed(tmp_path / "l.db", "r", ledger.level_key("r", epsilon=3))["ward"] == WORDS
+        ledger.publish("s", TABLE, **PROMISE, epsilon=1, independent=True)
+        with pytest.raises(KeyRefused):
+            read_sealed(tmp_path / "l.db", "r", ledger.level_key("s", epsilon=1))
+
+
+def test_equal_labels_are_not_seen_to_be_equal_and_no_digest_tests_a_guess(tmp_path):
+    """Two releases with one public column share no sealed block, key or digest."""
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        for name in ("r", "s"):
+            ledger.publish(name, TABLE, **PROMISE, epsilon=1, independent=True)
+        facts = [event.facts for event in ledger.history() if event.kind == "published"]
+    for fact in ("digest", "salt"):
+        assert facts[0]["labels"][fact] != facts[1]["labels"][fact]
+    assert facts[0]["label_key"] != facts[1]["label_key"]
+    (guess,) = label_parts({"ward": WORDS}, 3)
+    assert all(sha256(sha256(guess).digest()).hexdigest() != fact["labels"]["digest"] for fact in facts)
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+@pytest.mark.parametrize("rows", [1, 3, 500, BLOCK, BLOCK + 1])
+def test_short_labels_have_one_length_and_longer_ones_double_it(rows, columns):
+    """What is kept is as long as rows and columns say, for labels of up to 12 bytes a cell; then twice, 4 times, ..."""
+    seal = Seal(bytes(32))
+
+    def lengths(word):
+        return {len(part) for part in label_parts({f"c{at}": [word] * rows for at in range(columns)}, rows, seal)}
+
+    least = max(4096, 16 * min(rows, BLOCK) * columns)
+    assert lengths("") == lengths("x") == lengths("a dozen here") == {least + 28}
+    assert all((size - 28) % least == 0 and ((size - 28) // least).bit_count() == 1 for size in lengths("x" * 99))
+    mixed = label_parts({"c": ["y" * 99] + [""] * (rows - 1)}, rows, seal)
+    assert len({len(part) for part in mixed}) == 1
+
+
+def test_what_was_changed_opens_nothing(tmp_path):
+    """A sealed block, the key of the labels under a level, and a salt of another release."""
+    keys = written(tmp_path, tmp_path / "l.db")
+    shutil.copy(tmp_path / "l.db", tmp_path / "copy.db")
+    with sqlite3.connect(tmp_path / "copy.db") as connection:
+        connection.execute("UPDATE utmost_parts SET content = zeroblob(4124) WHERE event = 2 AND part = 1")
+    connection.close()
+    with pytest.raises(KeyRefused):
+        read_sealed(tmp_path / "copy.db", "r", keys["1/2"])
+    changed = Ledger.open(tmp_path / "copy.db", key=KEY, witness=tmp_path / "l.witness")
+    with changed as ledger, pytest.raises(LedgerDamaged):
+        ledger.view("r", epsilon=1)
+    level, labels = Seal(bytes(32), b"facts"), Seal(bytes([1]) * 32, b"labels")
+    kept = label_key_under(level, 7, labels)
+    assert opened_label_seal(level, 7, kept) == labels
+    for seal, event, text in (
+        (level, 8, kept),
+        (Seal(bytes(32), b"other"), 7, kept),
+        (level, 7, f"00{kept[2:]}" if kept[:2] != "00" else f"11{kept[2:]}"),
+        (level, 7, "no hexadecimal"),
+        (level, 7, ""),
+    ):
+        with pytest.raises(LedgerDamaged):
+            opened_label_seal(seal, event, text)
+    assert label_key_under(level, 7, Seal(None)) is None
+    assert opened_label_seal(level, 7, None) == Seal(None)
+
+
+def test_sealed_labels_are_bound_to_their_place():
+    """A block of another event, or of another place in it, is none of these labels."""
+
+    class Parts:
+        def __init__(self, parts):
+            self.parts = dict(enumerate(parts, start=1))
+
+        def part(self, event, part):
+            return self.parts.get(part)
+
+    seal, rows = Seal(bytes(32), b"labels"), BLOCK + 1
+    parts = label_parts({"ward": [str(row) for row in range(rows)]}, rows, seal, 2, 1)
+    labels = Labels.of(["ward"], parts, "00")
+    assert stored_labels(Parts(parts), 2, 3, labels, seal)["ward"][-1] == str(BLOCK)
+    turned = Labels.of(["ward"], parts[::-1], "00")
+    for kept, event, about in ((parts[::-1], 2, turned), (parts, 3, labels)):
+        with pytest.raises(LedgerDamaged):
+            stored_labels(Parts(kept), event, 3, about, seal)
+
+
+def test_labels_of_format_5_stay_as_they_are_and_those_of_format_6_stand_beside_them(tmp_path):
+    """An old release keeps its labels in the clear, also for levels answered now; a new one of the ledger is sealed."""
+    for path in KEPT.glob("ledger.*"):
+        shutil.copy(path, tmp_path)
+        (tmp_path / path.name).chmod(0o600)
+    key, table = (KEPT / "ledger.key").read_bytes(), {"town": ["Ash", "Elm", "Oak"], "n": [12, 7, 31]}
+    with Ledger.open(tmp_path / "ledger.db", key=key, witness=tmp_path / "ledger.witness") as ledger:
+        assert (
+            ledger.relax("towns", table, epsilon=3)["town"] == table["town"] == ledger.view("towns", epsilon=2)["town"]
+        )
+        again = {"columns": "n", "public": "town", "sensitivity": 1, "cells": 1, "epsilon": 1, "dataset": "d"}
+        ledger.publish("towns", table, **again, version=2)
+        old, new = (ledger.release("towns", version) for version in (1, 2))
+        assert (old.labels.salt, new.labels.salt is None) == (None, False)
+        assert all(response.label_key is None for response in old.responses.values())
+        assert ledger.verify()
+        handed = [ledger.level_key("towns", epsilon=3, version=1), ledger.level_key("towns", epsilon=1, version=2)]
+        state = ledger._book.seen
+        assert label_seal(ledger._book.key, state.identity, old) == Seal(None)
+    for at, one in enumerate(handed, start=1):
+        assert read_sealed(tmp_path / "ledger.db", "towns", one, version=at)["town"] == table["town"]

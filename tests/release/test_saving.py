@@ -1,0 +1,205 @@
+"""Saving: what any release writes is read back, beside a statement that follows from itself; all of it or nothing."""
+
+import json
+import stat
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.documents import check_statement, check_together, stated_release, statement_files
+from utmost.documents.workload_files import check_workload_table, read_workload
+from utmost.errors import NotALevel, OutOfRange, Unsupported, UtmostError
+from utmost.release import (
+    CountedTable,
+    GradualRelease,
+    GradualTogether,
+    KeySelection,
+    PlanarRelease,
+    ProcessedRelease,
+    TrustRelease,
+    release_places,
+    release_together,
+    release_workload,
+    select_keys,
+    together,
+)
+from utmost.tables import files
+from utmost.tables.table_formats import as_columns
+from utmost.workloads import Strategy
+
+WARDS = ["Köln", 'a "b", c', "North"]
+TABLE = {"ward": WARDS, "n": [7, 9, 12], "m": [1, 2, 3]}
+UNIT = {"sensitivity": 1, "cells": 2}
+DOMAIN = ut.Domain(department=list("AB"), sex=["men", "women"])
+LABELS = {"public": {"ward": WARDS}}
+
+
+def _workload():
+    strategy = Strategy(DOMAIN, ut.Unit(1, 1), {"department sex": 1})
+    return release_workload(np.array([[512, 89], [353, 17]]), strategy, epsilon=1)
+
+
+def _in_ledger(folder):
+    ledger = ut.Ledger.open(folder / "l.db", create=True)
+    ledger.publish("r", TABLE, columns=["n", "m"], public="ward", epsilon=1, **UNIT)
+    return ledger
+
+
+# name: what saves it at a path, with more arguments
+KINDS = {
+    "table": lambda at, folder, **how: ut.release_table(
+        TABLE, columns=["n", "m"], public="ward", epsilon=1, **UNIT
+    ).save(at, **how),
+    "joint": lambda at, folder, **how: release_together(
+        TABLE, columns=["n", "m"], public="ward", epsilon=1, sensitivity=1
+    ).save(at, **how),
+    "places": lambda at, folder, **how: release_places(
+        {"ward": WARDS, "x": [1.5, 2, 3], "y": [2, 4, 5]}, columns=["x", "y"], public="ward", epsilon=1
+    ).save(at, **how),
+    "gradual": lambda at, folder, **how: GradualRelease({"n": [7, 9, 12]}, 1).save(at, epsilon=1, **LABELS, **how),
+    "gradual staircase": lambda at, folder, **how: GradualRelease(np.arange(6).reshape(2, 3), 5, half_step=True).save(
+        at, epsilon="1/2", **how
+    ),
+    "gradual reals": lambda at, folder, **how: GradualRelease(2.5, "5/2", numbers="reals").save(at, epsilon=1, **how),
+    "gradual together": lambda at, folder, **how: GradualTogether(
+        {"n": [7, 9, 12], "m": [1, 2, 3]}, sensitivity=1
+    ).save(at, epsilon=1, **LABELS, **how),
+    "points": lambda at, folder, **how: PlanarRelease([[1, 2], [3, 4], [5, 6.5]], per=200).save(
+        at, epsilon=1, **LABELS, **how
+    ),
+    "trust": lambda at, folder, **how: TrustRelease([7, 9, 12], 1, levels={"ann": 1, "bo": "1/2"}).save(
+        at, "bo", **LABELS, **how
+    ),
+    "reading": lambda at, folder, **how: ProcessedRelease(
+        [7, 9, 12], before=np.array, after=lambda y, _: np.maximum(y, 0), sensitivity=1
+    ).save(at, epsilon=1, **LABELS, **how),
+    "keys": lambda at, folder, **how: select_keys({"a": 900, "b": 800, "c": 1}, epsilon=1, delta="1e-6").save(
+        at, **how
+    ),
+    "pairs of keys": lambda at, folder, **how: select_keys(
+        {("a", 1): 900, ("b", 2): 800}, epsilon="1e-1", delta="1e-6"
+    ).save(at, **how),
+    "keys at a delta": lambda at, folder, **how: KeySelection({"a": 900, "c": 1}, epsilon=1).save(at, "1e-6", **how),
+    "sums": lambda at, folder, **how: _workload().save(at, **how),
+    "narrowed sums": lambda at, folder, **how: _workload().save(at, family="department sex=men", **how),
+    "clean": lambda at, folder, **how: _workload().clean().save(at, **how),
+    "ledger": lambda at, folder, **how: _in_ledger(folder).save("r", at, epsilon="1/2", **how),
+}
+FORMATS = ["t.csv", "t.tsv", "t.csv.gz", "t.jsonl", "t.jsonl.gz", "t.feather", "t.parquet"]
+
+
+@pytest.mark.parametrize("out", FORMATS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_saved_is_read_back_beside_a_statement_that_holds(kind, out, tmp_path):
+    """Table and statement appear together; the digest is the file's; the statement follows from itself."""
+    at = tmp_path / out
+    said = KINDS[kind](at, tmp_path)
+    stored = json.loads((tmp_path / f"{out}.json").read_text())
+    assert stored == json.loads(json.dumps(said))
+    table = files.read(at)
+    columns = as_columns(table)
+    statement_files.check_unchanged(at, stored)
+    if "ward" in columns:
+        assert list(columns["ward"]) == WARDS
+    if kind != "clean":  # which promises nothing of its own
+        assert stated_release(stored).line
+    if stored["kind"] == "utmost table release":
+        check_statement(stored, table, digested=False)
+    elif stored["kind"] == together.KIND:
+        check_together(stored, table, digested=False)
+    elif stored["kind"] == "utmost workload table":
+        assert check_workload_table(stored, table).spent == ut.level(1)
+    assert len({len(column) for column in columns.values()}) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_written_over_unless_that_is_asked_for(kind, tmp_path):
+    at, old = tmp_path / "t.csv", "old\n1\n"
+    at.write_text(old)
+    with pytest.raises(Unsupported, match="nothing is written over"):
+        KINDS[kind](at, tmp_path)
+    assert at.read_text() == old
+    assert not (tmp_path / "t.csv.json").exists()
+    (tmp_path / "l.db").exists() and [path.unlink() for path in tmp_path.glob("l.db*")]
+    said = KINDS[kind](at, tmp_path, overwrite=True)
+    statement_files.check_unchanged(at, said)
+
+
+def test_a_refused_save_spends_nothing(tmp_path):
+    """A file that is there, an ending nobody knows and a column that does not fit come before any draw."""
+    (tmp_path / "t.csv").touch()
+    gradual, points = GradualRelease([1, 2], 1), PlanarRelease([[1, 2]])
+    for release, shapes in ((gradual, 3), (points, 2)):
+        for path, more in (("t.csv", {}), ("t.xlsx", {}), ("u.csv", {"public": {"w": [1] * shapes}})):
+            with pytest.raises(UtmostError):
+                release.save(tmp_path / path, epsilon=1, **more)
+        assert release.spent is None
+    with pytest.raises(NotALevel):
+        gradual.save(tmp_path / "u.csv")
+
+
+def test_the_statement_of_an_answer_names_all_levels_and_what_they_cost(tmp_path):
+    """The loosest answer is saved where no level is named; all answers together cost the largest level."""
+    release = GradualRelease([1, 2], 1)
+    release.at(epsilon="1/4")
+    release.at(epsilon=1)
+    said = release.save(tmp_path / "a.csv", name="visits")
+    assert (said["epsilon"], said["levels"], said["together"]["epsilon"], said["name"]) == (
+        "1",
+        ["1/4", "1"],
+        "1",
+        "visits",
+    )
+    strict = release.save(tmp_path / "b.csv", epsilon="1/4")
+    assert (strict["epsilon"], strict["together"]["epsilon"]) == ("1/4", "1")
+
+
+def test_columns_of_two_kinds_have_no_one_statement(tmp_path):
+    mixed = GradualRelease({"a": [1], "b": [2]}, {"a": 1, "b": 2})
+    with pytest.raises(Unsupported, match="of one kind"):
+        mixed.save(tmp_path / "t.csv", epsilon=1)
+    assert mixed.spent is None
+
+
+def test_a_whole_release_of_sums_is_one_document(tmp_path):
+    release = _workload()
+    assert release.save(tmp_path / "r.json") == release.facts()
+    assert read_workload(tmp_path / "r.json")["sex"]["estimate"].tolist() == release["sex"]["estimate"].tolist()
+
+
+def test_true_counts_are_for_their_owner_alone(tmp_path):
+    counted = CountedTable(DOMAIN, np.array([[5, 6], [7, 8]]), ut.Unit(1, 1))
+    for name in ("c.json", "c.csv"):
+        counted.save(tmp_path / name)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
+    with pytest.raises(OutOfRange, match="owner"):
+        counted.save("-")
+
+
+def test_standard_output_has_the_table_and_the_caller_the_statement(capfdbinary):
+    said = ut.release_table({"n": [7]}, columns="n", epsilon=1, sensitivity=1, cells=1).save("-", format="jsonl")
+    line = json.loads(capfdbinary.readouterr().out)
+    assert list(line) == ["n", "n_radius"]
+    assert said["table"]["of"] == "file"
+
+
+def test_a_failure_brings_back_what_was_there(tmp_path, monkeypatch):
+    """The second rename fails: the table of before and its statement stand as they were."""
+    import os
+
+    release = ut.release_table({"n": [7]}, columns="n", epsilon=1, sensitivity=1, cells=1)
+    release.save(tmp_path / "t.csv")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    real, calls = os.replace, []
+
+    def sometimes(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise OSError(5, "Input/output error")
+        return real(*arguments)
+
+    monkeypatch.setattr(os, "replace", sometimes)
+    with pytest.raises(OSError, match="Input/output"):
+        release.save(tmp_path / "t.csv", overwrite=True)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -1,0 +1,82 @@
+"""The records of a service: sealed, of a length that short documents do not change; older ones are read as they are."""
+
+import json
+from fractions import Fraction
+from hashlib import sha256
+
+import pytest
+
+from utmost.errors import LedgerDamaged
+from utmost.exact import level
+from utmost.ledger.sqlite_store import SqliteStore
+from utmost.release.statements import level_text
+from utmost.service import Grant
+from utmost.service.desk import held, note_bought
+from utmost.service.market import Order
+from utmost.service.records import Records
+from utmost.service.tokens import Token
+
+KEY = bytes(range(32))
+
+
+@pytest.fixture
+def records(tmp_path):
+    return Records(SqliteStore(tmp_path / "l.db", 5.0), KEY)
+
+
+def rows(records):
+    return records._transact(lambda table: table.ask("SELECT kind, name, body, mac FROM utmost_service"), write=False)
+
+
+def test_a_thief_of_the_records_reads_none(records, tmp_path):
+    """Owner, reason and terms lie nowhere in the file, and short documents have one length."""
+    document = {"owner": "Ada Quintessa", "reason": "compare the wards", "terms": {"dataset": "hospital"}}
+    records.write(lambda shelf: (shelf.put("proposal", "a", document), shelf.put("proposal", "b", {})))
+    content = (tmp_path / "l.db.service").read_bytes()
+    for word in ("Quintessa", "wards", "hospital", "reason"):
+        for spelt in (word.encode(), word.encode("utf-16-le"), word.encode().hex().encode()):
+            assert spelt not in content
+    assert len({len(body) for _, _, body, _ in rows(records)}) == 1
+    assert records.read(lambda shelf: shelf.get("proposal", "a")) == document
+    assert [one for _, one in records.read(lambda shelf: shelf.all("proposal"))] == [document, {}]
+    long = {"reason": "é\ud800" * 5000}
+    records.write(lambda shelf: shelf.put("proposal", "a", long))
+    assert records.read(lambda shelf: shelf.get("proposal", "a")) == long
+
+
+def test_a_record_of_an_older_version_is_read(records):
+    """It is authenticated and not sealed; written again, it is."""
+    body = json.dumps({"owner": "Bo"}).encode()
+
+    def older(shelf):
+        shelf._table.run("INSERT INTO utmost_service VALUES (?, ?, ?, ?)", ("t", "n", body, shelf._mac("t", "n", body)))
+
+    records.write(older)
+    assert records.read(lambda shelf: shelf.get("t", "n")) == {"owner": "Bo"}
+    records.write(lambda shelf: shelf.put("t", "n", shelf.get("t", "n")))
+    assert b"Bo" not in rows(records)[0][2]
+
+
+def test_a_record_under_another_name_is_refused(records):
+    """What was sealed under one name is nothing under another."""
+    records.write(lambda shelf: shelf.put("t", "n", {"owner": "Bo"}))
+    kind, _, body, mac = rows(records)[0]
+    records._transact(
+        lambda table: table.run("INSERT INTO utmost_service VALUES (?, ?, ?, ?)", (kind, "m", body, mac)), write=True
+    )
+    with pytest.raises(LedgerDamaged):
+        records.read(lambda shelf: shelf.get("t", "m"))
+
+
+def test_nobody_without_the_key_tests_who_bought_what(records):
+    """Names of what was bought are keyed; one of an older version, a digest that can be guessed, still holds."""
+    token = Token("t", "Bo", "recipient", (Grant("r", level("1/4")),), 0, 1)
+    order = Order("o", "f", "r", 1, level(1), "Bo", None, Fraction(1), "EUR", 0)
+    guess = sha256(json.dumps(["Bo", "r", 1]).encode()).hexdigest()
+    records.write(lambda shelf: shelf.put("bought", guess, {"level": level_text(level("1/2"))}))
+    assert records.read(lambda shelf: held(shelf, token, "r", 1)) == level("1/2")
+    records.write(lambda shelf: note_bought(shelf, order))
+    assert records.read(lambda shelf: held(shelf, token, "r", 1)) == level(1)
+    names = {name for kind, name, _, _ in rows(records)} - {guess}
+    assert len(names) == 1
+    assert Records(SqliteStore(records._store.path, 5.0), bytes(32)).read(lambda s: s.hidden("Bo", "r", 1)) not in names

@@ -1,0 +1,159 @@
+"""Persons counted a bucket at a time: the table is that of one machine, wherever the events waited."""
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from utmost.errors import BadTable
+from utmost.sampling.item_words import Identifiers, compound_tags, item_tags
+from utmost.tables import count_keys, count_table, persons_in_buckets
+from utmost.tables.bounding import least_in_runs
+from utmost.tables.persons_in_buckets import PersonsInBuckets
+from utmost.workloads import Domain
+
+duckdb = pytest.importorskip("duckdb")
+KEY = b"k" * 32
+DOMAIN = Domain(page=[f"p{i}" for i in range(6)], side=["s0", "s1"])
+
+
+def random_events(rows=3000, persons=200, seed=3):
+    """A person has 15 events on average; some lie outside the domain, and one person has a third of all."""
+    rng = np.random.default_rng(seed)
+    who = np.where(rng.random(rows) < 1 / 3, 0, rng.integers(0, persons, rows))
+    return {
+        "user": [f"üser {one}" for one in who],
+        "page": [f"p{one}" for one in rng.integers(0, 7, rows)],
+        "side": [f"s{one}" for one in rng.integers(0, 2, rows)],
+        "amount": rng.integers(-5, 9, rows).tolist(),
+    }
+
+
+def on_duckdb(events):
+    rows = pa.table(events)  # noqa: F841  (DuckDB finds it by its name)
+    con = duckdb.connect()
+    con.execute("CREATE TABLE events AS SELECT * FROM rows")
+    return con.table("events")
+
+
+FRAMES = {"polars": pl.LazyFrame, "duckdb": on_duckdb}
+WAYS = {"in memory": (1 << 21, 1 << 20, 1 << 24), "on the disk": (0, 500, 1 << 24), "one bucket too large": (0, 1, 1)}
+
+
+@pytest.fixture(params=FRAMES)
+def lazily(request):
+    return FRAMES[request.param]
+
+
+@pytest.fixture(params=WAYS)
+def way(request, monkeypatch):
+    """Where events wait, and how many at a time."""
+    monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", WAYS[request.param])
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"at_most": 3},
+        {"at_most": 3, "values": "amount", "per_atom": (-2, 3)},
+        {"at_most": 2, "part": {"side": ["s0", "s1"]}, "by": "page"},
+        {"at_most": 4, "together": "side"},
+    ],
+    ids=["events", "values", "parts", "together"],
+)
+def test_a_table_does_not_depend_on_where_events_waited(lazily, asked):
+    """What is kept of a person is a function of the key and that person's rows alone."""
+    say = {"person": "user", "domain": DOMAIN, "key": KEY, **asked}
+    here, there = count_table(random_events(), **say), count_table(lazily(random_events()), **say)
+    if "part" not in asked:
+        here, there = {"all": here}, {"all": there}
+    assert {name: one.atoms.tolist() for name, one in there.items()} == {
+        name: one.atoms.tolist() for name, one in here.items()
+    }
+    assert all(one.atoms.any() for one in here.values())
+
+
+@pytest.mark.usefixtures("way")
+def test_keys_do_not_depend_on_where_events_waited(lazily):
+    say = {"person": "user", "column": "page", "at_most": 2, "key": KEY}
+    assert count_keys(lazily(random_events()), **say) == count_keys(random_events(), **say)
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("numbers", [(7, -3, 1 << 40), (1, 2, 3)])
+def test_persons_who_are_integers_are_those_of_their_text(lazily, numbers):
+    """7 and "7" are one person, so that tables of both say the same."""
+    events = random_events(600) | {"user": [numbers[row % 3] for row in range(600)]}
+    same = events | {"user": list(map(str, events["user"]))}
+    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "key": KEY}
+    assert count_table(lazily(events), **say).atoms.tolist() == count_table(same, **say).atoms.tolist()
+
+
+@pytest.mark.usefixtures("way")
+def test_amounts_beyond_64_bits_wait_exactly():
+    """Decimals of 30 digits, which Arrow has as Python's: their sum is the exact one."""
+    con = duckdb.connect()
+    con.execute(
+        "CREATE TABLE t AS SELECT i % 3 AS user, 'p1' AS page, 10::DECIMAL(38, 0) ** 0 AS amount FROM range(9) r(i)"
+    )
+    big = 10**30
+    con.execute(f"CREATE TABLE u AS SELECT user, page, {big}::DECIMAL(38, 0) AS amount FROM t")
+    say = {"person": "user", "domain": Domain(page=["p1"]), "at_most": 1, "per_atom": 10**31, "values": "amount"}
+    assert count_table(con.table("u"), **say).atoms.tolist() == [9 * big]
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("nobody", [None, ""])
+def test_an_event_of_nobody_is_refused_wherever_it_would_wait(lazily, nobody):
+    events = random_events(900) | {"user": ["a"] * 899 + [nobody]}
+    with pytest.raises(BadTable, match="must name its person"):
+        count_table(lazily(events), person="user", domain=DOMAIN, at_most=1)
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("user", [1.5, True])
+def test_persons_must_be_text_or_integers(lazily, user):
+    with pytest.raises(BadTable, match="text or integers"):
+        count_table(lazily(random_events(90) | {"user": [user] * 90}), person="user", domain=DOMAIN, at_most=1)
+
+
+def test_nothing_is_left_on_the_disk(monkeypatch, tmp_path):
+    """Events wait in one temporary folder, which goes also where the reading stops at a refusal."""
+    monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", WAYS["on the disk"])
+    made = []
+
+    class Watched(persons_in_buckets.TemporaryDirectory):
+        def __init__(self, **named):
+            super().__init__(dir=tmp_path, **named)
+            made.append(self.name)
+
+    monkeypatch.setattr(persons_in_buckets, "TemporaryDirectory", Watched)
+    say = {"person": "user", "domain": DOMAIN, "at_most": 1}
+    count_table(on_duckdb(random_events()), **say)
+    with pytest.raises(BadTable):
+        count_table(on_duckdb(random_events() | {"user": ["a"] * 2999 + [None]}), **say)
+    assert made
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+@pytest.mark.parametrize("few", [2, 1 << 62])
+def test_the_least_of_a_run_are_those_of_the_order(most, few):
+    """Beside sorting by (run, mark, place): also with marks that are mostly equal, where the first ones are kept."""
+    rng = np.random.default_rng(most)
+    sizes = rng.integers(most + 1, most + 9, 300)
+    marks = rng.integers(0, few, sizes.sum()).astype(np.uint64)
+    runs, starts = np.repeat(np.arange(300), sizes), np.cumsum(sizes) - sizes
+    order = np.lexsort((np.arange(len(marks)), marks, runs))
+    expected = np.zeros(len(marks), dtype=bool)
+    expected[order[np.arange(len(marks)) - np.repeat(starts, sizes) < most]] = True
+    assert (least_in_runs(marks, starts, sizes, most) == expected).all()
+
+
+def test_tags_of_runs_are_those_of_their_rows():
+    """The first column once for each run, or once for each row: the same tags."""
+    secret, counts = bytes(range(32)), np.array([3, 1, 2])
+    persons, cells = item_tags(secret, [Identifiers.of(["a", "b", "c"])]), item_tags(secret, [Identifiers.of(range(6))])
+    rows = compound_tags(secret, [np.repeat(persons, counts, axis=0), cells])
+    assert (compound_tags(secret, [persons, cells], counts) == rows).all()
