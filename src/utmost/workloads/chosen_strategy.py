@@ -57,8 +57,8 @@ def strategy(
             ``together`` for an axis of other than two values or an odd number of cells.
         NotALevel: for a level that is none, and up_to below the level.
         Unsupported: for a candidate whose groups differ in size beside other axes; on a single tree of such groups, for
-            candidates, for another aim than the mean, and for wanted sums that are no groups and that no tents serve; for
-            tents=True beside these arguments, and on an axis of too many values.
+            candidates, for another aim than the mean, and for wanted sums that are no groups and that tents do not
+            serve; for tents=True beside these arguments, and on an axis of too many values.
 
     Cost: independent of the number of atoms, seconds for 64 families; with tents, seconds for 1000 values.
 
