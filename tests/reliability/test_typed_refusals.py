@@ -15,7 +15,7 @@ from utmost.geometry.power_numbers import PowerField
 from utmost.ledger.sqlite_store import SqliteStore
 from utmost.noise import Geometric, Laplace, Staircase
 from utmost.privacy import PrivacyType
-from utmost.rappor import ThresholdedLaplace, ThresholdedPair
+from utmost.rappor import BitResponse, ThresholdedLaplace, ThresholdedPair
 from utmost.release import PlanarRelease
 from utmost.spaces import Consumer, Policy, counts, losses, places, priors
 
@@ -28,6 +28,8 @@ class Unconvertible:
 HUGE = Fraction(10**1500 + 7, 3)
 LINE = PrivacyType(counts(2), alpha="1/2")
 READER = Consumer(priors.uniform(3), losses.absolute)
+
+RESPONSES = [ThresholdedLaplace(BitResponse.permanent(a)) for a in ("1/2", "1/4")]
 
 CALLS = {
     "step_price": lambda: gradual.step_price(None, None, level(3)),
@@ -50,7 +52,8 @@ CALLS = {
     "optimal": lambda: Staircase.optimal(HUGE),
     "Laplace": lambda: Laplace(HUGE),
     "events": lambda: Geometric(1).to_dp_event(cells=-(10**40)),
-    "risen": lambda: ThresholdedPair(ThresholdedLaplace(1), ThresholdedLaplace(2)).risen(0, 10**1500),
+    "risen": lambda: ThresholdedPair(*RESPONSES).risen(0, 10**1500),
+    "ThresholdedLaplace": lambda: ThresholdedLaplace(1),
 }
 
 

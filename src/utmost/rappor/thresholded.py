@@ -7,7 +7,17 @@ from itertools import product
 from typing import Any
 
 from utmost.errors import OutOfRange
-from utmost.exact import Interval, Level, checked, exp_interval, log_interval, nearest, precision, wrong_kind
+from utmost.exact import (
+    Interval,
+    Level,
+    checked,
+    checked_parts,
+    exp_interval,
+    log_interval,
+    nearest,
+    precision,
+    wrong_kind,
+)
 from utmost.exact.shown import Shown
 from utmost.rappor.bits import BitResponse, Bits, Real, given_both
 from utmost.sampling.random_bits import Randomness
@@ -15,6 +25,7 @@ from utmost.sampling.random_bits import Randomness
 _FLOAT_BITS = 160
 
 
+@checked_parts
 @dataclass(frozen=True, slots=True, repr=False)
 class ThresholdedLaplace(Shown):
     r"""A bit's response as [bit + V > threshold], for V of the Laplace law of some rate.
