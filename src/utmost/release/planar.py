@@ -238,11 +238,6 @@ class PlanarRelease(Shown):
             remedy="Share the object, or pass its answers on.",
         )
 
-    def __deepcopy__(self, memo: Any) -> NoReturn:
-        self.__reduce__()
-
-    __copy__ = __reduce__
-
 
 def written(cells: Integers, grid: Fraction) -> NDArray[np.float64]:
     """The floats nearest to so many steps of a grid; beyond the floats, the largest one.
