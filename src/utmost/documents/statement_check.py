@@ -116,13 +116,7 @@ def check_statement(said: Mapping[str, Any], table: Any, *, digested: bool = Tru
 
 
 def check_table(
-    said: Mapping[str, Any],
-    table: Any,
-    radii: Sequence[str],
-    radius: float,
-    public: Sequence[str],
-    *,
-    digested: bool,
+    said: Mapping[str, Any], table: Any, radii: Sequence[str], radius: float, public: Sequence[str], *, digested: bool
 ) -> None:
     """Check that a table has the columns, rows and digest of a checked statement, and this radius in these columns.
 

@@ -381,9 +381,7 @@ def _columns(counts: Any) -> tuple[list[Any], Any]:
     names = adapter.names(counts)
     if len(names) != 2:
         raise BadTable(
-            "a table of keys must have two columns, keys and counts",
-            came=f"{len(names)} columns",
-            where="counts",
+            "a table of keys must have two columns, keys and counts", came=f"{len(names)} columns", where="counts"
         )
     keys, numbers = (adapter.column(counts, name) for name in names)
     return list(keys.tolist() if isinstance(keys, np.ndarray) else keys), numbers
