@@ -94,7 +94,7 @@ class Losses:
         """The frame, of which a part is lost wherever this was asked for."""
         from utmost.tables.engines import engine_frame
 
-        return engine_frame(frame).mapped(lossy(self.armed, self.who), engine_frame(frame).schema())
+        return engine_frame(frame).mapped(lossy(self.armed, self.who), engine_frame(frame).schema(), {})
 
     def once(self, work):
         """What the work gives, in which exactly one process was lost."""
