@@ -157,7 +157,7 @@ def with_ones(batches):
 
 def beside_identity(frame, made, rows, turns=7):
     """Both maps and the identity with a column more, in turn from another one on, after a turn that is not counted."""
-    more = frame.mapInArrow(with_ones, frame.schema.add("ones", "bigint"))
+    more = frame.mapInArrow(with_ones, "cell long, visits long, ones long")
     maps = {"identity": frame.mapInArrow(identity, frame.schema), "identity and ones": more, "released": made}
     times = {what: [] for what in maps}
     for turn in range(turns + 1):

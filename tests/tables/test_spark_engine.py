@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from spark import Losses, on, session
+from spark import OF_SPARK, Losses, on, session
 from utmost.errors import BadTable, DataChanged, Unsupported
 from utmost.exact import level
 from utmost.gradual import joint_pmf
@@ -17,7 +17,7 @@ from utmost.release import release_table
 from utmost.tables import ResponseFolder, count_keys, count_table
 from utmost.workloads import Domain, bins, plain
 
-pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::FutureWarning")]
+pytestmark = OF_SPARK
 
 KEY = bytes(range(32))
 DOMAIN = Domain(age=bins(0, 40, width=10), page=plain([f"p{i}" for i in range(5)], other="elsewhere"))
