@@ -1,9 +1,16 @@
 """What all tests share: the same cases in the same order each time, new ones on demand, and a quick check."""
 
+import atexit
+import gc
+import os
 import re
+import shutil
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
@@ -45,10 +52,45 @@ def pytest_cmdline_main(config):
 def pytest_configure(config):
     exploring = config.getoption("--explore")
     settings.load_profile("exploring" if exploring else "repeated")
+    if sys.dont_write_bytecode and "PYTHONPYCACHEPREFIX" not in os.environ:
+        compile_once(config)
     if not exploring and config.getoption("randomly_seed", None) == "default":
         config.option.randomly_seed = ORDER
     if config.getoption("--quick") and config.args_source is not config.ArgsSource.ARGS:
         config.args[:] = [str(ROOT / path) for path in QUICK]
+
+
+def compile_once(config):
+    """Where no bytecode may be written into the tree, the processes that tests start have it in a folder of theirs."""
+    folder = tempfile.mkdtemp(prefix="utmost-bytecode-")
+    kept = os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = folder
+
+    def undo():
+        del os.environ["PYTHONPYCACHEPREFIX"]
+        if kept is not None:
+            os.environ["PYTHONDONTWRITEBYTECODE"] = kept
+        shutil.rmtree(folder, ignore_errors=True)
+
+    config.add_cleanup(undo)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Tests show no examples in docstrings: their modules are not searched for any."""
+    return [found for found in (yield) if not isinstance(found, DoctestModule)]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Ten thousand tests are collected without looking for garbage among them, then and ever after."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+        atexit.register(gc.unfreeze)
 
 
 def pytest_make_parametrize_id(val):

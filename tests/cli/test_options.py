@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from unittest import mock
@@ -15,6 +16,7 @@ import pytest
 from running import called, python
 from utmost.cli.main import COMMANDS, command_named, in_words
 from utmost.errors import OutOfRange
+from utmost.papers import contents
 
 SOURCES = Path(__file__).parents[2] / "src/utmost"
 SILENT = ["--columns", "n", "--epsilon", 100, "--sensitivity", 1, "--cells", 1, "--yes"]
@@ -128,10 +130,14 @@ def test_channels_go_through_the_pipe(piped, file):
         ["read", "--response", 1, "--n", 2, "--prior", "uniform", *HALF],
         ["vertices", "--line", 3, "--count"],
         ["kernels", "--line", 3, *HALF, "--by-size"],
-        ["reproduce", "koufogiannis"],
+        ["reproduce", "ghosh"],
     ],
 )
-def test_a_report_goes_to_a_file_and_never_over_one(run, tmp_path, asked):
+def test_a_report_goes_to_a_file_and_never_over_one(run, tmp_path, monkeypatch, asked):
+    if asked[0] == "reproduce":  # computed once: here it matters where the comparisons go
+        (paper,) = contents.papers_named(asked[1])
+        rows = list(paper.comparisons(False))
+        monkeypatch.setattr(contents, "papers_named", lambda _: [replace(paper, comparisons=lambda _: rows)])
     out = tmp_path / "report.json"
     assert run(*asked, "--out", out)[0] == 0
     assert run(*asked, "--json")[1] == run(*asked, "--out", "-")[1] == out.read_text()
@@ -141,8 +147,8 @@ def test_a_report_goes_to_a_file_and_never_over_one(run, tmp_path, asked):
 
 def remedies():
     """Every remedy in the sources, with a 7 for what is put into it."""
-    for path in SOURCES.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for text in (path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py")):
+        for node in ast.walk(ast.parse(text)) if "remedy" in text else ():
             for keyword in getattr(node, "keywords", ()) if isinstance(node, ast.Call) else ():
                 parts = getattr(keyword.value, "values", [keyword.value]) if keyword.arg == "remedy" else []
                 text = "".join(
@@ -157,8 +163,9 @@ def test_every_mend_speaks_of_options():
     options = {
         name.strip("-").replace("-", "_") for command in COMMANDS for part in options_of(command) for name in part
     }
-    assert len(list(remedies())) > 60
-    for remedy in remedies():
+    found = list(remedies())
+    assert len(found) > 60
+    for remedy in found:
         said = in_words(OutOfRange("it must", remedy=remedy))
         assert not options & set(re.findall(r"(?<![(\w])(\w+)=", said)), said
         assert "(--" not in said, said

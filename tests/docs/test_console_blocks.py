@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 walks = runpy.run_path(str(ROOT / ".ci/walks.py"))
 
-# What a slow machine says once in ten seconds.
-_PROGRESS = re.compile(r"Designing: round \d+, relative gap ")
+# What a slow machine says once in ten seconds, and a new one once.
+_PROGRESS = re.compile(r"Designing: round \d+, relative gap |Compiling this search, once on this machine")
 
 
 def run(command, directory):

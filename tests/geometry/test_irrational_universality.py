@@ -58,9 +58,9 @@ def check(verdict, ptype, loss):
     [
         (counts(2), {"epsilon": 1}, losses.binary, True),
         (counts(2), {"epsilon": "1/50"}, losses.nib, True),
-        (discrete(3), {"epsilon": 1}, losses.binary, False),
-        (CORNER, {"epsilon": 1}, losses.binary, False),
-        (CORNER, {"alpha": "1/2"}, losses.nib, False),
+        pytest.param(discrete(3), {"epsilon": 1}, losses.binary, False, marks=pytest.mark.slow),
+        pytest.param(CORNER, {"epsilon": 1}, losses.binary, False, marks=pytest.mark.slow),
+        pytest.param(CORNER, {"alpha": "1/2"}, losses.nib, False, marks=pytest.mark.slow),
         (Space([[0, Surd.sqrt(2)], [Surd.sqrt(2), 0]]), {"alpha": "1/2"}, losses.squared, True),
     ],
 )

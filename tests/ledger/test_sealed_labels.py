@@ -39,16 +39,19 @@ def spellings(word):
 
 
 def opened(content):
-    """Bytes, what hexadecimal in them says, and whatever a deflater finds at any place of them."""
+    """Bytes, and whatever a deflater finds at any place of them: at those where a stream of zlib may begin."""
     yield content
-    for start in range(len(content)):
-        for form in (zlib.MAX_WBITS, -zlib.MAX_WBITS) if content[start] != 0x78 else (zlib.MAX_WBITS,):
-            if form < 0 and start:
-                continue
-            try:
-                yield zlib.decompressobj(form).decompress(content[start:])
-            except zlib.error:
-                continue
+    seen = memoryview(content)
+    starts = [(0, -zlib.MAX_WBITS)] if content else []
+    for start in range(len(content) - 1):
+        first = content[start]
+        if first & 15 == 8 and first < 0x80 and (256 * first + content[start + 1]) % 31 == 0:
+            starts.append((start, zlib.MAX_WBITS))
+    for start, form in starts:
+        try:
+            yield zlib.decompressobj(form).decompress(seen[start:])
+        except zlib.error:
+            continue
 
 
 def stolen(*contents):

@@ -1,4 +1,4 @@
-"""All ranges of an ordered axis: better than every tree and the wavelet; and not as good as p-identity rows."""
+"""All ranges of an ordered axis: better than every tree and the wavelet; within a twentieth of p-identity rows."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -11,7 +11,7 @@ from utmost.exact import level
 from utmost.workloads import Domain, Strategy, Workload, bins, strategy
 from utmost.workloads.blocks import precision
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "workloads" / "ranges_are_a_quarter_behind_p_identity.py"
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "workloads" / "ranges_within_a_twentieth_of_p_identity.py"
 ONE = Unit(1, 1)
 
 
@@ -51,7 +51,7 @@ def wavelet(n, epsilon):
 
 @pytest.mark.parametrize(
     ("epsilon", "binary", "haar", "four", "ours"),
-    [("0.1", 238.5, 205.3, 137.9, 77.31), (1, 258.6, 222.7, 149.3, 83.06), (3, 477.2, 410.8, 272.0, 137.53)],
+    [("0.1", 238.5, 205.3, 137.9, 64.48), (1, 258.6, 222.7, 149.3, 69.72), (3, 477.2, 410.8, 272.0, 123.05)],
 )
 def test_ranges_are_better_than_trees_and_the_wavelet(epsilon, binary, haar, four, ours):
     """The figures of 1024 bins, in units of the variance at the whole level."""
@@ -83,11 +83,11 @@ def test_the_slope_of_p_identity_is_its_derivative(script):
 
 
 @pytest.mark.slow
-def test_p_identity_rows_are_better_for_ranges(script):
-    """256 bins: 32.5 against our 39.5 at small levels; and whole numbers up to 16 keep what its rows gain."""
+def test_p_identity_rows_are_a_little_better_for_ranges(script):
+    """256 bins: 32.5 against our 33.5 at small levels; and whole numbers up to 16 keep what its rows gain."""
     theirs, B = script.p_identity(256, 16, 150)
     ours = in_units(strategy(Workload.ranges(Domain(a=bins(256)), "a"), ONE, epsilon="0.1").value, 0.1)
     assert theirs == pytest.approx(32.47, abs=0.1)
-    assert ours == pytest.approx(39.49, abs=0.02)
+    assert ours == pytest.approx(33.52, abs=0.02)
     for epsilon in (0.1, 1, 3):
         assert script.rounded(B, epsilon) / precision(float(epsilon)) < theirs * 2 / epsilon**2 * 1.01

@@ -4,7 +4,7 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.text import Text
@@ -222,10 +222,10 @@ def _curve(
 
 
 def _optimum(ptype: PrivacyType, consumer: Consumer, *, theorem: bool, program: bool) -> Optimum:
-    method = "theorem" if theorem else "program" if program else "auto"
+    method: Literal["auto", "theorem", "program"] = "theorem" if theorem else "program" if program else "auto"
     try:
         with narrowed("Designing") as progress:
-            return optimal_mechanism(ptype, consumer, method=method, progress=progress)  # type: ignore[arg-type]
+            return optimal_mechanism(ptype, consumer, method=method, progress=progress)
     except NotMonotone:
         if isinstance(ptype.space.metric, LineMetric):
             check_monotone(consumer)  # names the entry

@@ -22,6 +22,7 @@ from utmost.privacy import Unit
 from utmost.release.statements import level_text
 from utmost.workloads import Alternatives, Domain, Strategy, Workload, certified_shares, strategy
 from utmost.workloads.candidates import candidate_families
+from utmost.workloads.measured_families import is_tents
 from utmost.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.workloads.turned_bounds import joint_times
 
@@ -70,6 +71,12 @@ Noise = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="rotated or independent; where whole rows are changed, else the better one."),
 ]
+Tents = Annotated[
+    bool | None,
+    typer.Option(
+        "--tents/--no-tents", help="Measure overlapping sums along an axis of ranges, or none; else what is better."
+    ),
+]
 
 _FEW, _MOST_BOXES = 4, 2_000
 _MARGIN = 1e-6  # a ratio of floats that is 1 in truth is not shown as 1.001
@@ -89,6 +96,7 @@ def plan(
     neighbours: PlanNeighbours = None,
     together: Together = None,
     noise: Noise = None,
+    tents: Tents = None,
     confidence: options.Confidence = "0.95",
     answer: options.Answer,
 ) -> None:
@@ -111,7 +119,7 @@ def plan(
             rotated = along if noise == "rotated" else None
             chosen = Strategy(domain, unit, _shares(domain, share), workload, at, highest, rotated)
         else:
-            chosen = strategy(workload, unit, epsilon=at, up_to=highest, together=along, noise=noise)
+            chosen = strategy(workload, unit, epsilon=at, up_to=highest, together=along, noise=noise, tents=tents)
         others = chosen.alternatives()
         chosen = chosen if choose is None else _named(others, choose)
         report = _report(chosen, others, sure)
@@ -206,7 +214,7 @@ def _certified(chosen: Strategy, workload: Workload, at: Level) -> float | None:
         families = candidate_families(workload)
     except Unsupported:
         return None
-    if len(families) > _FEW or chosen.together is not None:
+    if len(families) > _FEW or chosen.together is not None or any(map(is_tents, chosen.shares)):
         return None
     found = certified_shares(workload, chosen.unit, at, families, most_boxes=_MOST_BOXES)
     return max(1.0, chosen.value / found.bound) if found.is_certified else None

@@ -24,6 +24,7 @@ from utmost.release.workload_release import checked_workload
 from utmost.tables import files
 from utmost.tables.atomic import Writer, check_absent, write_together
 from utmost.workloads import Strategy
+from utmost.workloads.measured_families import is_tents
 from utmost.workloads.sums_in_words import TOTAL, read_family
 
 _SHOWN = 40
@@ -47,7 +48,7 @@ def promised_bars(strategy: Strategy, confidence: Fraction, at: Level | None = N
 def wanted_tables(strategy: Strategy) -> dict[str, tuple[Any, ...]]:
     """The wanted parts that are tables, each with the words that name it; the measured families where none is known."""
     if strategy.workload is None:
-        names = [strategy.domain.level_names(family) for family in strategy.shares]
+        names = [strategy.domain.level_names(family) for family in strategy.shares if not is_tents(family)]
         return {" ".join(one): one for one in names}
     found = {}
     for part in strategy.workload.parts:

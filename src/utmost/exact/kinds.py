@@ -337,7 +337,7 @@ def possible_path(value: Any, name: str) -> Any:
             os.fsencode(text)
         except UnicodeEncodeError:
             raise OutOfRange(f"{name} must be a path in Unicode", came="a lone surrogate") from None
-    return value
+    return os.fsdecode(value) if isinstance(value, bytes) else value
 
 
 def _type_name(value: Any) -> str:

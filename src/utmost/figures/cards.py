@@ -298,7 +298,7 @@ def _consumer(consumer: Any) -> tuple[str, list[str]]:
 
 
 def _strategy(chosen: Any) -> tuple[str, list[str]]:
-    rows = [[chosen.domain.family_name(family) or "total", share] for family, share in chosen.shares.items()]
+    rows = [[chosen.family_words(family) or "total", share] for family, share in chosen.shares.items()]
     return one_line_of(chosen), [markup.rows_table(["measured", "share"], rows[:_MOST_ROWS])]
 
 

@@ -321,7 +321,7 @@ def _status(status: Any) -> Any:
 
 def _strategy(chosen: Any) -> Any:
     figure, axes = _page(6.4, 1.2 + 0.3 * len(chosen.shares))
-    names = [chosen.domain.family_name(family) or "total" for family in chosen.shares]
+    names = [chosen.family_words(family) or "total" for family in chosen.shares]
     axes.barh(names, [float(share) for share in chosen.shares.values()], color=BLUE)
     axes.set(xlabel="share of the level", xlim=(0, None))
     bare(axes)

@@ -125,6 +125,8 @@ def exact_mechanism(ptype: PrivacyType, support: Sequence[int]) -> Channel | Pow
     >>> mechanism.breach(square) is None, mechanism.nearest.shape
     (True, (4, 2))
     """
+    if len(support) == 0:
+        raise OutOfRange("one mechanism needs the numbers of its vertices", came="none", where="exact_mechanism")
     listed = vertices(ptype).chosen(support)
     columns = exact_weights(listed)
     weights = _weights(columns)

@@ -25,7 +25,7 @@ import numpy as np
 from flint import Ordering, arb, fmpq, fmpz_mpoly, fmpz_mpoly_ctx
 
 from utmost.errors import BadTable, OutOfRange, Undecided, Unsupported
-from utmost.exact import Array, exact, exact_integer
+from utmost.exact import Array, checked, exact, exact_integer
 from utmost.exact.intervals import working_precision
 from utmost.geometry.log_domain import Field, LogPowers
 
@@ -79,6 +79,7 @@ class PowerField:
     _rationals: "dict[tuple[int, int], PowerNumber]" = field(default_factory=dict, repr=False)
 
     @classmethod
+    @checked
     def of(cls, powers: LogPowers) -> "PowerField":
         """The field of the powers of a type: base^(1/degree) and base^sqrt(r), or e^(-epsilon sqrt r)."""
         level = powers.level

@@ -41,10 +41,10 @@ def privacy_loss_distribution(law: Law, cells: int = 1, *, discretization: float
 
     Source: [geng2012], equations (3) to (11), for the classes; docs/theory/trade-off.md for the worst shift.
     """
+    times = natural(cells, "cells", least=1, most=_MOST_CELLS)
     pld = package("dp_accounting.pld.privacy_loss_distribution")
     lower, upper = worst_pair(on_grid(law, None)[0])
     found = pld.from_two_probability_mass_functions(lower, upper, value_discretization_interval=discretization)
-    times = natural(cells, "cells", least=1, most=_MOST_CELLS)
     return found if times == 1 else found.self_compose(times)
 
 
@@ -110,8 +110,8 @@ def dp_event(law: Law, cells: int = 1) -> Any:
         Unsupported: where dp-accounting is not installed.
         OutOfRange: for more cells.
     """
+    times = natural(cells, "cells", least=1, most=_MOST_EVENTS)
     accounting = package("dp_accounting")
     least = math.exp(-law.level.epsilon_float)
     one = accounting.RandomizedResponseDpEvent(2 * least / (1 + least), 2)
-    times = natural(cells, "cells", least=1, most=_MOST_EVENTS)
     return one if times == 1 else accounting.ComposedDpEvent([one] * times)

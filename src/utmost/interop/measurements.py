@@ -1,8 +1,10 @@
 """Laws of noise as measurements of OpenDP: one response, and responses at any levels that cost only the loosest."""
 
 import math
+import sys
 from collections.abc import Callable
 from fractions import Fraction
+from importlib.util import find_spec
 from typing import Any
 
 from utmost.errors import Unsupported
@@ -34,6 +36,7 @@ def opendp_measurement(law: Law) -> Any:
     >>> opendp_measurement(Geometric(1))  # doctest: +SKIP
     Measurement(...)
     """
+    _check_allowed()
     prelude = package("opendp.prelude")
     whole = law.numbers == "integers"
 
@@ -59,6 +62,7 @@ def gradual_measurement(law: Geometric) -> Any:
 
     Source: koufogiannis2015, Theorem 1B, on the integers.
     """
+    _check_allowed()
     prelude = package("opendp.prelude")
     queryables = package("opendp.core")
 
@@ -86,9 +90,19 @@ def _measurement(prelude: Any, law: Law, function: Callable[[Any], Any], kind: A
         return make(domain, metric, prelude.max_divergence(), function, lambda d: level_within(law, d), **out)
     except Exception as error:
         if "honest-but-curious" in str(error) or "contrib" in str(error):
-            remedy = 'Call opendp.prelude.enable_features("contrib", "honest-but-curious") first.'
-            raise Unsupported("OpenDP must allow measurements from outside", came="not yet", remedy=remedy) from None
+            raise _not_allowed() from None
         raise
+
+
+def _check_allowed() -> None:
+    """Refuse at once where OpenDP has not been loaded, so that nobody can have told it: loading it takes seconds."""
+    if find_spec("opendp") is not None and "opendp" not in sys.modules:
+        raise _not_allowed()
+
+
+def _not_allowed() -> Unsupported:
+    remedy = 'Call opendp.prelude.enable_features("contrib", "honest-but-curious") first.'
+    return Unsupported("OpenDP must allow measurements from outside", came="not yet", remedy=remedy)
 
 
 def level_within(law: Law, distance: Any) -> float:

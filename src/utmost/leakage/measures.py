@@ -368,9 +368,11 @@ def _gain_matrix(gain: object) -> Array:
 
 
 def _same_value(values: list[Hashable]) -> Array:
-    if not all(isinstance(value, Hashable) for value in values):
-        raise NotALoss("a property must have a value that can be distinguished from others: a number or text, say")
-    kinds = list(dict.fromkeys(values))
+    try:
+        kinds = list(dict.fromkeys(values))
+    except TypeError:
+        required = "a property must have a value that can be distinguished from others: a number or text, say"
+        raise NotALoss(required) from None
     return as_array(np.array([[int(value == kind) for kind in kinds] for value in values], dtype=np.int64))
 
 

@@ -20,6 +20,7 @@ from utmost.release.plan import warn_of_level
 from utmost.release.planar_law import read_width
 from utmost.sampling.grid import Snapping, reach
 from utmost.workloads import Strategy
+from utmost.workloads.measured_families import load_of
 
 # A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
 _TAIL = Fraction(356)  # > 513 log 2
@@ -63,7 +64,7 @@ class Promise:
         if self.strategy is None:
             return ()
         sizes = (prod(self.strategy.measured_shape(family)) for family in self.strategy.shares)
-        lattices = (replace(self.lattice, share=share) for share in self.strategy.shares.values())
+        lattices = (replace(self.lattice, share=one / load_of(of)) for of, one in self.strategy.shares.items())
         return tuple(zip(sizes, lattices, strict=True))
 
     @property

@@ -120,9 +120,12 @@ class Combination(Shown):
         True
         """
         inner = natural(bits, "bits", least=1, most=1 << 18) + 16 + len(self.counts).bit_length()
+        by_level: dict[Level, Fraction] = {}
+        for weight, of in zip(self._weights, self.levels, strict=True):
+            by_level[of] = by_level.get(of, Fraction(0)) + weight
         parts = (
             (_variance(of, inner + _bits_before_the_point(weight)) * weight).at(inner)
-            for weight, of in zip(self._weights, self.levels, strict=True)
+            for of, weight in by_level.items()
         )
         return sum(parts, Interval.of(0, inner)).at(bits)
 
@@ -204,6 +207,8 @@ class Combination(Shown):
             steps = Fraction(math.floor(steps))
         near = round_down(steps)
         sure = min(self._not_zero, self._chernoff.tail(near))
+        if miss is not None and sure <= miss:
+            return sure
         law = self._inversion
         if isinstance(law, OnIntegers):
             return min(sure, law.exceeded(int(steps)))

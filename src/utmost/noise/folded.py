@@ -78,8 +78,18 @@ class Folded:
         return float(integer_sum(self, [(low, high)], scale=scale).value) if high > low else 0.0
 
     def integral(self, low: float, high: float, scale: float = 0.0) -> float:
-        """The integral of M(u D) over low <= u <= high, to be added to something of size ``scale``."""
-        return float(integral(lambda u: self(u * self.period), [(low, high)], scale=scale).value) if high > low else 0.0
+        """The integral of M(u D) over low < u < high, to be added to something of size ``scale``.
+
+        M is not asked for at the ends, where it may jump, but at the floats beside them.
+        """
+        first, last = math.nextafter(low * self.period, math.inf), math.nextafter(high * self.period, 0.0)
+        if not first < last:
+            return 0.0
+
+        def inside(u: NDArray[np.float64]) -> NDArray[np.float64]:
+            return self(np.clip(u * self.period, first, last))
+
+        return float(integral(inside, [(low, high)], scale=scale).value)
 
     def _blocks(self) -> list[tuple[int, int]]:
         """0..last in blocks that double, so that each sees the cost at one scale."""
@@ -144,6 +154,8 @@ def _settles(before: float, last: float, least: float) -> bool:
 
 
 _FALLING = 1e-9
+_JUMP = 1e-9  # a rise of M that matters, relative to it
+_MOST_KEPT = 0.8  # of a rise, by the better half, where it is no jump
 _ROUNDING = 1e-11  # far above the rounding of the sums, far below the width of the cells
 _DOUBT = 4e-13  # M and V come from sums that are right to about this much, relatively
 
@@ -218,6 +230,27 @@ def find_crossing(
             stuck = False
         share = None if stuck or left == 0 or right == 0 else left / (left - right)
     return high
+
+
+def largest_jump(folded: Folded, low: float, high: float) -> tuple[float, float] | None:
+    """Two floats that follow each other, as shares of the period, between which M rises by most; None where it is even.
+
+    Each halving keeps the half that rises more. Where that takes off much of the rise twice, M has no jump there. A
+    jump at 0 is none of theirs.
+    """
+    ends = folded(np.array([low or math.ulp(0.0), high]) * folded.period)
+    rise, even = float(ends[1] - ends[0]), 0
+    while low < (middle := (low + high) / 2) < high:
+        if even > 1 or rise <= _JUMP * ends[1]:
+            return None
+        here = folded(np.array([middle]) * folded.period)[0]
+        if here - ends[0] > ends[1] - here:
+            high, ends = middle, np.array([ends[0], here])
+        else:
+            low, ends = middle, np.array([here, ends[1]])
+        rise, before = float(ends[1] - ends[0]), rise
+        even = even + 1 if rise < _MOST_KEPT * before else 0
+    return low, high
 
 
 def edge_count(folded: Folded) -> int:

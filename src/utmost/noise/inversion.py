@@ -13,6 +13,7 @@ the inversion of phi, whose error is a sum of four parts that are each bounded: 
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -36,6 +37,11 @@ _CUT = 8.0
 _MARGINS = (3.9, 4.5, 5.2, 6.2, 7.4)
 # The resolution of sums with few terms, and with many: standard deviations of S to one of the normal variable.
 _FINEST, _COARSEST = 1000.0, 400.0
+# Where phi is below e^-_NOTHING the series ends: 2/(pi k) over all k that there are adds up to less than 10.
+_NOTHING = 45.0
+_SECTIONS = 80
+# So many numbers are computed at once.
+_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +74,34 @@ class Groups:
     def slack(self) -> Floats:
         """By how many units of the last place the logarithm of a factor may be off, relative to itself, (n,)."""
         return _ULPS + np.minimum(self.epsilons, _LARGEST_EPSILON)
+
+    def log_characteristics(self, t: Floats) -> tuple[Floats, Floats]:
+        """-log phi of all groups at these frequencies, and by how much rounding may have moved it."""
+        logs, moved = np.zeros(t.size), np.zeros(t.size)
+        steepest = 4 * self.counts / np.maximum(self.half_sinh * np.hypot(1.0, self.half_sinh), 1e-300)
+        step = max(1, _AT_ONCE // t.size)
+        for start in range(0, len(self.sizes), step):
+            chosen = slice(start, start + step)
+            angles = (self.sizes[chosen] / 2)[:, None] * t
+            found = self.counts[chosen, None] * np.log1p((np.sin(angles) / self.half_sinh[chosen, None]) ** 2)
+            shaken = np.where(angles > 1, angles * steepest[chosen, None], 0.0)
+            logs += found.sum(axis=0)
+            moved += self.slack[chosen] @ found + shaken.sum(axis=0)
+        return logs, _UNIT * (moved + len(self.sizes) * logs)
+
+    def frequency_beyond(self, last: float) -> float:
+        """A frequency from which phi is below e^-45 up to ``last``, by the terms whose sine has not turned back alone.
+
+        On [a, b] the factor of a term with c b <= pi falls, so that it is at most what it is at a.
+        """
+        points = np.geomspace(last * 1e-6, last, _SECTIONS + 1)
+        logs = np.zeros(_SECTIONS)
+        for section, (low, high) in enumerate(pairwise(points)):
+            rising = self.sizes * high <= math.pi
+            terms = (np.sin(self.sizes[rising] * (low / 2)) / self.half_sinh[rising]) ** 2
+            logs[section] = float(self.counts[rising] @ np.log1p(terms))
+        small = np.flatnonzero(logs * (1 - 1e-9) < _NOTHING)
+        return float(points[small[-1] + 1] if len(small) else points[0])
 
     def log_characteristic(self, group: int, half_angles: Floats, farthest: Floats) -> tuple[Floats, Floats]:
         """-log phi of one group, and by how much rounding may have moved it.
@@ -104,13 +138,13 @@ class Chernoff:
         steep = steepest * (1 - np.geomspace(1e-5, 0.98, 90))
         slopes: Floats = np.unique(np.concatenate([np.geomspace(gentle, 0.995 * steepest, 90), steep]))
         logs = np.full(slopes.shape, math.log(2.0))
-        for size, half_sinh, count, slack in zip(
-            groups.sizes, groups.half_sinh, groups.counts, groups.slack, strict=True
-        ):
-            share = (np.sinh(size * slopes / 2) / half_sinh) ** 2
-            rounding = _UNIT * 2 * slack * share / (1 - share)
-            logs += count * (rounding - np.log1p(-share))
-        return cls(slopes, logs + 1e-12)
+        step = max(1, _AT_ONCE // slopes.size)
+        for start in range(0, len(groups.sizes), step):
+            chosen = slice(start, start + step)
+            share = (np.sinh(groups.sizes[chosen, None] * slopes / 2) / groups.half_sinh[chosen, None]) ** 2
+            rounding = _UNIT * 2 * groups.slack[chosen, None] * share / (1 - share)
+            logs += (groups.counts[chosen, None] * (rounding - np.log1p(-share))).sum(axis=0)
+        return cls(slopes, logs * (1 + len(groups.sizes) * _UNIT) + 1e-12)
 
     def smoothed(self, tau: float) -> "Chernoff":
         """The bound for S + Z, where Z has the standard deviation tau."""
@@ -194,13 +228,12 @@ class Smoothed:
         fine = min(_FINEST, max(_COARSEST, each * 2 * math.pi / _CUT / (2.2 * reach / groups.deviation)))
         tau = max(groups.deviation / fine, 2.2 * reach * _CUT / (2 * math.pi * _MOST_NODES))
         period = 2 * (reach + _CUT * tau)
-        t = np.arange(1, math.ceil(period * _CUT / (2 * math.pi * tau)) + 1) * (2 * math.pi / period)
-        logs, moved = (t * tau) ** 2 / 2, 4 * _UNIT * (t * tau) ** 2
-        for group, size in enumerate(groups.sizes):
-            half_angles = t * (size / 2)
-            found, rounding = groups.log_characteristic(group, half_angles, half_angles)
-            logs += found
-            moved += rounding
+        nodes = math.ceil(period * _CUT / (2 * math.pi * tau))
+        last = groups.frequency_beyond(1.001 * nodes * 2 * math.pi / period)
+        t = np.arange(1, min(nodes, math.ceil(last * period / (2 * math.pi))) + 1) * (2 * math.pi / period)
+        found, rounding = groups.log_characteristics(np.asarray(t, dtype=np.float64))
+        logs = (t * tau) ** 2 / 2 + found
+        moved = 4 * _UNIT * (t * tau) ** 2 + rounding
         weights = np.exp(-logs) * 2 / (np.arange(1, t.size + 1) * math.pi)
         return cls(weights, np.expm1(np.minimum(moved, 50)) + _ULPS * _UNIT, period, tau, chernoff.smoothed(tau))
 

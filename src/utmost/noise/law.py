@@ -37,15 +37,17 @@ def _cost_name(cost: Cost) -> str:
 
 
 # Below it, and beyond these sensitivities, floats of probabilities underflow and exact searches never end.
-_LEAST_EPSILON = 1e-50
+_LEAST_EPSILON, _LARGEST_EPSILON = 1e-50, 1e100
 _LARGEST_RATIO = 10**100
 
 
 def law_level(epsilon: Number | Level | None, alpha: Number | None, where: str) -> Level:
-    """The level of a law, not so strict that its probabilities underflow."""
+    """The level of a law: not so strict that its probabilities underflow, nor beyond what floats hold."""
     given = level(epsilon, alpha)
     if given.epsilon_float < _LEAST_EPSILON:
         raise OutOfRange(f"epsilon must be at least {_LEAST_EPSILON}", came=str(given), where=where)
+    if given.epsilon_float > _LARGEST_EPSILON:
+        raise OutOfRange(f"epsilon must be at most {_LARGEST_EPSILON}", came="more", where=where)
     return given
 
 

@@ -10,6 +10,7 @@ continuous.
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,8 @@ from utmost.exact.levels import integer_root
 from utmost.noise import polynomials
 from utmost.noise.costs import Cost, Moment, absolute, read_cost, squared
 from utmost.noise.evaluation import refined
-from utmost.noise.folded import Enclosure, Folded, edge_count, enclose_crossing, find_crossing
+from utmost.noise.few_periods import FEW_FROM, FewPeriods
+from utmost.noise.folded import Enclosure, Folded, edge_count, enclose_crossing, find_crossing, largest_jump
 from utmost.noise.law import costs_to_name, law_level, law_text, least_cost, positive_number
 from utmost.noise.polynomials import sign
 from utmost.noise.powers import FloatPowers, IntervalPowers, cleared_bits
@@ -28,6 +30,7 @@ from utmost.noise.profiles import RealProfile
 from utmost.noise.real_law import RealLaw
 
 _LEAST_FLOAT = Fraction(1, 1 << 1074)
+_UNSURE = 1e-11  # relative width of a bracket that integrals decided, which are right to 1e-13
 
 
 @checked
@@ -65,8 +68,8 @@ def optimal_gamma(
     if isinstance(cost, Moment) and cost.is_integer:
         low, high = _moment_bracket(level, int(cost.order))
         return nearest((low + high) / 2)
-    folded = Folded.of(level, nearest(period), cost, integers=False)
-    return _searched(folded, _enclosed(folded))
+    folded = _folded(level, period, cost)
+    return folded.crossing()[0] if isinstance(folded, FewPeriods) else _searched(folded, _enclosed(folded))
 
 
 @checked
@@ -92,7 +95,11 @@ def gamma_bracket(
     if isinstance(cost, Moment) and cost.is_integer:
         low, high = _moment_bracket(level, int(cost.order))
         return math.nextafter(nearest(low), 0.0), math.nextafter(nearest(high), 1.0)
-    bracket = _enclosed(Folded.of(level, nearest(period), cost, integers=False))
+    folded = _folded(level, period, cost)
+    if isinstance(folded, FewPeriods):
+        last, beyond = folded.crossing()
+        return last * (1 - _UNSURE), min(beyond * (1 + _UNSURE), 1.0)
+    bracket = _enclosed(folded)
     return bracket.low, bracket.high
 
 
@@ -145,6 +152,15 @@ def _gains_nothing(level: Level, m: int, g: Fraction) -> bool:
     return sign(level, terms) >= 0
 
 
+def _folded(level: Level, period: Fraction, cost: Cost) -> Folded | FewPeriods:
+    """The cost, all periods together; or one by one, where few matter, or where the first that costs is far away."""
+    if level.epsilon_float < FEW_FROM:
+        folded = Folded.of(level, nearest(period), cost, integers=False)
+        if level.epsilon_float < 1 or folded(np.array([folded.period]))[0] > _LEAST_WIDTH:
+            return folded
+    return FewPeriods.of(level, period, cost)
+
+
 def _enclosed(folded: Folded) -> Enclosure:
     n = edge_count(folded)
     small = np.geomspace(1e-30, 1.0 / n, n // 4)
@@ -155,16 +171,27 @@ def _enclosed(folded: Folded) -> Enclosure:
 
 
 def _searched(folded: Folded, bracket: Enclosure) -> float:
-    """The optimal gamma inside a bracket, by integrals of M that are extended from the bracket's lower end."""
+    """The optimal gamma inside a bracket, by integrals of M that are extended from the bracket's lower end.
+
+    Where M jumps from below V to above it, the optimum is the float before the jump.
+    """
     b = folded.powers.b
-    before = folded.integral(0.0, bracket.low)
-    total = before + folded.integral(bracket.low, bracket.high) + folded.integral(bracket.high, 1.0)
+    jump = largest_jump(folded, bracket.low, bracket.high)
+    cuts = (bracket.low, bracket.high) if jump is None else (bracket.low, *jump, bracket.high)
+    parts = [folded.integral(start, end) for start, end in pairwise((0.0, *cuts, 1.0))]
+    total = sum(parts)
 
     def excess(g: float) -> float:
-        here = before + folded.integral(bracket.low, g, b * total)
+        known = max(k for k, cut in enumerate(cuts) if cut <= g)
+        here = sum(parts[: known + 1]) + folded.integral(cuts[known], g, b * total)
         value = (here * folded.powers.complement + b * total) / (g + b * (1 - g))
         return float(folded(np.array([g * folded.period]))[0]) / value - 1 if value > 0 else 0.0
 
+    if jump is not None:
+        is_before, is_after = excess(jump[0]) > 0, excess(jump[1]) < 0
+        if not (is_before or is_after):
+            return jump[0]
+        bracket = Enclosure(bracket.low, jump[0]) if is_before else Enclosure(jump[1], bracket.high)
     return float(find_crossing(excess, bracket, _trial))
 
 
@@ -352,8 +379,9 @@ class Staircase(RealLaw):
         return nearest(self.profile.radius(confidence))
 
     def _integrated_cost(self, cost: Cost) -> float:
-        powers = FloatPowers(self.level)
-        folded = Folded.of(self.level, nearest(self.sensitivity), cost, integers=False)
+        powers, folded = FloatPowers(self.level), _folded(self.level, self.sensitivity, cost)
+        if isinstance(folded, FewPeriods):
+            return folded.expectation(self.gamma)
         below, above = folded.integral(0.0, self.gamma), folded.integral(self.gamma, 1.0)
         return float((below + powers.b * above) / self.profile.normaliser(powers))
 

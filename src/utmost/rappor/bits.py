@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from utmost.channels import Channel
 from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import Interval, Level, Number, checked, exact, level, natural, wrong_kind
+from utmost.exact import Interval, Level, Number, checked, exact, level, natural, plain_array, wrong_kind
 from utmost.release.values import secure
 from utmost.sampling.categorical import Categorical
 from utmost.sampling.draw import CHUNK
@@ -72,7 +72,7 @@ def as_bits(values: object, name: str) -> Bits:
     >>> as_bits([[0, 1]], "bits")
     array([[False,  True]])
     """
-    array = np.asarray(values)
+    array = plain_array(values, name)
     if array.dtype == np.bool_:
         return array
     if array.dtype.kind not in "iu" or (array.size and not 0 <= array.min() <= array.max() <= 1):

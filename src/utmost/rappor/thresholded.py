@@ -7,7 +7,17 @@ from itertools import product
 from typing import Any
 
 from utmost.errors import OutOfRange
-from utmost.exact import Interval, Level, checked, exp_interval, log_interval, nearest, wrong_kind
+from utmost.exact import (
+    Interval,
+    Level,
+    checked,
+    checked_parts,
+    exp_interval,
+    log_interval,
+    nearest,
+    precision,
+    wrong_kind,
+)
 from utmost.exact.shown import Shown
 from utmost.rappor.bits import BitResponse, Bits, Real, given_both
 from utmost.sampling.random_bits import Randomness
@@ -15,6 +25,7 @@ from utmost.sampling.random_bits import Randomness
 _FLOAT_BITS = 160
 
 
+@checked_parts
 @dataclass(frozen=True, slots=True, repr=False)
 class ThresholdedLaplace(Shown):
     r"""A bit's response as [bit + V > threshold], for V of the Laplace law of some rate.
@@ -116,7 +127,7 @@ class ThresholdedPair(Shown):
 
         It falls with s and rises with t, so rational bounds of the two enclose it.
         """
-        inner = bits + 64
+        inner = precision(bits) + 64
         t, s = (each.threshold_interval(inner) - bit for each in (self.strict, self.loose))
         rates = self.strict.rate.epsilon_interval(inner), self.loose.rate.epsilon_interval(inner)
         low, high = _crossing(s.upper, t.lower, *rates), _crossing(s.lower, t.upper, *rates)

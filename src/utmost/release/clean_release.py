@@ -15,9 +15,10 @@ from utmost.release.adapters import table_of
 from utmost.release.saving import Digest, Publication, saved
 from utmost.sampling.integers import narrowed
 from utmost.workloads import Domain, Family
-from utmost.workloads.clean import controlled_rounding, nonnegative_least_squares
+from utmost.workloads.clean import NonNegative, controlled_rounding, kept_in_rounding, nonnegative_least_squares
 from utmost.workloads.domain import Where
 from utmost.workloads.forms import selected
+from utmost.workloads.measured_families import is_tents
 from utmost.workloads.tree_reconstruction import SumSquares
 
 CLEAN_KIND = "utmost clean table"
@@ -164,7 +165,9 @@ def cleaned(
     """
     domain = reconstruction.domain
     found = nonnegative_least_squares(reconstruction, measured)
-    rounded = controlled_rounding(domain, list(measured), found)
+    rounded = controlled_rounding(*kept_in_rounding(domain, measured), found)
+    tents = [family for family in measured if is_tents(family)]
+    move = max([rounded.largest_move, *(_moved(domain, rounded.atoms, found, family) for family in tents)])
     bias, exactly = zero_bias(noise_of_an_atom)
     atoms = frozen(narrowed(rounded.atoms))
     return CleanRelease(
@@ -174,12 +177,18 @@ def cleaned(
         found.objective,
         found.gap,
         found.residual,
-        rounded.whole,
-        rounded.largest_move,
+        rounded.whole and not tents,
+        move,
         bias,
         exactly,
         sums,
     )
+
+
+def _moved(domain: Domain, atoms: NDArray[Any], found: NonNegative, family: Family) -> float:
+    """The farthest that rounding moved a tent."""
+    steps = (atoms - found.whole).astype(np.float64) - found.rest
+    return float(np.abs(domain.sums(steps, family)).max())
 
 
 def zero_bias(noise: Combination) -> tuple[float, bool]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.exact import checked, objects
+from utmost.exact import checked, objects, plain_array
 from utmost.release.values import secure
 from utmost.sampling import Randomness
 from utmost.sampling.integers import Integers, add, minus
@@ -62,7 +62,7 @@ def whole_numbers(values: Any, name: str) -> Integers:
     Raises:
         OutOfRange: for anything else.
     """
-    array = np.asarray(values)
+    array = plain_array(values, name)
     if array.ndim != 1 or (array.dtype != object and array.dtype.kind not in "iu") or array.dtype == np.uint64:
         array = objects(list(values)) if np.iterable(values) else array
     if array.ndim != 1 or (array.dtype == object and not all(isinstance(x, int | np.integer) for x in array)):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NotANumber
-from utmost.exact import Number, exact
+from utmost.exact import Number, exact, plain_array
 from utmost.noise import IntegerLaw, Law
 from utmost.sampling.draw import CHUNK, Method, draws, on_grid, sample
 from utmost.sampling.grid import Snapping, snapped, unsnapped, unsnapped_one
@@ -117,7 +117,7 @@ def _flat(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
             remedy="Fill or drop masked values first.",
         )
     if not isinstance(values, list | tuple):
-        array = np.asarray(values)
+        array = plain_array(values, "values")
         return array.reshape(-1), None if array.ndim == 0 and not isinstance(values, np.ndarray) else array.shape
     try:
         array = np.array(values, dtype=object)

@@ -21,6 +21,7 @@ from utmost.release.clean_release import CleanRelease, cleaned
 from utmost.release.counted import CountedTable
 from utmost.release.plan import warn_of_level
 from utmost.release.saving import Publication, saved
+from utmost.release.table_bars import laws_of_groups
 from utmost.release.values import noised_by, secure
 from utmost.release.workload_answers import Answer, Printing, answer_of
 from utmost.release.workload_statements import (
@@ -35,7 +36,8 @@ from utmost.release.workload_statements import (
 from utmost.sampling import Randomness
 from utmost.workloads import Domain, Family, Strategy
 from utmost.workloads.domain import Where
-from utmost.workloads.forms import ProductForm, group_of, selected
+from utmost.workloads.forms import ProductForm, selected
+from utmost.workloads.measured_families import is_tents, measured_family
 from utmost.workloads.reconstruction import precision_weights
 from utmost.workloads.tree_reconstruction import LeastSquares, reconstruction_of
 from utmost.workloads.turned_reconstruction import TurnedReconstruction
@@ -260,7 +262,7 @@ class WorkloadRelease(Shown):
         Raises:
             OutOfRange: for a family that was not measured.
         """
-        chosen = self.domain.family(family)
+        chosen = measured_family(self.domain, family)
         if chosen not in self.measured:
             names = ", ".join(repr(self.domain.family_name(one)) for one in self.measured)
             raise OutOfRange("the family must be a measured one", came=family, remedy=f"Measured are {names}.")
@@ -383,8 +385,9 @@ class WorkloadRelease(Shown):
             radii = dict(zip(map(id, listed), simultaneous_radii(listed, sure, independent=alone), strict=True))
         else:
             radii = {id(noise): noise.radius(sure) for of in noises.values() for noise in of.values()}
+        widest = {family: max(radii[id(one)] for one in of.values()) for family, of in noises.items()}
         return {
-            self.domain.family_name(family): max(Printing.of(of.values()).radius(radii[id(one)]) for one in of.values())
+            self.domain.family_name(family): Printing.of(of.values()).radius(widest[family])
             for family, of in noises.items()
         }
 
@@ -397,7 +400,8 @@ class WorkloadRelease(Shown):
 
         Cost: seconds for 10^5 atoms.
         """
-        atom = self.noise(group_of(self.domain, self.domain.finest))
+        self.reconstruction.check_family_determined(self.domain.finest)
+        atom = max(self._noises(self.domain.finest).values(), key=lambda law: law.variance)
         squares, measured = self.reconstruction, self.measured
         if isinstance(squares, TurnedReconstruction):
             squares, measured = squares.on_atoms(measured)
@@ -448,13 +452,13 @@ class WorkloadRelease(Shown):
 
     def _noises(self, family: Family) -> dict[int, Combination]:
         """The laws of the errors of a family's sums: one for each kind of groups that have one law."""
-        if family in self._known_noises:
-            return self._known_noises[family]
-        kinds, first = np.unique(self.reconstruction.kinds(family), return_index=True)
-        places = zip(*np.unravel_index(first, self.domain.group_shape(family)), strict=True)
-        forms = [group_of(self.domain, family, tuple(map(int, place))) for place in places]
-        self._known_noises[family] = {kind: self.noise(form) for kind, form in zip(kinds.tolist(), forms, strict=True)}
-        return self._known_noises[family]
+        return self._laws(family)[1]
+
+    def _laws(self, family: Family) -> tuple[NDArray[np.intp], dict[int, Combination]]:
+        """Of each group the number of its law, and the laws."""
+        if family not in self._known_laws:
+            self._known_laws[family] = laws_of_groups(self.reconstruction, family, self._ratios, self.noise)
+        return self._known_laws[family]
 
     def _wanted(self) -> list[Family]:
         """The families of the wanted parts that are families; the measured ones where there is none."""
@@ -465,15 +469,15 @@ class WorkloadRelease(Shown):
                 found.append(narrowed(self.domain, part.name)[0])
             except UtmostError:  # a part of ranges or prefixes, which has bars of its own by `total`
                 continue
-        return list(dict.fromkeys(found)) or list(self.measured)
+        return list(dict.fromkeys(found)) or [family for family in self.measured if not is_tents(family)]
 
     @cached_property
-    def _known_noises(self) -> dict[Family, dict[int, Combination]]:
+    def _known_laws(self) -> dict[Family, tuple[NDArray[np.intp], dict[int, Combination]]]:
         return {}
 
     def _by_group(self, found: Mapping[int, Any], family: Family) -> NDArray[Any]:
         """Of each group of a family, what was found for its kind."""
-        kinds = self.reconstruction.kinds(family).ravel()
+        kinds = self._laws(family)[0]
         if len(found) == 1:
             return np.full(kinds.size, next(iter(found.values())))
         return np.array([found[kind] for kind in kinds.tolist()])

@@ -22,7 +22,7 @@ from utmost.release.statements import level_facts, promise, stated_level
 from utmost.sampling.integers import narrowed
 from utmost.version import __version__
 from utmost.workloads import Domain, Family, Strategy
-from utmost.workloads.sums_and_differences import PairAxis
+from utmost.workloads.measured_families import is_tents, load_of, measured_family
 
 WORKLOAD_KIND = "utmost workload release"
 WORKLOAD_FORMAT = 1
@@ -32,6 +32,14 @@ _THEOREM = (
     "each sum of a family is noised at the family's share of the level, one individual changes no more atoms than are "
     "charged, each atom lies in one group of a family, and the shares are together 1; what is computed of the sums "
     "costs nothing. Estimates are least squares, unbiased exactly; lossless to relax with these shares"
+)
+
+
+_TENT_THEOREM = (
+    "each sum of a family is noised at the family's share of the level, the tents of spacing s at 1/s of that for one "
+    "unit of their sum; one individual changes no more atoms than are charged, an atom lies in one group of a family, "
+    "or under tents whose weights for it add up to s, and the shares are together 1; what is computed of the sums "
+    "costs nothing. Estimates are linear, unbiased exactly; lossless to relax with these shares"
 )
 
 
@@ -88,7 +96,7 @@ def noise_laws(strategy: Strategy, spent: Level) -> dict[Family, Geometric]:
     if wide.denominator != 1:
         remedy = f"Pass {-(-wide // 1)}, or count in smaller units."
         raise OutOfRange("the sensitivity of sums of integers must be an integer", came=wide, remedy=remedy)
-    return {family: Geometric(one, wide.numerator) for family, one in strategy.levels(spent).items()}
+    return {family: Geometric(one, wide.numerator * load_of(family)) for family, one in strategy.levels(spent).items()}
 
 
 def workload_statement(release: Noised) -> dict[str, Any]:
@@ -105,7 +113,7 @@ def workload_statement(release: Noised) -> dict[str, Any]:
         "sensitivity": str(unit.sensitivity),
         "cells": unit.cells,
         "charged": unit.charged,
-        "theorem": _THEOREM if strategy.pair is None else _TURNED_THEOREM,
+        "theorem": _theorem(strategy),
         "confidence": float(release.confidence),
         "confidence_exactly": str(release.confidence),
         "domain": release.strategy.domain.facts(),
@@ -153,8 +161,18 @@ def _assumed(strategy: Strategy) -> str:
     )
 
 
-def _measures(pair: PairAxis, family: Family) -> str:
-    return f"{'differences' if pair.is_difference(family) else 'sums'} of {pair.words}"
+def _of(strategy: Strategy, family: Family) -> dict[str, str]:
+    """Of what a family's sums are, where they are not of groups alone."""
+    pair = strategy.pair
+    if pair is not None:
+        return {"of": f"{'differences' if pair.is_difference(family) else 'sums'} of {pair.words}"}
+    return {"of": strategy.family_words(family)} if is_tents(family) else {}
+
+
+def _theorem(strategy: Strategy) -> str:
+    if strategy.pair is not None:
+        return _TURNED_THEOREM
+    return _TENT_THEOREM if any(map(is_tents, strategy.shares)) else _THEOREM
 
 
 def _family_facts(release: Noised) -> list[dict[str, Any]]:
@@ -163,7 +181,7 @@ def _family_facts(release: Noised) -> list[dict[str, Any]]:
         {
             "family": release.strategy.domain.family_name(family),
             "sums": int(np.prod(release.strategy.measured_shape(family))),
-            **({} if release.strategy.pair is None else {"of": _measures(release.strategy.pair, family)}),
+            **_of(release.strategy, family),
             "share": str(release.strategy.shares[family]),
             "per_sum": level_facts(law.level),
             "law": type(law).__name__,
@@ -235,7 +253,7 @@ def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
     strategy = Strategy(domain, unit, facts["shares"], together=facts.get("together"))
     sums, weights = {}, {}
     for one in facts["families"]:
-        family, row = domain.family(one["family"]), facts["sums"][one["family"]]
+        family, row = measured_family(domain, one["family"]), facts["sums"][one["family"]]
         if not all(type(number) is int for number in row):
             raise BadTable("the noisy sums must be integers", came="others", where=repr(one["family"]))
         sums[family] = narrowed(np.array(row, dtype=object)).reshape(strategy.measured_shape(family))

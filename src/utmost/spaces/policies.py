@@ -102,13 +102,21 @@ class Policy(Shown, Rebuilt):
         """Secrets that need no protection of each other: all infinitely far apart."""
         table = np.full((natural(size, "size", least=1),) * 2, math.inf, dtype=object)
         np.fill_diagonal(table, Fraction(0))
-        return cls(table)
+        return cls._of_closed(table)
 
     @classmethod
     @checked
     def hidden(cls, size: int) -> "Policy":
         """Secrets of which nothing may be told: all at distance 0."""
-        return cls(np.full((natural(size, "size", least=1),) * 2, Fraction(0), dtype=object))
+        return cls._of_closed(np.full((natural(size, "size", least=1),) * 2, Fraction(0), dtype=object))
+
+    @classmethod
+    def _of_closed(cls, table: Array) -> "Policy":
+        """The policy of distances that no way around shortens."""
+        policy = object.__new__(cls)
+        object.__setattr__(policy, "distances", frozen(table))
+        object.__setattr__(policy, "labels", tuple(range(len(table))))
+        return policy
 
     @classmethod
     @checked

@@ -60,6 +60,8 @@ class TextFile(type(Path())):  # type: ignore[misc]
         self, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
     ) -> Any:
         """The text in UTF-8, from its beginning."""
+        if self.inner.is_dir():
+            raise BadTable("a table must be a file", came="a directory", where=str(self.inner))
         stored: Any = self.inner.open("rb")
         read = gzip.GzipFile(fileobj=stored, mode="rb") if self.inner.suffix.lower() == GZ else stored
         content = io.BufferedReader(_Utf8(read, stored, self.encoding or "utf-8", str(self.inner)))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import Number, checked, exact, exact_integer, frozen
 from utmost.exact.shown import Shown
+from utmost.workloads.tents import MARK, tent_count, tent_rows
 
 Label = str | int
 """A value as it is declared and published: text or an integer. What reads as the same text is the same value."""
@@ -63,8 +64,25 @@ class Axis(Shown):
         return (*found, self.size)
 
     def groups(self, level: int) -> int:
-        """How many groups a level has; 1 for "all"."""
+        """How many groups a level has; 1 for "all". Of -s, how many tents of spacing s there are."""
+        if level < 0:
+            return tent_count(self.size, -level)
         return len(self.labels[level]) if level < len(self.levels) else 1
+
+    def level_name(self, level: int) -> str:
+        """The name of a level; of -s, that of the tents of spacing s."""
+        return self.levels[level] if level >= 0 else f"{self.levels[0]}{MARK}{-level}"
+
+    def group_labels(self, level: int) -> tuple[Label, ...]:
+        """The labels of a level's groups; of a tent, those of the first and the last value under it.
+
+        >>> bins(4).group_labels(-3)
+        ('0..0', '0..3', '2..3')
+        """
+        if level >= 0:
+            return self.labels[level]
+        under = (np.flatnonzero(row)[[0, -1]] for row in tent_rows(self.size, -level))
+        return tuple("..".join(str(text_of(self.labels[0][end])) for end in ends) for ends in under)
 
     def group_starts(self, level: int) -> NDArray[np.intp]:
         """Where the groups of a level begin; [0] for "all"."""

@@ -27,6 +27,7 @@ def strategy(
     aim: str = "mean",
     together: str | None = None,
     noise: str | None = None,
+    tents: bool | None = None,
 ) -> Strategy:
     """The best strategy that a search finds for a workload: which families to measure, and their shares of the level.
 
@@ -48,15 +49,18 @@ def strategy(
             ``unit.cells / 2`` rows); a promise that only the counting can keep. Sums and differences of the two are
             measured then where that has the smaller error, see `Strategy`.
         noise: "independent" or "rotated", where the choice is not to be made by the error; with ``together`` alone.
+        tents: True where overlapping sums are to be measured on an axis of which ranges or prefixes are wanted, False
+            where none; else where they have the smaller error, and neither together=, candidates= nor aim= is given.
 
     Raises:
         OutOfRange: for candidates that do not determine a wanted answer, an aim or a noise that has no name here, and
             ``together`` for an axis of other than two values or an odd number of cells.
         NotALevel: for a level that is none, and up_to below the level.
         Unsupported: for a candidate whose groups differ in size beside other axes; on a single tree of such groups, for
-            candidates, for another aim than the mean, and for wanted sums that are no groups.
+            candidates, for another aim than the mean, and for wanted sums that are no groups and that tents do not
+            serve; for tents=True beside these arguments, and on an axis of too many values.
 
-    Cost: independent of the number of atoms; seconds for 64 families.
+    Cost: independent of the number of atoms, seconds for 64 families; with tents, seconds for 1000 values.
 
     >>> from utmost.workloads import Domain
     >>> domain = Domain(a=range(20), b=range(50))
@@ -79,10 +83,11 @@ def strategy(
         remedy = "Name the axis of two values whose atoms one individual changes together: together=."
         raise OutOfRange('noise must be "independent", or "rotated" with together=', came=noise, remedy=remedy)
     pair = None if together is None else PairAxis.changed_by(unit, wanted.domain, together)
+    if tents and (together is not None or candidates is not None or aim != "mean"):
+        raise Unsupported("tents are chosen for the mean error", remedy="Leave together=, candidates= and aim= out.")
     if pair is None or noise == "independent":
-        return Strategy(
-            wanted.domain, unit, planned_shares(wanted, unit, highest, candidates, aim), wanted, now, highest
-        )
+        shares = planned_shares(wanted, unit, highest, candidates, aim, tents=tents if pair is None else False)
+        return Strategy(wanted.domain, unit, shares, wanted, now, highest)
     if candidates is not None or aim != "mean":
         remedy = 'Leave candidates= and aim= out, or pass noise="independent".'
         raise Unsupported("shares of sums and differences have the least mean error, over all families", remedy=remedy)

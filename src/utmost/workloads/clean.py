@@ -14,7 +14,7 @@ unimodular, and the program's vertices are whole
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -26,7 +26,10 @@ from numpy.typing import NDArray
 from utmost.errors import SolverFailed
 from utmost.exact import Floats
 from utmost.programs import LinearProgram, solve
+from utmost.workloads.axes import Axis
+from utmost.workloads.candidates import finest_common
 from utmost.workloads.domain import Domain, Family
+from utmost.workloads.measured_families import is_tents, place_of_tents
 from utmost.workloads.tree_reconstruction import SumSquares
 
 _NEAR = 1e-7  # an atom that is so near to a whole number is that number
@@ -220,6 +223,8 @@ class _Squares:
 
 def _averaged(domain: Domain, x: Floats, family: Family) -> Floats:
     """A_S' A_S x, or an array that is broadcast to it."""
+    if is_tents(family):
+        return np.asarray(domain.spread(domain.sums(x, family), family))
     found = x
     for place, (axis, level) in enumerate(zip(domain.axes, family, strict=True)):
         if level == len(axis.levels):
@@ -265,6 +270,41 @@ def controlled_rounding(domain: Domain, families: list[Family], found: NonNegati
     if whole and move >= 1:
         raise SolverFailed("the program of two laminar families must have whole vertices", came=move, where="clean")
     return Rounded(found.whole + steps, whole, move)
+
+
+def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain, list[Family]]:
+    """Which sums rounding should move by less than 1: the measured ones, in the place of tents runs along their axis.
+
+    Tents overlap, and no rounding of atoms keeps all of them. Runs of 4, 16, 64, ... values are nested; where all are
+    kept, a range moves by less than twice as many runs as it is made of. An axis that has levels has its own runs.
+
+    Returns:
+        The domain, with such runs where the axis of tents had none; the families.
+    """
+    families = list(measured)
+    place = place_of_tents(families)
+    if place is None:
+        return domain, families
+    axis = domain.axes[place]
+    if len(axis.levels) == 1:
+        axes = [_with_runs(one) if a == place else one for a, one in enumerate(domain.axes)]
+        domain = Domain({one.levels[0]: one for one in axes})
+    groups = [family for family in families if not is_tents(family)]
+    if len(axis.levels) == 1:  # "all" has another number now
+        last = len(domain.axes[place].levels)
+        groups = [(*one[:place], last if one[place] else 0, *one[place + 1 :]) for one in groups]
+    others = finest_common(groups)
+    runs = [(*others[:place], level, *others[place + 1 :]) for level in range(len(domain.axes[place].levels) + 1)]
+    return domain, list(dict.fromkeys([*groups, *runs]))
+
+
+def _with_runs(axis: Axis) -> Axis:
+    """The axis with runs of 4, 16, 64, ... values as levels."""
+    lengths = [length for length in (4**power for power in range(1, 14)) if length < axis.size]
+    starts = tuple(np.arange(0, axis.size, length) for length in lengths)
+    labels = tuple(tuple(range(len(one))) for one in starts)
+    names = tuple(f"{axis.levels[0]} in runs of {length}" for length in lengths)
+    return Axis((axis.levels[0], *names), (axis.labels[0], *labels), (axis.starts[0], *starts))
 
 
 def _least_moves(domain: Domain, families: list[Family], part: Floats, atoms: NDArray[np.intp]) -> Floats:

@@ -20,9 +20,10 @@ from utmost.errors import OutOfRange, WrongKind
 from utmost.exact import frozen, wrong_kind
 from utmost.exact.shown import Shown
 from utmost.workloads.axes import Axis, Label, bins, hierarchy, plain, text_of
+from utmost.workloads.tents import tent_spread, tent_sums
 
 Family = tuple[int, ...]
-"""Of each axis one level, 0 for the finest; the number of its levels stands for "all"."""
+"""Of each axis one level, 0 for the finest; the number of its levels is "all", and -s are the tents of spacing s."""
 
 Where = Mapping[str, Any]
 """Which atoms a sum takes: of some levels, by name, a label, a list of labels, or of bins a slice of edges."""
@@ -115,7 +116,7 @@ class Domain(Shown):
 
     def level_names(self, family: Family) -> tuple[str, ...]:
         """The names of a family's levels, one for each axis that it does not sum over."""
-        return tuple(axis.levels[level] for axis, level in self._kept(family))
+        return tuple(axis.level_name(level) for axis, level in self._kept(family))
 
     def level_named(self, name: str) -> tuple[int, int]:
         """The axis and the level of this name.
@@ -141,14 +142,19 @@ class Domain(Shown):
         {'department': ['A', 'A', 'B', 'B'], 'sex': ['men', 'women', 'men', 'women']}
         """
         kept = self._kept(family)
-        rows = list(product(*(axis.labels[level] for axis, level in kept)))
+        rows = list(product(*(axis.group_labels(level) for axis, level in kept)))
         return {name: [row[place] for row in rows] for place, name in enumerate(self.level_names(family))}
 
     def sums(self, atoms: NDArray[Any], family: Family) -> NDArray[Any]:
-        """The sums over a family's groups, of shape `group_shape`, from an array with one number for each atom."""
+        """The sums over a family's groups, of shape `group_shape`, from an array with one number for each atom.
+
+        A type that holds every sum of the atoms holds the sums; those under tents become Python ints where need be.
+        """
         found = atoms.reshape(self.shape)
         for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
-            if level > 0:
+            if level < 0:
+                found = tent_sums(_roomy(found, -level * self.size), -level, place)
+            elif level > 0:
                 found = np.add.reduceat(found, axis.group_starts(level), axis=place)
         return found
 
@@ -156,7 +162,9 @@ class Domain(Shown):
         """The transpose of `sums`: of each atom, the number of its group."""
         found = groups.reshape(self.group_shape(family))
         for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
-            if level > 0:
+            if level < 0:
+                found = tent_spread(found, axis.size, -level, place)
+            elif level > 0:
                 found = np.take(found, axis.group_of(level), axis=place)
         return found
 
@@ -220,6 +228,13 @@ def is_finer(one: Family, other: Family) -> bool:
     (True, False)
     """
     return all(fine <= coarse for fine, coarse in zip(one, other, strict=True))
+
+
+def _roomy(values: NDArray[Any], times: int) -> NDArray[Any]:
+    """The values in a type that holds so many times the largest."""
+    if values.dtype.kind not in "iu" or max(int(values.max(initial=0)), -int(values.min(initial=0))) * times < 1 << 62:
+        return values
+    return values.astype(object)
 
 
 def _domain(axes: tuple[Axis, ...]) -> Domain:

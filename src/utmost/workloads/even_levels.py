@@ -53,8 +53,8 @@ class EvenLevels:
         return cls(Workload.of_parts(reduced, parts), kept, domain)
 
     def whole(self, family: Family) -> Family:
-        """A family over even levels, as the whole domain has it."""
-        return tuple(levels[level] for levels, level in zip(self.kept, family, strict=True))
+        """A family over even levels, as the whole domain has it; tents stay."""
+        return tuple(level if level < 0 else levels[level] for levels, level in zip(self.kept, family, strict=True))
 
     def reduced(self, family: Family) -> Family:
         """A family of the whole domain over even levels.
@@ -63,14 +63,16 @@ class EvenLevels:
             Unsupported: for a level whose groups differ in size.
         """
         for axis, levels, level in zip(self.domain.axes, self.kept, family, strict=True):
-            if level not in levels:
+            if level >= 0 and level not in levels:
                 raise Unsupported(
                     "beside other axes, the groups of a measured level must be of one size",
                     came="groups of several sizes",
                     where=repr(axis.levels[level]),
                     remedy=f"Measure {axis.levels[0]!r} instead; sums over the groups may still be wanted.",
                 )
-        return tuple(levels.index(level) for levels, level in zip(self.kept, family, strict=True))
+        return tuple(
+            level if level < 0 else levels.index(level) for levels, level in zip(self.kept, family, strict=True)
+        )
 
     def reduced_shares(self, shares: Mapping[Family, Fraction]) -> dict[Family, Fraction]:
         """Shares by families of the whole domain, over even levels; see `reduced`."""

@@ -21,10 +21,15 @@ from utmost.workloads.candidates import (
 from utmost.workloads.domain import Domain, Family
 from utmost.workloads.even_levels import EvenLevels
 from utmost.workloads.least_error import least_shares
+from utmost.workloads.measured_families import place_of_tents
 from utmost.workloads.sums_and_differences import PairAxis, least_turned, turned_variances
+from utmost.workloads.tent_errors import tent_variances
+from utmost.workloads.tent_search import axes_in_order, tent_shares
 from utmost.workloads.unequal_trees import TreeError, least_tree_shares
 from utmost.workloads.workload import Workload
 from utmost.workloads.workload_evidence import level_of_atoms
+
+_EQUAL = 1e-9  # errors that are so near are the same, and the plainer strategy is taken
 
 
 def is_unequal_tree(domain: Domain) -> bool:
@@ -39,10 +44,13 @@ def planned_shares(
     candidates: Iterable[Any] | None = None,
     aim: str = "mean",
     pair: PairAxis | None = None,
+    tents: bool | None = False,
 ) -> dict[Family, Fraction]:
-    """The shares that the search for the domain's kind finds."""
+    """The shares that the search for the domain's kind finds; with tents, without, or with less error where None."""
     if pair is not None:
         return least_turned(pair, workload, lambda side: planned_shares(side, unit, level))
+    if tents is not False and candidates is None and aim == "mean" and (tents or axes_in_order(workload)):
+        return _with_tents(workload, unit, level, tents is None)
     if not is_unequal_tree(workload.domain):
         even = EvenLevels.of(workload)
         named = None if candidates is None else [even.reduced(workload.domain.family(name)) for name in candidates]
@@ -55,13 +63,31 @@ def planned_shares(
     return least_tree_shares(workload, unit, level)
 
 
+def _with_tents(workload: Workload, unit: Unit, level: Level, or_without: bool) -> dict[Family, Fraction]:
+    """The shares with tents; or those without where they have no more error."""
+    whole = float(level_of_atoms(unit, level).epsilon_float)
+    if not or_without:
+        return tent_shares(workload, whole)[0]
+    try:
+        plain = planned_shares(workload, unit, level)
+    except Unsupported:  # sums over a tree of unequal groups that are no groups
+        return tent_shares(workload, whole)[0]
+    try:
+        found, error = tent_shares(workload, whole)
+    except Unsupported:
+        return plain
+    variances = part_variances(workload, unit, plain, level)
+    without = sum(float(part.weight) * variances[part.name] for part in workload.parts) * float(precision(whole))
+    return found if error < without * (1 - _EQUAL) else plain
+
+
 def check_measured(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction], pair: PairAxis | None) -> None:
     """Check that the measured families determine every wanted answer.
 
     Raises:
         OutOfRange: where they do not.
     """
-    if not is_unequal_tree(workload.domain) and pair is None:
+    if not is_unequal_tree(workload.domain) and pair is None and _along(workload, shares) is None:
         even = EvenLevels.of(workload)
         check_determined(even.workload, even.reduced_shares(shares))
         return
@@ -81,6 +107,11 @@ def part_variances(
     if pair is not None:
         return turned_variances(pair, workload, shares, lambda side, of: part_variances(side, unit, of, level))
     whole = float(level_of_atoms(unit, level).epsilon_float)
+    place = _along(workload, shares)
+    if place is not None:
+        even = EvenLevels.of(workload)
+        found = tent_variances(even.workload, place, even.reduced_shares(shares), whole)
+        return {name: one / float(precision(whole)) for name, one in found.items()}
     if not is_unequal_tree(workload.domain):
         even = EvenLevels.of(workload)
         blocks = Blocks.of(even.workload.domain, even.reduced_shares(shares), even.workload.eigenspaces)
@@ -91,6 +122,12 @@ def part_variances(
         by_level[family[0]] = float(share)
     errors = {part.name: TreeError.of(workload.reweighted({part.name: 1}), unit, level) for part in workload.parts}
     return {name: float(error(by_level)) / float(precision(whole)) for name, error in errors.items()}
+
+
+def _along(workload: Workload, shares: Mapping[Family, Fraction]) -> int | None:
+    """The axis along which errors are computed: that of tents, or of ranges over a tree of unequal groups."""
+    place = place_of_tents(shares)
+    return 0 if place is None and is_unequal_tree(workload.domain) and axes_in_order(workload) else place
 
 
 def atoms_alone(workload: Workload, pair: PairAxis | None = None) -> dict[Family, Fraction]:

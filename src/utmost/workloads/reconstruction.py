@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.exact import Level
+from utmost.workloads.axes import Axis
 from utmost.workloads.domain import Domain, Family, is_finer
 from utmost.workloads.forms import ProductForm
 
@@ -95,7 +96,7 @@ class Reconstruction:
         totals = dict.fromkeys(product(*self._chains), 0)
         for family, weight in self.weights.items():
             for space in totals:
-                if is_finer(self._same(family), space):
+                if is_finer(self.canonical(family), space):
                     totals[space] += self.atoms_in(family) * weight
         object.__setattr__(self, "_totals", totals)
 
@@ -110,6 +111,20 @@ class Reconstruction:
     def spaces(self) -> Mapping[Family, int]:
         """The eigenspaces that the measured levels tell apart, each with its lambda_T; 0 where nothing measures it."""
         return self._totals
+
+    @property
+    def chains(self) -> tuple[tuple[int, ...], ...]:
+        """Of each axis the levels that the measured families use, and the finest."""
+        return self._chains
+
+    def canonical(self, family: Family) -> Family:
+        """The finest family with the same groups."""
+        return tuple(self._canonical(a, level) for a, level in enumerate(family))
+
+    def base_of(self, family: Family) -> Family:
+        """The coarsest family in the chains that is finer than a family, or equal."""
+        same = self.canonical(family)
+        return tuple(max(one for one in chain if one <= level) for chain, level in zip(self._chains, same, strict=True))
 
     @property
     def curvatures(self) -> tuple[int, int]:
@@ -142,11 +157,11 @@ class Reconstruction:
         [5.0, 6.0]
         """
         self.check_family_determined(family)
-        return self._estimates(measured, self._base(family), family)
+        return self._estimates(measured, self.base_of(family), family)
 
     def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> NDArray[np.float64]:
         """The same in float64; what is not determined is taken as small as it can be."""
-        base = self._base(family)
+        base = self.base_of(family)
         divisor, kernel = self._kernel(base)
         shares = {coarse: float(Fraction(weight, divisor)) for coarse, weight in kernel.items()}
         found = self._smoothed(self._gathered(measured, base, np.dtype(np.float64)), base, shares)
@@ -159,7 +174,7 @@ class Reconstruction:
             NotDetermined: where the measured sums do not determine it.
         """
         self.check_determined(form)
-        base = self._base(form.family)
+        base = self.base_of(form.family)
         sums, divisor = self._estimates(measured, base, base)
         return form.of(sums, base) / divisor
 
@@ -169,7 +184,7 @@ class Reconstruction:
         Raises:
             NotDetermined: where they do not.
         """
-        base = self._base(family)
+        base = self.base_of(family)
         if any(total == 0 and is_finer(base, space) for space, total in self._totals.items()):
             raise not_determined(self.domain, family, self.weights)
 
@@ -201,7 +216,7 @@ class Reconstruction:
             if energy:
                 total = self._totals[space]
                 for family, weight in self.weights.items():
-                    if is_finer(self._same(family), space):
+                    if is_finer(self.canonical(family), space):
                         share = energy * self.atoms_in(family) * Fraction(weight, total) ** 2
                         found += float(share) * variances[family]
         return found
@@ -328,26 +343,25 @@ class Reconstruction:
         values = self.domain.axes[axis]
         return next(fine for fine in range(level + 1) if values.groups(fine) == values.groups(level))
 
-    def _same(self, family: Family) -> Family:
-        return tuple(self._canonical(a, level) for a, level in enumerate(family))
-
-    def _base(self, family: Family) -> Family:
-        """The coarsest family in the chains that is finer than a family, or equal."""
-        same = self._same(family)
-        return tuple(max(one for one in chain if one <= level) for chain, level in zip(self._chains, same, strict=True))
-
     def _block(self, axis: int, level: int) -> int:
-        values = self.domain.axes[axis]
-        starts = values.group_starts(level)
-        sizes = np.diff(starts, append=values.size)
-        if (sizes != sizes[0]).any():
-            raise Unsupported(
-                "the groups of a measured level must be of one size",
-                came=f"groups of {sizes.min()} to {sizes.max()}",
-                where=repr(values.levels[level]),
-                remedy="Measure the finest level instead; sums over the groups of this one can still be asked for.",
-            )
-        return int(sizes[0])
+        return even_block(self.domain.axes[axis], level)
+
+
+def even_block(axis: Axis, level: int) -> int:
+    """How many values each group of a measured level holds.
+
+    Raises:
+        Unsupported: where they differ.
+    """
+    sizes = np.diff(axis.group_starts(level), append=axis.size)
+    if (sizes != sizes[0]).any():
+        raise Unsupported(
+            "the groups of a measured level must be of one size",
+            came=f"groups of {sizes.min()} to {sizes.max()}",
+            where=repr(axis.levels[level]),
+            remedy="Measure the finest level instead; sums over the groups of this one can still be asked for.",
+        )
+    return int(sizes[0])
 
 
 def not_determined(domain: Domain, family: Family, measured: Iterable[Family]) -> NotDetermined:

@@ -17,6 +17,7 @@ from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import Number, exact
 from utmost.workloads.axes import text_of
 from utmost.workloads.domain import Domain, Family
+from utmost.workloads.measured_families import measured_family, names_tents
 from utmost.workloads.workload import Workload
 
 TOTAL = "total"
@@ -98,15 +99,18 @@ def read_share(domain: Domain, text: str) -> tuple[Family, Fraction]:
 
     >>> read_share(Domain(department=["A"], sex=["men", "women"]), "department sex=3/4")
     ((0, 0), Fraction(3, 4))
-    >>> read_share(Domain(hour=range(24)), "hour=1")
-    ((0,), Fraction(1, 1))
+    >>> read_share(Domain(hour=range(24)), "hour=1"), read_share(Domain(hour=range(24)), "hour~8=1/2")
+    (((0,), Fraction(1, 1)), ((-8,), Fraction(1, 2)))
     """
     name, equals, share = text.rpartition("=")
+    tents = [word for word in name.split() if names_tents(domain, word)]
+    if tents:
+        name = " ".join(word for word in name.split() if word not in tents)
     words, rest = _scanned(domain, "" if _is_total(domain, name) else name)
     if not equals or rest is not None or not all(isinstance(word, str) for word in words):
         remedy = 'Say "department sex=3/4", or "=1/4" for the total: whole families are measured.'
         raise OutOfRange("a share must be of a family", came=repr(text), where="share", remedy=remedy)
-    return domain.family(words), exact(share, "share")
+    return measured_family(domain, [*words, *tents]), exact(share, "share")
 
 
 def _wanted(domain: Domain, text: str, per_answer: bool) -> Workload:

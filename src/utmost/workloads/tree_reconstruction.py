@@ -12,8 +12,10 @@ from utmost.errors import Unsupported
 from utmost.exact import Array, Floats
 from utmost.workloads.domain import Domain, Family
 from utmost.workloads.forms import ProductForm
+from utmost.workloads.measured_families import is_tents
 from utmost.workloads.reconstruction import Reconstruction, not_determined
 from utmost.workloads.sums_and_differences import PairAxis
+from utmost.workloads.tent_reconstruction import TentReconstruction
 from utmost.workloads.turned_reconstruction import TurnedReconstruction
 from utmost.workloads.unequal_trees import UnequalTree, tree_estimate
 
@@ -29,6 +31,8 @@ def reconstruction_of(domain: Domain, weights: Mapping[Family, int], pair: PairA
     """
     if pair is not None:
         return TurnedReconstruction(pair, weights)
+    if any(map(is_tents, weights)):
+        return TentReconstruction(domain, weights)
     try:
         return Reconstruction(domain, weights)
     except Unsupported:
@@ -175,7 +179,7 @@ class TreeReconstruction:
         return {family: [weight * one for one in rows[family[0]]] for family, weight in self.weights.items()}
 
 
-SumSquares = Reconstruction | TreeReconstruction
+SumSquares = Reconstruction | TreeReconstruction | TentReconstruction
 """Least squares from sums of atoms."""
 
 LeastSquares = SumSquares | TurnedReconstruction

@@ -13,6 +13,7 @@ from utmost.exact import Level, Number, checked, exact, round_up, wrong_kind
 from utmost.exact.shown import Shown
 from utmost.privacy import Unit
 from utmost.workloads.domain import Domain, Family
+from utmost.workloads.measured_families import check_tents, is_tents, measured_family, tents_in_words
 from utmost.workloads.planned_shares import (
     atoms_alone,
     check_measured,
@@ -44,7 +45,7 @@ class Strategy(Shown):
         domain: the declared domain.
         unit: what one individual changes, in atoms.
         shares: of each measured family its share of the level, positive, together 1. A family may be named by its
-            levels.
+            levels; on one axis it may measure tents, ``"age~16"``, beside the values themselves.
         workload: the sums that are wanted, which the measured families must determine; None where nobody said.
         level: at which the strategy's variances are stated.
         tuned_at: the level at which the shares were chosen; the same where None.
@@ -81,7 +82,7 @@ class Strategy(Shown):
             raise wrong_kind("domain", "a Domain", domain)
         if not isinstance(unit, Unit):
             raise wrong_kind("unit", "a Unit", unit)
-        read = sorted((domain.family(family), exact(share, "share")) for family, share in shares.items())
+        read = sorted((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
         pair = None if together is None else PairAxis.changed_by(unit, domain, together)
         added = 1 if pair else sum(share for _, share in read)
         if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read) or added != 1:
@@ -89,6 +90,7 @@ class Strategy(Shown):
             raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
         if pair is not None:
             pair.check_shares(dict(read))
+        check_tents(dict(read), pair)
         if workload is not None:
             if not workload.domain.same_as(domain):
                 raise OutOfRange("a strategy and its workload must share their domain", came="two domains")
@@ -120,7 +122,7 @@ class Strategy(Shown):
 
     def family_words(self, family: Family) -> str:
         """What a measured family measures, in words: "department", or "department, differences of column"."""
-        name, pair = self.domain.family_name(family), self.pair
+        name, pair = tents_in_words(self.domain, family), self.pair
         if pair is None or not pair.is_difference(family):
             return name
         rows = self.domain.family_name(pair.of_rows(family))
@@ -151,12 +153,13 @@ class Strategy(Shown):
         if not isinstance(facts, Mapping) or not {"domain", "shares"} <= set(facts):
             raise wrong_kind("facts", 'a mapping with "domain" and "shares"', facts)
         domain = Domain.of_facts(facts["domain"])
-        shares = {domain.family(names): share for names, share in facts["shares"]}
+        shares = {measured_family(domain, names): share for names, share in facts["shares"]}
         return cls(domain, unit, shares, together=facts.get("together"))
 
     @checked
     def levels(self, level: Level) -> dict[Family, Level]:
-        """Of each measured family, the level of the noise on each of its sums, at the unit's sensitivity.
+        """Of each measured family, the level of the noise on each of its sums, at the unit's sensitivity; for tents of
+        spacing s at s times that.
 
         >>> from utmost.exact import level
         >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
@@ -205,10 +208,10 @@ class Strategy(Shown):
         >>> {kind: round(times, 3) for kind, times in chosen.lower_bounds.within(chosen.value).items()}
         {'per answer': 9.244, 'any unbiased': 6.454, 'any integer strategy': 3.227, 'these families': 3.227}
         """
-        if self.together is None:
+        if self.together is None and not any(map(is_tents, self.shares)):
             return bounds_of(_wanted(self), self.unit, _stated(self, self.level))
-        alone = Unit(self.unit.sensitivity, 1, self.unit.neighbours)
-        why = "the differences of two columns are no family of groups"
+        alone = self.unit if self.together is None else Unit(self.unit.sensitivity, 1, self.unit.neighbours)
+        why = "tents overlap" if self.together is None else "the differences of two columns are no family of groups"
         found = bounds_of(_wanted(self), alone, _stated(self, self.level))
         return replace(found, these_families=None, not_bounded={**found.not_bounded, "these families": why})
 
@@ -292,8 +295,9 @@ class Strategy(Shown):
         both                 2.254  3.637
         """
         workload, tuned, pair = _wanted(self), _stated(self, self.tuned_at), self.pair
+        tents = None if any(map(is_tents, self.shares)) else False
         found = {
-            name: planned_shares(_weighted(workload, weights), self.unit, tuned, pair=pair)
+            name: planned_shares(_weighted(workload, weights), self.unit, tuned, pair=pair, tents=tents)
             for name, weights in (_usual_weightings(workload) if weightings is None else weightings).items()
         }
         if weightings is None:

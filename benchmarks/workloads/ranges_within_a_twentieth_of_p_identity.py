@@ -1,6 +1,6 @@
-"""All ranges of an ordered axis: strategies of whole groups against HDMM's p-identity strategies, whose rows are real.
+"""All ranges of an ordered axis: tents beside the values against HDMM's p-identity strategies, whose rows are real.
 
-    python benchmarks/workloads/ranges_are_a_quarter_behind_p_identity.py 256 1024
+    python benchmarks/workloads/ranges_within_a_twentieth_of_p_identity.py 256 1024
 
 A p-identity strategy is A = [I; B] D with B >= 0 of p rows and D = diag(1/(1 + column sums of B)), so that every
 column has l1 norm 1. With Laplace noise its error in units of 2/epsilon^2 is tr(W'W (A'A)^-1), minimised by L-BFGS.

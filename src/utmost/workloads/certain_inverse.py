@@ -1,0 +1,108 @@
+"""The inverse of a positive definite integer matrix, rounded to binary digits: the same integers on every machine.
+
+Floats begin, and differ in their last digits from machine to machine. Newton's steps X <- X (2 - M X) on integers
+double the digits; the residual 1 - M X, computed exactly, says how far X can be off; and only when every entry is far
+enough from the middle between two integers is it rounded.
+"""
+
+import numpy as np
+from flint import fmpz_mat
+from numpy.typing import NDArray
+
+from utmost.errors import SolverFailed
+from utmost.exact import Array
+
+_SPARE = 48  # binary digits beyond those that are asked for
+_MARGIN = 30  # an error of 2^-30 of a unit leaves one entry in 2^29 undecided; then there are more digits
+_STEPS, _ROUNDS = 12, 4
+
+
+def rounded_inverse(matrix: Array, scale: int) -> Array:
+    """scale M^-1, each entry rounded to the nearest integer; M of Python ints, symmetric and positive definite, (m, m).
+
+    Raises:
+        SolverFailed: where an entry could not be told from the middle between two integers.
+
+    >>> rounded_inverse(np.array([[2, 1], [1, 2]], dtype=object), 100).tolist()
+    [[67, -33], [-33, 67]]
+    """
+    size = len(matrix)
+    if not size:
+        return np.zeros((0, 0), dtype=object)
+    whole = fmpz_mat(size, size, [int(one) for one in matrix.ravel()])
+    for spare in range(_SPARE, _SPARE * (_ROUNDS + 1), _SPARE):
+        digits = max(scale, int(max(matrix.ravel())) * size).bit_length() + spare
+        near, off = _newton(whole, matrix, digits, (1 << digits - _MARGIN) // scale)
+        rounded = _certain(near, off, scale, digits)
+        if rounded is not None:
+            return rounded
+    raise SolverFailed("the inverse must be known to the digit", came=f"{size} rows", where="rounded_inverse")
+
+
+def _newton(whole: fmpz_mat, matrix: Array, digits: int, enough: int) -> tuple[fmpz_mat, int]:
+    """2^digits M^-1 nearly, and a bound of how far any entry is off: so little as is enough, where that is reached."""
+    size, one = len(matrix), 1 << digits
+    found = _begun(matrix, digits)
+    unit = fmpz_mat(size, size, [one * (i == j) for i in range(size) for j in range(size)])
+    least: int | None = None
+    for _ in range(_STEPS):
+        residual = unit - whole * found
+        wrong = _norm(residual)
+        if least is not None and wrong * 2 >= least:
+            break
+        least, near = wrong, found
+        if _norm(near) * wrong <= enough * (one - wrong):
+            break
+        found = _halved(found * (unit + residual), digits)
+    if least is None or least * 2 >= one:
+        raise SolverFailed("the matrix must be positive definite", came=f"{size} rows", where="rounded_inverse")
+    # M^-1 = X (1 - E)^-1 with E = 1 - M X, so M^-1 - X is at most |X| |E| / (1 - |E|) in the largest row sum
+    return near, _norm(near) * least // (one - least) + 1
+
+
+def _begun(matrix: Array, digits: int) -> fmpz_mat:
+    """The inverse by floats, of the matrix with its diagonal scaled to 1."""
+    size = len(matrix)
+    shift = [max(0, int(matrix[i, i]).bit_length() - 1) // 2 for i in range(size)]
+    plain = np.array(
+        [[_float(int(matrix[i, j]), shift[i] + shift[j]) for j in range(size)] for i in range(size)], dtype=np.float64
+    )
+    inverse = np.linalg.inv(plain)
+    fine = np.rint(np.ldexp((inverse + inverse.T) / 2, 60)).astype(object)
+    listed = [_shifted(int(fine[i, j]), digits - 60 - shift[i] - shift[j]) for i in range(size) for j in range(size)]
+    return fmpz_mat(size, size, listed)
+
+
+def _certain(near: fmpz_mat, off: int, scale: int, digits: int) -> Array | None:
+    """scale times the entries, rounded; None where one of them may round either way."""
+    half = 1 << (digits - 1)
+    rounded = []
+    for entry in near.entries():
+        low, high = (scale * (int(entry) + side) + half >> digits for side in (-off, off))
+        if low != high:
+            return None
+        rounded.append(low)
+    found: NDArray[np.object_] = np.array(rounded, dtype=object).reshape(near.nrows(), near.ncols())
+    return found
+
+
+def _norm(matrix: fmpz_mat) -> int:
+    """The largest sum of the sizes of a row."""
+    width = matrix.ncols()
+    sizes = [abs(int(entry)) for entry in matrix.entries()]
+    return max(sum(sizes[row : row + width]) for row in range(0, len(sizes), width))
+
+
+def _halved(matrix: fmpz_mat, digits: int) -> fmpz_mat:
+    """Each entry divided by 2^digits, rounded down."""
+    return fmpz_mat(matrix.nrows(), matrix.ncols(), [int(entry) >> digits for entry in matrix.entries()])
+
+
+def _float(whole: int, shift: int) -> float:
+    """whole / 2^shift."""
+    extra = max(0, abs(whole).bit_length() - 64)
+    return float(np.ldexp(float(whole >> extra), extra - shift))
+
+
+def _shifted(whole: int, by: int) -> int:
+    return whole << by if by >= 0 else whole >> -by

@@ -1,0 +1,123 @@
+"""Any cost on the reals at large epsilon: the optimal gamma and the cost, against sums of hundreds of digits."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from utmost.errors import OutOfRange, Unsupported
+from utmost.exact import Level
+from utmost.noise import Staircase
+from utmost.noise.costs import moment
+from utmost.noise.few_periods import FewPeriods
+from utmost.noise.staircase import gamma_bracket, optimal_gamma
+
+# Costs by their steps: ((threshold, height), ...), what an error beyond each threshold costs more.
+STEPS = [
+    ((Fraction(1, 2), 1),),
+    ((Fraction(1, 10), 1), (Fraction(7, 10), 3)),
+    ((Fraction(3, 8), 1), (Fraction(11, 8), 10**6), (Fraction(9, 4), 1)),
+    ((Fraction(5, 2), 1),),
+    ((Fraction(2), 1), (Fraction(21, 4), 1)),
+]
+
+
+def function_of(steps):
+    return lambda x: sum(height * (np.abs(x) > float(at)) for at, height in steps) * 1.0
+
+
+def step_cost(steps, epsilon, D, gamma):
+    """log E L(X), in 450 digits: the sum of the heights times twice the tail at each threshold."""
+    with mpmath.workdps(450):
+        b, total = mpmath.exp(-mpmath.mpf(epsilon)), mpmath.mpf(0)
+        for at, height in steps:
+            place = at / D + 1 - gamma
+            k = math.floor(place)
+            t = place - k
+            tail = b**k * (mpmath.mpf((1 - t).numerator) / (1 - t).denominator + b * t.numerator / t.denominator)
+            total += height * tail
+        g = mpmath.mpf(gamma.numerator) / gamma.denominator
+        return mpmath.log(total / (g + b * (1 - g)))
+
+
+@pytest.mark.parametrize("steps", STEPS)
+@pytest.mark.parametrize(
+    ("epsilon", "D"),
+    [
+        (720, Fraction(3, 10)),
+        *(pytest.param(e, D, marks=pytest.mark.slow) for e in (12, 100, 10**4) for D in (Fraction(1), Fraction(3, 10))),
+    ],
+)
+def test_no_step_is_missed(epsilon, steps, D):
+    """V falls up to a step and rises from it, so gamma = 0, 1 and the steps modulo D are all that can be optimal.
+
+    The gamma found costs what the best of them does, to one part in 10^9, and in no way what its other side does.
+    """
+    law = Staircase(epsilon, D, function_of(steps))
+    candidates = {at / D - math.floor(at / D) for at, _ in steps} | {Fraction(1)}
+    best = min(step_cost(steps, epsilon, D, gamma) for gamma in candidates if gamma)
+    assert float(step_cost(steps, epsilon, D, Fraction(law.gamma)) - best) == pytest.approx(0, abs=1e-9)
+    with mpmath.workdps(30):
+        found = float(mpmath.exp(step_cost(steps, epsilon, D, Fraction(law.gamma))))
+    assert law.expected_cost(function_of(steps)) == pytest.approx(found, rel=1e-11, abs=5e-324)
+
+
+@pytest.mark.parametrize("epsilon", [pytest.param("1e-9", marks=pytest.mark.slow), "1e-3", 1, 9, 11, 100, 10**4])
+def test_a_step_on_the_first_period_is_the_optimum(epsilon):
+    """L = 1{|x| > 1/2}, D = 1: P(|X| > 1/2) is least, b/(1 + b) 2, where the first step ends just there."""
+    law = Staircase(epsilon, 1, function_of(STEPS[0]))
+    b = math.exp(-float(Fraction(epsilon)))
+    assert law.gamma == pytest.approx(0.5, abs=1e-10)
+    assert law.expected_cost(function_of(STEPS[0])) == pytest.approx(2 * b / (1 + b), rel=1e-9)
+    if float(Fraction(epsilon)) > 1e-6:
+        assert law.gamma == 0.5
+
+
+@pytest.mark.parametrize("epsilon", [11, 300, 720, 1200])
+def test_a_clipped_cost_costs_what_the_absolute_error_does(epsilon):
+    """min(|x|, 3) and |x| differ by b^3: gamma = 1/(1 + e^(eps/2)), V = 1/(2 sinh(eps/2)), in 50 digits."""
+    cost = lambda x: np.minimum(np.abs(x), 3.0)  # noqa: E731
+    law, rel = Staircase(epsilon, 1, cost), 1e-9 if epsilon > 15 else 1e-7
+    with mpmath.workdps(50):
+        gamma, least = 1 / (1 + mpmath.exp(mpmath.mpf(epsilon) / 2)), 1 / (2 * mpmath.sinh(mpmath.mpf(epsilon) / 2))
+    assert law.gamma == pytest.approx(float(gamma), rel=rel)
+    assert law.expected_cost(cost) == pytest.approx(float(least), rel=rel)
+    low, high = gamma_bracket(epsilon, 1, cost)
+    assert low <= law.gamma <= high
+
+
+@pytest.mark.parametrize(
+    ("m", "epsilon"),
+    [(2, 11), *(pytest.param(m, e, marks=pytest.mark.slow) for m in (1, 3, Fraction(1, 2)) for e in (10, 11, 30))],
+)
+def test_both_routes_find_one_gamma(m, epsilon):
+    """Period by period and all periods folded, and for integer orders the roots of polynomials, agree."""
+    cost = lambda x: np.abs(x) ** float(m)  # noqa: E731
+    found = FewPeriods.of(Level.of_epsilon(epsilon), Fraction(5, 2), cost).crossing()[0]
+    low, high = gamma_bracket(epsilon, cost=moment(m))
+    assert low * (1 - 1e-9) <= found <= high * (1 + 1e-9)
+
+
+def test_a_far_step_is_not_lost_to_rounding():
+    """1000.25 has floats 1e-13 apart; gamma ends before the step all the same, at 4 and at 10^4."""
+    for epsilon in (4, 10**4):
+        assert optimal_gamma(epsilon, 1, lambda x: 1.0 * (abs(x) > 1000.25)) == 0.25
+
+
+def test_costs_that_depend_on_no_gamma_get_one():
+    for cost in (lambda x: 1.0 * (x != 0), lambda x: 2.0 + 0 * x, lambda x: np.floor(np.abs(x))):
+        assert optimal_gamma(2000, 1, cost) == 0.5
+
+
+def test_costs_whose_floats_tell_nothing_are_refused():
+    """1 - e^-|x| is 0 in floats up to 1e-16, x^4 up to 1e-81; -expm1(-|x|) keeps its digits."""
+    for cost in (lambda x: 1 - np.exp(-np.abs(x)), lambda x: np.minimum(x**4, 1)):
+        with pytest.raises(Unsupported, match="digits"):
+            optimal_gamma(1000, 1, cost)
+    assert optimal_gamma(1000, 1, lambda x: -np.expm1(-np.abs(x))) > 0
+    with pytest.raises(Unsupported, match="finite"):
+        optimal_gamma(20, 20, lambda x: np.exp(2 * np.abs(x)))
+    with pytest.raises(OutOfRange, match="wide enough"):
+        Staircase(1300, 1, lambda x: np.minimum(np.abs(x), 3.0))

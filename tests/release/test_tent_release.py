@@ -1,0 +1,216 @@
+"""Releases by tents: answers with certified bars, documents, clean tables, and a ledger that relaxes them."""
+
+import json
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from utmost import Unit, release_workload
+from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.exact import level
+from utmost.ledger.promise import Promise, promised
+from utmost.noise import Combination
+from utmost.noise.near_laws import NearLaw, spreads
+from utmost.release import WorkloadRelease
+from utmost.release.counted import CountedTable
+from utmost.release.table_bars import FEW
+from utmost.testing import seeded_ledger, seeded_workload_release
+from utmost.workloads import Domain, Strategy, Workload, bins, strategy
+from utmost.workloads.clean import controlled_rounding, kept_in_rounding, nonnegative_least_squares
+from utmost.workloads.forms import group_of
+from utmost.workloads.tents import tent_rows
+
+ONE = Unit(1, 1)
+AGES = Domain(age=bins(40))
+CHOSEN = Strategy(AGES, ONE, {"age": "1/2", "age~5": "1/4", "age~16": "1/4"})
+CROSSED = Domain(age=bins(30), sex=["m", "f"])
+BOTH = Strategy(CROSSED, ONE, {"age sex": "1/2", "age~6 sex": "1/4", "age~12": "1/8", "sex": "1/8"})
+COUNTS = np.random.default_rng(3).poisson(8, 40)
+
+
+def test_from_a_strategy_to_answers_with_bars():
+    """`strategy` chooses tents for ranges; a release by it answers every range, near the truth."""
+    wanted = Workload.ranges(AGES, "age")
+    chosen = strategy(wanted, ONE, epsilon=1, tents=True)
+    assert any(family[0] < 0 for family in chosen.shares)
+    released = release_workload(COUNTS, chosen, epsilon=1)
+    answer = released.total({"age": slice(7, 30)}, confidence="0.999999")
+    assert abs(answer.exact - int(COUNTS[7:30].sum())) <= answer.radius
+    assert answer.variance == pytest.approx(float(released.noise(group_of(AGES, (1,), (0,))).variance), rel=9)
+
+
+@pytest.mark.parametrize("epsilon", ["0.000001", "0.1", 3, 50, 600])
+def test_bars_at_any_level(epsilon):
+    """A table, its bars and one sum at levels from next to nothing to next to no noise."""
+    few, counts = Domain(age=bins(14)), COUNTS[:14]
+    chosen = Strategy(few, ONE, {"age": "1/2", "age~4": "1/2"})
+    released = seeded_workload_release(counts, chosen, 7, epsilon=epsilon)
+    table = released["age"]
+    assert (np.abs(table["estimate"] - counts) <= 3 * table["radius"] + 1).all()
+    assert released.total().radius >= 0
+    assert released.bars("age")["age"] == max(table["radius"])
+
+
+def test_a_bar_of_a_table_holds_for_each_of_its_sums():
+    """A law that stands for several is never narrower than the exact law of any of them, and 5 % wider at most."""
+    released = seeded_workload_release(np.zeros((30, 2), dtype=int), BOTH, 7, epsilon=1)
+    kinds, laws = released._laws((0, 0))
+    assert len(set(kinds.tolist())) > FEW
+    assert any(isinstance(law, NearLaw) for law in laws.values())
+    for place in [(0, 0), (7, 0), (13, 1), (14, 0), (29, 1)]:
+        exactly = released.noise(group_of(CROSSED, (0, 0), place))
+        law = laws[int(kinds[place[0] * 2 + place[1]])]
+        for sure in ("0.5", "0.95", "0.999"):
+            assert exactly.radius(sure) <= law.radius(sure) * (1 + 1e-12)
+            assert law.radius(sure) <= exactly.radius(sure) * 1.12
+        assert law.coverage(law.radius("0.95")) <= exactly.coverage(law.radius("0.95")) + 1e-9
+
+
+def test_ten_thousand_releases_are_unbiased_and_covered():
+    """Simulated: means within 5 standard errors, coverage of a 90 % bar at least 90 %, the variance as stated."""
+    draw, runs = np.random.default_rng(11), 20_000
+    released = seeded_workload_release(np.zeros(40, dtype=int), CHOSEN, 7, epsilon=1)
+    form = group_of(AGES, (2,), (3,))
+    noise, total = released.noise(form), np.zeros(runs)
+    for family, terms in released.reconstruction.terms(form).items():
+        alpha = float(released._ratios[family].alpha)
+        for (size,), count in terms.items():
+            shape = (count, runs)
+            total += float(size) * (draw.geometric(1 - alpha, shape) - draw.geometric(1 - alpha, shape)).sum(axis=0)
+    sd = float(noise.variance) ** 0.5
+    assert abs(total.mean()) < 5 * sd / runs**0.5
+    assert total.var() == pytest.approx(sd**2, rel=0.06)
+    assert (np.abs(total) <= noise.radius("0.9")).mean() > 0.89
+
+
+def test_another_route_to_the_same_law():
+    """The coefficients of an answer are those of a dense formula: w - H' C H w / ... by numpy."""
+    released = seeded_workload_release(COUNTS, CHOSEN, 7, epsilon=1)
+    weights = released.weights
+    H = np.concatenate([tent_rows(40, 5), tent_rows(40, 16)]).astype(float)
+    ratios = [weights[(0,)] / weights[(-s,)] for s in (5, 16)]
+    R = np.diag(np.repeat(ratios, [len(tent_rows(40, s)) for s in (5, 16)]))
+    C = np.linalg.inv(R + H @ H.T)
+    row = (np.arange(40) < 17).astype(float)
+    expected = row - H.T @ C @ H @ row
+    form = group_of(AGES, (0,))
+    form = type(form)(AGES, (row.astype(int),))
+    found = released.reconstruction.terms(form)[(0,)]
+    assert sorted(float(key[0]) for key, count in found.items() for _ in range(count)) == pytest.approx(
+        sorted(expected[np.abs(expected) > 1e-15])
+    )
+
+
+def test_differences_ratios_and_means_come_of_the_same_coefficients():
+    released = seeded_workload_release(COUNTS, CHOSEN, 7, epsilon=3)
+    low, high = {"age": slice(0, 20)}, {"age": slice(10, 40)}
+    gap = released.difference(high, low)
+    assert gap.exact == released.total(high).exact - released.total(low).exact
+    ratio = released.ratio(low, {})
+    assert ratio.lower <= COUNTS[:20].sum() / COUNTS.sum() <= ratio.upper
+    mean = released.mean("age")
+    assert mean.lower <= (np.arange(40) + 0.5) @ COUNTS / COUNTS.sum() <= mean.upper
+
+
+def test_documents_say_tents_and_are_read_back():
+    """The statement names what was measured and how wide one individual makes it; a changed one is refused."""
+    released = seeded_workload_release(np.ones((30, 2), dtype=int), BOTH, 7, epsilon=1)
+    facts = json.loads(json.dumps(released.facts()))
+    by_name = {one["family"]: one for one in facts["families"]}
+    assert by_name["age~6 sex"]["sensitivity"] == 6
+    assert by_name["age~6 sex"]["of"] == "tents of age, 6 apart, by sex"
+    assert "of" not in by_name["age sex"]
+    assert "add up to s" in facts["theorem"]
+    again = WorkloadRelease.of_facts(facts)
+    assert again.total({"age": slice(3, 9)}).exact == released.total({"age": slice(3, 9)}).exact
+    assert pickle.loads(pickle.dumps(released)).total().exact == released.total().exact
+    assert released.raw("age~12")["measured"].tolist() == facts["sums"]["age~12"]
+    assert released.raw("age~12")["age~12"][1] == "0..17"
+    facts["families"][0]["sensitivity"] = 1
+    with pytest.raises(BadTable, match="statement"):
+        WorkloadRelease.of_facts(facts)
+    with pytest.raises(OutOfRange, match="level of this name"):
+        released["age~12"]
+    with pytest.raises(OutOfRange, match="level of this name"):
+        released.bars("age~12")
+    assert set(released.bars()) == {"age sex", "sex"}
+
+
+@pytest.mark.parametrize("chosen", [CHOSEN, BOTH], ids=["one axis", "two"])
+def test_clean_tables(chosen):
+    """Whole, not negative, near the least squares over x >= 0, which a second solver confirms."""
+    counts = np.random.default_rng(2).poisson(2, chosen.domain.shape) * (np.indices(chosen.domain.shape)[0] < 15)
+    released = seeded_workload_release(counts, chosen, 7, epsilon=1)
+    clean = released.clean()
+    assert clean.atoms.min() >= 0
+    assert clean.residual <= 1e-6
+    assert abs(clean.total() - float(released.total().exact)) < 60
+    found = nonnegative_least_squares(released.reconstruction, released.measured)
+    x = np.zeros(chosen.domain.size)  # cyclic coordinate descent
+    domain, weights = chosen.domain, released.weights
+    A = np.array([domain.sums(one.reshape(domain.shape), domain.finest).ravel() for one in np.eye(domain.size)])
+    assert (np.eye(domain.size) == A).all()
+    rows = {
+        family: np.array([domain.sums(one.reshape(domain.shape), family).ravel() for one in np.eye(domain.size)]).T
+        for family in weights
+    }
+    top = max(weights.values())
+    N = sum(weights[f] / top * rows[f].T @ rows[f] for f in weights)
+    b = sum(weights[f] / top * rows[f].T @ released.measured[f].ravel().astype(float) for f in weights)
+    for _ in range(1500):
+        for j in range(domain.size):
+            x[j] = max(0.0, x[j] + (b[j] - N[j] @ x) / N[j, j])
+    assert np.allclose(x, (found.whole + found.rest).ravel(), atol=1e-4)
+    rounded = controlled_rounding(*kept_in_rounding(domain, list(released.measured)), found)
+    assert np.abs(rounded.atoms - found.whole - found.rest).max() < 1
+    assert rounded.largest_move < 1
+
+
+def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
+    """Published, viewed lower, relaxed higher, read again by another process: the same noisy sums; the spent level is
+    that of the loosest."""
+    table = CountedTable(AGES, COUNTS, ONE)
+    with seeded_ledger(tmp_path / "l.db", "tents", create=True) as ledger:
+        first = ledger.publish("ages", table, strategy=CHOSEN, epsilon="1/4")
+        strict = ledger.view("ages", epsilon="1/8")
+        loose = ledger.relax("ages", table, epsilon=1)
+        assert ledger.spent("ages") == level(1)
+    with seeded_ledger(tmp_path / "l.db", "tents") as again:
+        for at, said in (("1/4", first), ("1/8", strict), (1, loose)):
+            seen = again.view("ages", epsilon=at)
+            assert all((seen.measured[family] == sums).all() for family, sums in said.measured.items())
+            assert seen.facts() == said.facts()
+        alone = Strategy(AGES, ONE, {"age~5": 1})
+        with pytest.raises(Unsupported):
+            again.publish("other", table, strategy=alone, epsilon=1)
+
+
+def test_a_promise_keeps_its_tents():
+    """Stored facts give the same strategy and the same noise: of tents of spacing s, 1/s of the share."""
+    promise = promised(unit=ONE).measuring(CHOSEN)
+    again = Promise.of_facts(promise.facts())
+    assert again.strategy is not None
+    assert again.strategy.shares == CHOSEN.shares
+    assert [(size, lattice.share) for size, lattice in again.runs] == [
+        (len(tent_rows(40, 16)), Fraction(1, 64)),
+        (len(tent_rows(40, 5)), Fraction(1, 20)),
+        (40, Fraction(1, 2)),
+    ]
+    ratios = seeded_workload_release(COUNTS, CHOSEN, 7)._ratios
+    assert [lattice.of(level(1)) for _, lattice in again.runs] == list(ratios.values())
+
+
+def test_a_near_law_bounds_a_sum_of_its_own():
+    """P(|T + D| > r) is never above what the law says, by an exact sum of both."""
+    reference = Combination([1, "1/2"], [1, 2])
+    released = seeded_workload_release(COUNTS, CHOSEN, 7)
+    assert all(isinstance(law, Combination) for law in released._laws((0,))[1].values())
+    other = Combination(["1.05", "0.53"], [1, 2])
+    (spread,) = spreads(np.array([[0.05, 0.03]]), np.array([1.0, 2.0]), np.ones(2))
+    law = NearLaw(reference, spread)
+    for sure in ("0.5", "0.9", "0.95", "0.999"):
+        assert law.radius(sure) >= other.radius(sure) * (1 - 1e-9) - 0.02
+        assert law.is_kept(law.radius(sure), 1 - Fraction(sure))
+        assert law.tail(law.radius(sure)) <= 1

@@ -1,0 +1,100 @@
+"""What the slow fuzz once found without a type: each refused call names what was required."""
+
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from utmost import design, gradual, leakage, rappor, release
+from utmost.errors import BadTable, LedgerError, OutOfRange, Unsupported, UtmostError
+from utmost.exact import level
+from utmost.exact.kinds import possible_path
+from utmost.geometry import exact_mechanism
+from utmost.geometry.power_numbers import PowerField
+from utmost.ledger.sqlite_store import SqliteStore
+from utmost.noise import Geometric, Laplace, Staircase
+from utmost.privacy import PrivacyType
+from utmost.rappor import BitResponse, ThresholdedLaplace, ThresholdedPair
+from utmost.release import PlanarRelease
+from utmost.spaces import Consumer, Policy, counts, losses, places, priors
+
+
+class Unconvertible:
+    def __array__(self, *arguments, **named):
+        raise KeyError("no array")
+
+
+HUGE = Fraction(10**1500 + 7, 3)
+LINE = PrivacyType(counts(2), alpha="1/2")
+READER = Consumer(priors.uniform(3), losses.absolute)
+
+RESPONSES = [ThresholdedLaplace(BitResponse.permanent(a)) for a in ("1/2", "1/4")]
+
+CALLS = {
+    "step_price": lambda: gradual.step_price(None, None, level(3)),
+    "step_price of another level": lambda: gradual.step_price({"a": 1}, None, level("1/2")),
+    "CategoryCounts": lambda: rappor.CategoryCounts(None, 4),
+    "CategoryCounts without clients": lambda: rappor.CategoryCounts(np.array([1, 2, 3]), None),
+    "CategoryCoupling": lambda: rappor.CategoryCoupling(level(alpha="1/2"), level(3)),
+    "folded_channel": lambda: design.folded_channel(level(1), 3),
+    "losses.power": lambda: losses.power([]),
+    "losses.power of text": lambda: losses.power("x"),
+    "places": lambda: places("", name=None),
+    "certificate_of_rays": lambda: design.certificate_of_rays(LINE, READER, progress=10),
+    "property_vulnerability": lambda: leakage.property_vulnerability(np.array([(0,)], dtype=[("a", "<i8")])),
+    "PowerField": lambda: PowerField.of("x"),
+    "exact_mechanism": lambda: exact_mechanism(LINE, []),
+    "turned": lambda: release.turned([[1, 2], [3]], [1]),
+    "bits": lambda: rappor.bits.as_bits(Unconvertible(), "bits"),
+    "points": lambda: PlanarRelease(Unconvertible()),
+    "half_step": lambda: Staircase.half_step(HUGE, 10**9),
+    "optimal": lambda: Staircase.optimal(HUGE),
+    "Laplace": lambda: Laplace(HUGE),
+    "events": lambda: Geometric(1).to_dp_event(cells=-(10**40)),
+    "risen": lambda: ThresholdedPair(*RESPONSES).risen(0, 10**1500),
+    "ThresholdedLaplace": lambda: ThresholdedLaplace(1),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_refusal_is_typed(name):
+    """One of our errors, which says what was required."""
+    with pytest.raises(UtmostError, match=r"must|need|may|can"):
+        CALLS[name]()
+
+
+def test_what_is_refused_costs_no_import(monkeypatch):
+    """Cells are checked before dp-accounting is loaded; OpenDP, which loads for seconds, only where it may be used."""
+    monkeypatch.setitem(sys.modules, "dp_accounting", None)
+    monkeypatch.setitem(sys.modules, "dp_accounting.pld.privacy_loss_distribution", None)
+    for door in (Staircase(1).to_dp_event, Staircase(1).to_dp_accounting):
+        with pytest.raises(OutOfRange, match="cells"):
+            door(cells=-(10**40))
+    pytest.importorskip("opendp.mod")
+    monkeypatch.delitem(sys.modules, "opendp")
+    before = set(sys.modules)
+    with pytest.raises(Unsupported, match="OpenDP must allow"):
+        Geometric(1).to_opendp()
+    assert set(sys.modules) == before
+
+
+def test_directories_are_no_files(tmp_path):
+    """A ledger's file and a table's: what came is said at once, and which file to name."""
+    with pytest.raises(LedgerError, match=r"must be a file; got a directory\. Name the ledger's file"):
+        SqliteStore(tmp_path, 30.0).transact(lambda rows: None, write=False)
+    with pytest.raises(BadTable, match="must be a file"):
+        places(str(tmp_path))
+
+
+def test_paths_of_bytes_are_read():
+    assert possible_path(b"a/b.csv", "path") == "a/b.csv"
+
+
+def test_a_policy_of_a_thousand_public_secrets_is_made_at_once():
+    """No path is shorter than the direct one, so none is looked for."""
+    policy = Policy.public(1000)
+    assert (policy.size, len(policy.components)) == (1000, 1000)
+    small = Policy.public(3)
+    assert small.distances.tolist() == Policy(small.distances).distances.tolist()
+    assert Policy.hidden(3).distances.tolist() == Policy(Policy.hidden(3).distances).distances.tolist()
