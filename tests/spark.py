@@ -31,6 +31,20 @@ SETTINGS = {
 CONNECT = ("grpc", "grpc_status", "google.rpc", "pandas")
 """The modules that the client of Spark Connect needs beside pyspark: `pip install "pyspark[connect]"`."""
 
+OF_SPARK = [
+    pytest.mark.spark,
+    *map(
+        pytest.mark.filterwarnings,
+        (
+            "ignore::FutureWarning",
+            "ignore:distutils Version classes:DeprecationWarning",  # of pyspark 3.5
+            "ignore:unclosed <socket:ResourceWarning",  # of pyspark: a socket that is collected after its JVM has gone
+            "ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning",
+        ),
+    ),
+]
+"""The marks of a test that starts Spark: its name, and warnings of pyspark's own."""
+
 
 def missing():
     """Why no session can be started here; None where one can."""
@@ -94,7 +108,7 @@ class Losses:
         """The frame, of which a part is lost wherever this was asked for."""
         from utmost.tables.engines import engine_frame
 
-        return engine_frame(frame).mapped(lossy(self.armed, self.who), engine_frame(frame).schema())
+        return engine_frame(frame).mapped(lossy(self.armed, self.who), engine_frame(frame).schema(), {})
 
     def once(self, work):
         """What the work gives, in which exactly one process was lost."""

@@ -1,10 +1,11 @@
 """Spark: a released table evaluated three times, with speculation on and a Python worker killed in mid-stage.
 
-Run: PYTHONPATH=src python benchmarks/tables/spark_says_the_same_bytes_thrice.py [rows] [threads] [cost|law]
+Run: PYTHONPATH=src python benchmarks/tables/spark_says_the_same_bytes_thrice.py [rows] [threads] [cost|law] [turns]
 
 The three evaluations must be equal to the byte, by two sums of hashes of all rows; while the second runs, one of the
 processes that evaluate Python for Spark is killed. Then, in one run and in turn: the identity map in Arrow, which
-costs what Spark costs, beside the released map, by the clock and by the processor time of Spark and all its workers:
+costs what Spark costs, the same with a column of ones more, which is what a radius made by a worker costs, and the
+released map, whose radius Spark adds, by the clock and by the processor time of Spark and all its workers:
 on a machine that others share only the second says what the noise costs. At the end the law of the noise at one level
 by chi-square over all rows, and of two levels jointly, whose profile dp-accounting judges. `cost` and `law`
 run alone.
@@ -22,6 +23,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+import pyarrow as arrow
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from scipy.stats import chi2
@@ -147,24 +149,39 @@ def seconds(frame):
     return time.perf_counter() - start, processor() - spent
 
 
+def with_ones(batches):
+    """The identity, and a column more, made anew in each batch, as a released table has its radius."""
+    for batch in batches:
+        yield batch.append_column("ones", arrow.array(np.ones(batch.num_rows, np.int64)))
+
+
 def beside_identity(frame, made, rows, turns=7):
-    """Both maps in turn, the first of a pair now the one and now the other, after one of each that is not counted."""
-    plain = frame.mapInArrow(identity, frame.schema)
-    times = []
+    """Both maps and the identity with a column more, in turn from another one on, after a turn that is not counted."""
+    more = frame.mapInArrow(with_ones, "cell long, visits long, ones long")
+    maps = {"identity": frame.mapInArrow(identity, frame.schema), "identity and ones": more, "released": made}
+    times = {what: [] for what in maps}
     for turn in range(turns + 1):
-        pair = [(one, seconds(one)) for one in ((plain, made) if turn % 2 else (made, plain))]
-        pair.sort(key=lambda each: each[0] is made)
-        one, two = (took for _, took in pair)
-        print(f"  {'counted' if turn else 'first'}: identity {one[0]:.1f} s, {one[1]:.2f} of processor; "
-              f"released {two[0]:.1f} s, {two[1]:.2f} of processor", flush=True)  # fmt: skip
+        order = list(maps)[turn % 3 :] + list(maps)[: turn % 3]
+        found = {what: seconds(maps[what]) for what in order}
+        told = "; ".join(f"{what} {found[what][0]:.1f} s, {found[what][1]:.2f} of processor" for what in maps)
+        print(f"  {'counted' if turn else 'first'}: {told}", flush=True)
         if turn:
-            times.append((one, two))
-    for at, what in enumerate(("by the clock", "of processor")):
-        one, two = ([pair[which][at] for pair in times] for which in (0, 1))
-        ratios = [b / a for a, b in zip(one, two, strict=True)]
-        print(f"  {what}: medians {median(one):.2f} and {median(two):.2f} s, ratio {median(two) / median(one):.3f};"
-              f" least {min(one):.2f} and {min(two):.2f} s, ratio {min(two) / min(one):.3f}; median of the ratios"
-              f" {median(ratios):.3f}; {1e9 * (median(two) - median(one)) / rows:.0f} ns a row more")  # fmt: skip
+            for what, took in found.items():
+                times[what].append(took)
+    for at, clock in enumerate(("by the clock", "of processor")):
+        spent = {what: [each[at] for each in took] for what, took in times.items()}
+        for base in ("identity", "identity and ones"):
+            compared(clock, base, spent[base], spent["released"], rows)
+
+
+def compared(clock, base, one, two, rows):
+    ratios = [b / a for a, b in zip(one, two, strict=True)]
+    print(
+        f"  {clock}, beside {base}: medians {median(one):.2f} and {median(two):.2f} s,"
+        f" ratio {median(two) / median(one):.3f};"
+        f" least {min(one):.2f} and {min(two):.2f} s, ratio {min(two) / min(one):.3f};"
+        f" median of the ratios {median(ratios):.3f}; {1e9 * (median(two) - median(one)) / rows:.0f} ns a row more"
+    )
 
 
 def fits(seen, wanted, rows):
@@ -219,6 +236,7 @@ def judge(seen, levels):
 
 
 def main():
+    """Rows, threads, which part alone, and for `cost` the number of turns."""
     rows = int(float(sys.argv[1])) if len(sys.argv) > 1 else 10_000_000
     threads = int(sys.argv[2]) if len(sys.argv) > 2 else 2
     only = sys.argv[3] if len(sys.argv) > 3 else None
@@ -234,7 +252,7 @@ def main():
         if only is None:
             three_times(strict)
         if only != "law":
-            beside_identity(frame, strict, rows)
+            beside_identity(frame, strict, rows, int(sys.argv[4]) if len(sys.argv) > 4 else 7)
         if only != "cost":
             laws(strict, ledger.relax("visits", frame, epsilon=2), rows)
     spark.stop()

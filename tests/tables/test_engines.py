@@ -158,7 +158,7 @@ def test_a_map_is_lazy_and_gives_the_same_kind_and_the_same_rows_twice(lazily):
         seen.append(batch.num_rows)
         return doubled(batch)
 
-    made = engine_frame(frame).mapped(watched, DOUBLED)
+    made = engine_frame(frame).mapped(watched, DOUBLED, {})
     assert not seen
     assert type(made) is type(frame)
     first, second = rows_of(made), rows_of(made)
@@ -170,10 +170,10 @@ def test_a_map_is_lazy_and_gives_the_same_kind_and_the_same_rows_twice(lazily):
 def test_a_mapped_relation_joins_those_of_its_connection():
     con = duckdb.connect()
     con.execute("CREATE TABLE events AS SELECT 'u' || i AS user, i AS amount FROM range(5) r(i)")
-    made = engine_frame(con.table("events")).mapped(doubled, DOUBLED)
+    made = engine_frame(con.table("events")).mapped(doubled, DOUBLED, {})
     both = con.sql("SELECT sum(twice * amount) FROM made JOIN events USING (user)").fetchall()
     assert both == [(60,)]
-    again = engine_frame(made.project("user, twice AS amount")).mapped(doubled, DOUBLED)
+    again = engine_frame(made.project("user, twice AS amount")).mapped(doubled, DOUBLED, {})
     assert again.aggregate("sum(twice)").fetchall() == [(40,)]
 
 
@@ -181,7 +181,7 @@ def test_a_relation_over_a_temporary_table_is_refused():
     con = duckdb.connect()
     con.execute("CREATE TEMP TABLE events AS SELECT 'u' AS user, 1 AS amount")
     with pytest.raises(Unsupported, match="temporary"):
-        engine_frame(con.table("events")).mapped(doubled, DOUBLED)
+        engine_frame(con.table("events")).mapped(doubled, DOUBLED, {})
 
 
 def test_narwhals_frames_are_seen_through():

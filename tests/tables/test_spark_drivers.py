@@ -5,14 +5,14 @@ import signal
 
 import pytest
 
-from spark import driven, missing, missing_connect, on, session
+from spark import OF_SPARK, driven, missing, missing_connect, on, session
 from spark_drivers import COUNTED, PROMISE, by_ward, ledger_of, wards
 from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.tables import ResponseFolder, count_keys, count_table
 from utmost.workloads import Domain, plain
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore::FutureWarning")]
+pytestmark = [*OF_SPARK, pytest.mark.slow]
 
 
 @pytest.fixture

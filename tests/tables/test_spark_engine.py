@@ -1,17 +1,23 @@
 """Spark's dataframes, in a session on this machine: the answers of one machine, whatever Spark does with its tasks."""
 
+import math
+
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
-from spark import Losses, on, session
+from spark import OF_SPARK, Losses, on, session
 from utmost.errors import BadTable, DataChanged, Unsupported
 from utmost.exact import level
+from utmost.gradual import joint_pmf
 from utmost.ledger import Ledger
+from utmost.noise import Geometric
+from utmost.privacy import delta
 from utmost.release import release_table
 from utmost.tables import ResponseFolder, count_keys, count_table
 from utmost.workloads import Domain, bins, plain
 
-pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::FutureWarning")]
+pytestmark = OF_SPARK
 
 KEY = bytes(range(32))
 DOMAIN = Domain(age=bins(0, 40, width=10), page=plain([f"p{i}" for i in range(5)], other="elsewhere"))
@@ -194,3 +200,51 @@ def test_responses_of_spark_are_kept_whole_and_relaxed_from(ledgers, tmp_path):
     kept.keep("visits", again, epsilon=2)
     assert kept.missing() == ()
     assert kept.verify() == 2 * len(wards()["ward"])
+
+
+@pytest.fixture
+def noise_on_spark(tmp_path):
+    """How often the noise at 1/2 and at 2 was (x, y), counted by Spark: shape (13, 13) for -6..6, and the rows."""
+    rows, reach = 20_000, 6
+    frame = session().range(0, rows, 1, 2).selectExpr("id AS ward", "id % 97 AS visits")
+    with Ledger.open(f"{tmp_path}/there.db", create=True, key=KEY, witness=False) as there:
+        strict = there.publish("visits", frame, **PROMISE, epsilon="1/2")
+        loose = there.relax("visits", frame, epsilon=2).selectExpr("ward", "visits AS y")
+    pairs = strict.join(loose, "ward").selectExpr("visits - ward % 97 AS x", "y - ward % 97 AS y")
+    seen = np.zeros((2 * reach + 1, 2 * reach + 1))
+    for x, y, count in pairs.groupBy("x", "y").count().collect():
+        if max(abs(x), abs(y)) <= reach:
+            seen[x + reach, y + reach] = count
+    return seen, rows, [level("1/2"), level(2)]
+
+
+def p_value(seen, wanted, rows):
+    """By chi-square; cells of which fewer than ten are expected are one."""
+    large = wanted >= 10
+    seen, wanted = (np.append(each[large], rows - each[large].sum()) for each in (seen, wanted))
+    return chi2.sf(((seen - wanted) ** 2 / wanted).sum(), wanted.size - 1)
+
+
+@pytest.mark.slow
+def test_the_noise_that_spark_evaluates_has_the_joint_law_of_both_levels(noise_on_spark):
+    """P(x, y) of the noise process, and of the looser level alone; not the product of the two laws."""
+    seen, rows, (strict, loose) = noise_on_spark
+    axis = np.arange(-6, 7)
+    both = joint_pmf(np.meshgrid(axis, axis, indexing="ij"), [strict, loose])
+    assert p_value(seen.ravel(), rows * both.ravel(), rows) > 0.001
+    ones = np.outer(Geometric(strict).pmf(axis), Geometric(loose).pmf(axis))
+    assert p_value(seen.ravel(), rows * ones.ravel(), rows) < 1e-9
+    assert p_value(seen.sum(axis=0), rows * both.sum(axis=0), rows) > 0.001
+
+
+@pytest.mark.slow
+def test_two_levels_that_spark_evaluates_are_as_private_as_the_looser_alone(noise_on_spark):
+    """The profile that dp-accounting makes of the pairs as they were seen is that of the looser level."""
+    accounting = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    seen, rows, (_, loose) = noise_on_spark
+    here, there = seen[1:, 1:].ravel(), seen[:-1, :-1].ravel()  # the answers of a neighbour are one more
+    some = (here > 0) & (there > 0)
+    one, two = (dict(enumerate(np.log(each[some] / rows).tolist())) for each in (here, there))
+    found = accounting.from_two_probability_mass_functions(one, two, value_discretization_interval=1e-4)
+    for epsilon in (0.5, 1.0, 1.5):
+        assert math.isclose(found.get_delta_for_epsilon(epsilon), delta(Geometric(loose), epsilon), abs_tol=0.03)

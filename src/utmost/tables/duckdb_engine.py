@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import Unsupported
-from utmost.tables.engines import Batches, BatchMap, EventReader, RowsMap, write_parquet
+from utmost.tables.engines import Batches, BatchMap, Constants, EventReader, RowsMap, WithConstants, write_parquet
 from utmost.tables.extra import extra
 from utmost.tables.persons_in_buckets import BUCKETS, PersonsInBuckets
 
@@ -40,13 +40,13 @@ class DuckRelation:
         kinds = dict(zip(self.native.columns, map(str, self.native.types), strict=True))
         return DuckRelation(self.native.project(", ".join(_bytewise(name, kinds[name]) for name in names)))
 
-    def mapped(self, work: BatchMap, schema: Any) -> Any:
+    def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
         """The relation of the batches that are made.
 
         Raises:
             Unsupported: for a relation over a temporary table, which no other cursor can see.
         """
-        stream = _Stream(self.native, work, schema)
+        stream = _Stream(self.native, WithConstants(work, schema, constants), schema)
         stream.check_readable()
         return stream.home.from_arrow(stream)
 

@@ -131,7 +131,8 @@ class ReleasableFrame:
         schema, radii = self._released_schema(radius), {}
         if radius is not None:
             radii = {f"{name}_radius": radius for name in self.columns}
-        return read.mapped(ItemNoiseMap(release, self.identifiers, schema, radii, answer), schema)
+        made = extra("pyarrow", "tables").schema([field for field in schema if field.name not in radii])
+        return read.mapped(ItemNoiseMap(release, self.identifiers, made, answer), schema, radii)
 
     def _released_schema(self, radius: int | float | None) -> Any:
         arrow = extra("pyarrow", "tables")

@@ -6,6 +6,8 @@ the engine, and a few numbers come here. Nothing else does: the rows of a frame 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,6 +27,9 @@ BatchMap = Callable[[Any], Any]
 
 RowsMap = Callable[[Batches], Batches]
 """From the batches of some of the rows to the batches that are made of them; it can be pickled, too."""
+
+Constants = Mapping[str, int | float]
+"""Columns that hold one number, by name."""
 
 _DOORS = {
     "polars.lazyframe": ("LazyFrame", "polars_engine", "LazyPolars"),
@@ -70,8 +75,14 @@ class EngineFrame(Protocol):
         """The frame with these columns alone."""
         ...
 
-    def mapped(self, work: BatchMap, schema: Any) -> Any:
-        """The engine's own frame of the batches that ``work`` makes, of this Arrow schema; not evaluated yet."""
+    def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
+        """The engine's own frame of this Arrow schema; not evaluated yet.
+
+        Args:
+            work: makes the batches of all columns but the constants.
+            schema: of all columns.
+            constants: columns that are the same in each row.
+        """
         ...
 
     def batches(self) -> Batches:
@@ -163,3 +174,36 @@ def _door(native: Any) -> tuple[str, str] | None:
             if kind.__name__ == name and (kind.__module__ == place or kind.__module__.startswith(f"{place}.")):
                 return module, made
     return None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WithConstants:
+    """A map of batches to which columns are added that are the same in each row.
+
+    Attributes:
+        work: makes the other columns.
+        schema: of all columns.
+        constants: the added ones.
+    """
+
+    work: BatchMap
+    schema: Any
+    constants: Constants
+
+    def __call__(self, batch: Any) -> Any:
+        """The batch that the work makes, with the constants in their places."""
+        made = self.work(batch)
+        columns = [
+            _repeated(self.constants[field.name], field.type, made.num_rows)
+            if field.name in self.constants
+            else made.column(field.name)
+            for field in self.schema
+        ]
+        return extra("pyarrow", "tables").record_batch(columns, schema=self.schema)
+
+
+@lru_cache(maxsize=8)
+def _repeated(number: int | float, kind: Any, rows: int) -> Any:
+    """A constant column; most batches are of one length, and share it."""
+    arrow = extra("pyarrow", "tables")
+    return arrow.repeat(arrow.scalar(number, kind), rows)

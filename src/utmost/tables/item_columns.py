@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -119,14 +118,12 @@ class ItemNoiseMap:
         release: with the secret of this release.
         identifiers: the columns that say which item a row is.
         schema: of the batches that are made.
-        radii: the constant columns beside the released ones, by name.
         answer: what is made of the numbers.
     """
 
     release: ItemRelease
     identifiers: tuple[str, ...]
     schema: Any
-    radii: Mapping[str, int | float]
     answer: Answering
 
     def __call__(self, batch: Any) -> Any:
@@ -139,18 +136,9 @@ class ItemNoiseMap:
         for field in self.schema:
             if field.name in found:
                 columns.append(_written(found[field.name], field.type, field.name))
-            elif field.name in self.radii:
-                columns.append(_repeated(self.radii[field.name], field.type, batch.num_rows))
             else:
                 columns.append(batch.column(field.name).cast(field.type))
         return arrow.record_batch(columns, schema=self.schema)
-
-
-@lru_cache(maxsize=8)
-def _repeated(number: int | float, kind: Any, rows: int) -> Any:
-    """A constant column; most batches are of one length, and share it."""
-    arrow = extra("pyarrow", "tables")
-    return arrow.repeat(arrow.scalar(number, kind), rows)
 
 
 def responses_of(

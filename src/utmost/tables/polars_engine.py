@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import Unsupported
-from utmost.tables.engines import Batches, BatchMap, EventReader, RowsMap, write_parquet
+from utmost.tables.engines import Batches, BatchMap, Constants, EventReader, RowsMap, WithConstants, write_parquet
 from utmost.tables.extra import extra
 from utmost.tables.persons_in_buckets import BUCKETS, PersonsInBuckets
 
@@ -40,13 +40,14 @@ class LazyPolars:
         wanted = (polars.col(name).cast(polars.String) if kinds[name] in coded else name for name in names)
         return LazyPolars(self.native.select(*wanted))
 
-    def mapped(self, work: BatchMap, schema: Any) -> Any:
+    def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
         """The lazy frame of the batches that are made."""
         polars = extra("polars", "tables")
         wanted = polars.from_arrow(schema.empty_table()).schema
+        whole = WithConstants(work, schema, constants)
 
         def batch(frame: Any) -> Any:
-            made = [polars.from_arrow(work(one)) for one in _arrow_batches(frame)]
+            made = [polars.from_arrow(whole(one)) for one in _arrow_batches(frame)]
             return polars.concat(made) if made else polars.DataFrame(schema=wanted)
 
         return self.native.map_batches(batch, schema=wanted, streamable=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from utmost import errors
 from utmost.errors import Unsupported, UtmostError
-from utmost.tables.engines import Batches, BatchMap, EventReader, RowsMap
+from utmost.tables.engines import Batches, BatchMap, Constants, EventReader, RowsMap
 from utmost.tables.extra import extra
 from utmost.tables.persons_in_order import PersonsInOrder
 
@@ -35,9 +35,11 @@ class SparkRows:
         """The dataframe with these columns alone."""
         return SparkRows(self.native.select(*map(_ticked, names)))
 
-    def mapped(self, work: BatchMap, schema: Any) -> Any:
-        """The dataframe of the batches that are made."""
-        return self._in_arrow(_OneByOne(work), schema)
+    def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
+        """The dataframe of the batches that are made; the constants are Spark's, and no worker writes them."""
+        made = extra("pyarrow", "tables").schema([field for field in schema if field.name not in constants])
+        frame = self._in_arrow(_OneByOne(work), made)
+        return frame.select(*(_constant_or_column(field, constants) for field in schema)) if constants else frame
 
     def batches(self) -> Batches:
         """Refused.
@@ -138,6 +140,15 @@ def _gathered(frame: Any, schema: Any) -> Any:
         raise getattr(errors, kind)(required, came=came, where=where, remedy=remedy)
     columns = {field.name: arrow.array([row[field.name] for row in rows], field.type) for field in schema}
     return arrow.table(columns)
+
+
+def _constant_or_column(field: Any, constants: Constants) -> Any:
+    functions = extra("pyspark.sql.functions", "spark")
+    if field.name not in constants:
+        return functions.col(_ticked(field.name))
+    kind = extra("pyspark.sql.pandas.types", "spark").from_arrow_type(field.type)
+    number = constants[field.name]
+    return functions.lit(str(number) if isinstance(number, int) else number).cast(kind).alias(field.name)
 
 
 def _ticked(name: str) -> str:
