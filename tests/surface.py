@@ -7,7 +7,7 @@ import math
 import random
 import signal
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -448,6 +448,18 @@ def call(rng: random.Random) -> Call:
         chosen[spoiled.name] = (
             rng.choice(hostile()) if rng.random() < 0.75 else plausible(rng, rng.choice([*PLAUSIBLE]))
         )
+    return _call(target, chosen)
+
+
+def alien_calls(rng: random.Random) -> Iterator[Call]:
+    """Each argument of each target in turn as an object that is nothing, among plausible ones."""
+    for target in targets():
+        for spoiled in target.parameters:
+            given = {p.name: plausible(rng, p.name) for p in target.parameters if p.default is p.empty}
+            yield _call(target, given | {spoiled.name: object()})
+
+
+def _call(target: Target, chosen: Mapping[str, Any]) -> Call:
     positional, named = [], {}
     for parameter in target.parameters:
         if parameter.name not in chosen or parameter.kind is parameter.VAR_KEYWORD:

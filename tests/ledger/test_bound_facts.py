@@ -116,20 +116,25 @@ def bodies_of(place):
 
 # What a reader of version and level may not notice in the events of its own response: facts that it is not reported.
 UNTOLD = {"time", "format", "request", "values", "how", "key", "sealed", "derived", "witness"}
-OF_ANOTHER_LEVEL = {"level", "parts", "root", "seal"}
+OF_ANOTHER_LEVEL = {"level", "parts", "root", "seal", "label_key"}
 OWN = {(1, "1/2"): (1, 2), (2, "1/2"): (1, 3), (2, 3): (1, 3, 4)}
 
 
 @pytest.mark.parametrize("dose", [40, pytest.param(1, marks=pytest.mark.slow)])
 def test_every_leaf_that_is_changed_is_refused_or_irrelevant(sealed, tmp_path, dose):
-    """Without the key every leaf of every event is changed; a recipient then reads what was said, or nothing."""
+    """Without the key every leaf of every event is changed; a recipient then reads what was said, or nothing.
+
+    A small dose tries each fact of each event once, so that a new fact is judged in the default run, too.
+    """
     place, found = sealed
-    reported, count = 0, 0
+    reported, count, tried = 0, 0, set()
     for number, event in bodies_of(place).items():
         for path, changed in changes(event):
             count += 1
-            if (count + number) % dose:
+            fact = number, *path[:2]
+            if (count + number) % dose and fact in tried:
                 continue
+            tried.add(fact)
             copy = with_bodies(place, tmp_path / "copy.db", {number: json.dumps(changed).encode()})
             for (version, level), (key, said) in found.items():
                 try:
@@ -173,6 +178,25 @@ def test_a_bound_fact_that_is_changed_is_refused(sealed, tmp_path, change):
     copy = with_bodies(place, tmp_path / "copy.db", {2: json.dumps(event).encode()})
     with pytest.raises((KeyRefused, UtmostError)):
         read_sealed(copy, event["facts"]["name"], found[1, "1/2"][0], version=1)
+
+
+def test_the_key_of_the_labels_is_bound_to_its_response(sealed, tmp_path):
+    """None, nothing, another event's or one of another bit: refused to its own level, and nothing to any other."""
+    place, found = sealed
+    own = {(1, "1/2"): 2, (2, "1/2"): 3, (2, 3): 4}
+    bodies = bodies_of(place)
+    kept = {number: bodies[number]["facts"]["label_key"] for number in own.values()}
+    for number, key_there in kept.items():
+        turned = f"{int(key_there[:2], 16) ^ 1:02x}{key_there[2:]}"
+        for other in ({None, "", "00", turned, key_there[::-1]} | set(kept.values())) - {key_there}:
+            event = bodies[number] | {"facts": bodies[number]["facts"] | {"label_key": other}}
+            copy = with_bodies(place, tmp_path / "copy.db", {number: json.dumps(event).encode()})
+            for (version, level), (key, said) in found.items():
+                if own[version, level] == number:
+                    with pytest.raises(KeyRefused, match="as it was published"):
+                        read_sealed(copy, "r", key, version=version)
+                else:
+                    assert same(read_sealed(copy, "r", key, version=version), said)
 
 
 def test_an_answers_level_and_the_ledgers_identity_are_bound(sealed, tmp_path):

@@ -10,7 +10,7 @@ import warnings
 
 import pytest
 
-from surface import TooLong, call, hostile, processor_time, targets, wrong_outcome
+from surface import TooLong, alien_calls, call, hostile, processor_time, targets, wrong_outcome
 
 # A second would do for most; exact answers of thousands of digits take some.
 _SECONDS = 20
@@ -32,6 +32,15 @@ def fuzz_surface(seed, calls):
 def test_the_whole_surface_is_tried():
     assert len(targets()) > 250
     assert len(hostile()) > 120
+
+
+def test_every_argument_of_every_function_may_be_an_object_that_is_nothing():
+    """No draw: a new function is tried on the day it becomes public, in every argument."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ended = [(made, wrong_outcome(made, _SECONDS)) for made in alien_calls(random.Random(0))]
+    assert len(ended) > 1500
+    assert [f"{made}: {wrong}" for made, wrong in ended if wrong is not None] == []
 
 
 def test_fuzzed_calls_of_the_surface():

@@ -1,14 +1,15 @@
 """R8: workers that were forked, spawned or forked from one that had a ledger open draw no equal streams."""
 
+import json
 import multiprocessing
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
 from reliability import workers
-from running import SOURCES
+from running import SOURCES, python
+from spark import missing
 from utmost.ledger import Ledger
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -56,16 +57,27 @@ def test_workers_forked_with_an_open_ledger(store, monkeypatch):
         assert [ledger.view(f"w{number}", epsilon=workers.WIDE)["n"] for number in range(12)] == theirs
 
 
-@pytest.mark.slow
-def test_spark_executors_draw_noise_of_their_own(monkeypatch):
-    pyspark = pytest.importorskip("pyspark.sql")
-    from streams import drawn_elsewhere
+SPARK = """
+import json
+from pyspark.sql import SparkSession
+from spark import started
+from streams import drawn_elsewhere
 
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(SOURCES), str(Path(__file__).parents[1])]))
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    spark = pyspark.SparkSession.builder.master("local[4]").config("spark.ui.enabled", "false").getOrCreate()
-    try:
-        words = spark.sparkContext.parallelize(range(64), 64).map(drawn_elsewhere).collect()
-    finally:
-        spark.stop()
+with started(SparkSession.builder.master("local[4]")) as spark:
+    words = spark.sparkContext.parallelize(range(64), 64).map(drawn_elsewhere).collect()
+print(json.dumps([[int(word) for word in one] for one in words]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_spark_executors_draw_noise_of_their_own():
+    """In a process of its own: a session that is stopped would be stopped for the tests that share one, too."""
+    why = missing()
+    if why is not None:
+        pytest.skip(why)
+    paths = {"PYTHONPATH": os.pathsep.join([str(SOURCES), str(Path(__file__).parents[1])])}
+    said = python("-c", SPARK, env={**os.environ, **paths, "SPARK_LOCAL_IP": "127.0.0.1"}).stdout
+    words = json.loads(said)
+    assert len(words) == 64
     assert all_differ(words)

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
+from spark import on, session
 from utmost.errors import BadTable, NotDeclared, OutOfRange, UtmostError, WrongKind
 from utmost.privacy import Unit
 from utmost.release import release_table
@@ -550,16 +551,14 @@ def test_duckdb_gives_the_same_table(tmp_path, values):
     assert type(found.table("page")) is pa.Table
 
 
-@pytest.mark.oracle
-def test_spark_gives_the_same_table(monkeypatch):
-    pyspark = pytest.importorskip("pyspark.sql")
-    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # of Spark, about pandas
+def test_spark_gives_the_same_table():
     events = random_events(np.random.default_rng(9), events=150)
-    spark = pyspark.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-    try:
-        frame = spark.createDataFrame(list(zip(*events.values(), strict=True)), list(events))
-        for values in (None, "amount"):
-            say = {"person": "user", "domain": PAGES, "at_most": 3, "per_atom": 2, "values": values, "key": KEY}
-            assert count_table(frame, **say).atoms.tolist() == count_table(events, **say).atoms.tolist()
-    finally:
-        spark.stop()
+    frame = on(session(), events)
+    for values in (None, "amount"):
+        say = {"person": "user", "domain": PAGES, "at_most": 3, "per_atom": 2, "values": values, "key": KEY}
+        found, same = count_table(frame, **say).atoms, count_table(events, **say).atoms
+        assert found.tolist() == same.tolist()
+        assert found.any()

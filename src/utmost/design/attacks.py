@@ -13,13 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.channels import (
-    Channel,
-    GeometricMatrix,
-    exponential_mechanism,
-    planar_geometric_channel,
-    stochastic,
-)
+from utmost.channels import Channel, GeometricMatrix, exponential_mechanism, planar_geometric_channel, stochastic
 from utmost.design.reading import bayes_remap
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Array, as_array, checked, is_exact, same_numbers, to_floats

@@ -109,30 +109,6 @@ def _above(larger: Entry, smaller: Entry) -> Row:
     return Row(((larger, 1), (smaller, -1)))
 
 
-def _weak_honesty(n: int) -> Iterator[Row]:
-    return (Row((((x, x), 1),), Fraction(1, n)) for x in range(n))
-
-
-def _row_honesty(n: int) -> Iterator[Row]:
-    return (_above((x, x), (z, x)) for x in range(n) for z in range(n) if z != x)
-
-
-def _column_honesty(n: int) -> Iterator[Row]:
-    return (_above((x, x), (x, r)) for x in range(n) for r in range(n) if r != x)
-
-
-def _row_monotonicity(n: int) -> Iterator[Row]:
-    return (_above((near, x), (far, x)) for x in range(n) for near, far in _outward(x, n))
-
-
-def _column_monotonicity(n: int) -> Iterator[Row]:
-    return (_above((x, near), (x, far)) for x in range(n) for near, far in _outward(x, n))
-
-
-def _fairness(n: int) -> Iterator[Row]:
-    return (Row((((x, x), 1), ((x + 1, x + 1), -1)), is_equal=True) for x in range(n - 1))
-
-
 def _symmetry(n: int) -> Iterator[Row]:
     last = n - 1
     pairs = (((x, r), (last - x, last - r)) for x in range(n) for r in range(n))
@@ -146,12 +122,16 @@ def _outward(x: int, n: int) -> Iterator[tuple[int, int]]:
 
 
 _ROWS = {
-    Constraint.WEAK_HONESTY: _weak_honesty,
-    Constraint.ROW_HONESTY: _row_honesty,
-    Constraint.COLUMN_HONESTY: _column_honesty,
-    Constraint.ROW_MONOTONICITY: _row_monotonicity,
-    Constraint.COLUMN_MONOTONICITY: _column_monotonicity,
-    Constraint.FAIRNESS: _fairness,
+    Constraint.WEAK_HONESTY: lambda n: (Row((((x, x), 1),), Fraction(1, n)) for x in range(n)),
+    Constraint.ROW_HONESTY: lambda n: (_above((x, x), (z, x)) for x in range(n) for z in range(n) if z != x),
+    Constraint.COLUMN_HONESTY: lambda n: (_above((x, x), (x, r)) for x in range(n) for r in range(n) if r != x),
+    Constraint.ROW_MONOTONICITY: lambda n: (
+        _above((near, x), (far, x)) for x in range(n) for near, far in _outward(x, n)
+    ),
+    Constraint.COLUMN_MONOTONICITY: lambda n: (
+        _above((x, near), (x, far)) for x in range(n) for near, far in _outward(x, n)
+    ),
+    Constraint.FAIRNESS: lambda n: (Row((((x, x), 1), ((x + 1, x + 1), -1)), is_equal=True) for x in range(n - 1)),
     Constraint.SYMMETRY: _symmetry,
 }
 

@@ -214,12 +214,7 @@ def rooted_at(root: int, old: int, parent: Places, kind: Kinds) -> None:
 
 @fast
 def mark_sides(
-    cut: int,
-    parent: Places,
-    kind: Kinds,
-    order: Places,
-    inside: NDArray[np.bool_],
-    source: NDArray[np.bool_],
+    cut: int, parent: Places, kind: Kinds, order: Places, inside: NDArray[np.bool_], source: NDArray[np.bool_]
 ) -> None:
     """Which places lie below the cut, and which are sources of an arc that is left, or the sink of the one cut."""
     for i in range(len(parent)):
@@ -250,12 +245,7 @@ raise_to = fast(_raise_in_turn) if COMPILED else _raise_at_once
 
 @fast
 def first_tight(
-    a: Floats,
-    v: Floats,
-    up: bool,
-    inside: NDArray[np.bool_],
-    source: NDArray[np.bool_],
-    products: Floats,
+    a: Floats, v: Floats, up: bool, inside: NDArray[np.bool_], source: NDArray[np.bool_], products: Floats
 ) -> tuple[int, int]:
     """The row (sink, source) that is tight first when the side with inside == up is scaled up; (-1, -1) if none is.
 

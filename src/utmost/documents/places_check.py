@@ -7,19 +7,19 @@ from typing import Any
 from utmost.documents.codec import check_header, differing
 from utmost.documents.statement_check import (
     ON_TRUST_OF_DRAWS,
+    check_table,
     digest_of,
     does_not_follow,
     names_of,
+    promise_that_holds,
     stated_confidence,
     stated_in_ledger,
 )
 from utmost.documents.statement_check import stated_field as field
-from utmost.errors import BadTable, UtmostError
 from utmost.exact import exact, wrong_kind
-from utmost.release.adapters import adapter_of
 from utmost.release.places_statements import PLACES_FORMAT, PLACES_KIND, places_statement, radius_name
 from utmost.release.planar_law import PlanarLaw
-from utmost.release.statements import cells_digest, level_of_text
+from utmost.release.statements import level_of_text
 from utmost.release.table import rows_origin
 
 PLACES_ON_TRUST = (
@@ -48,7 +48,7 @@ def stated_places(said: Mapping[str, Any]) -> PlanarLaw:
     if not isinstance(said, Mapping):
         raise wrong_kind("said", "a statement, as a mapping", said)
     check_header(said, PLACES_KIND, PLACES_FORMAT, "a statement")
-    try:
+    with promise_that_holds():
         released = names_of(said, "released")
         declared = exact(field(said, "grid", str), "grid") if field(said, "declared_grid", bool) else None
         law = PlanarLaw(
@@ -63,10 +63,6 @@ def stated_places(said: Mapping[str, Any]) -> PlanarLaw:
             rows_from=rows_origin(field(said, "rows_from", str)),
             digest=digest_of(said),
         )
-    except UtmostError as error:
-        if isinstance(error, BadTable):
-            raise
-        raise BadTable("a statement must hold a promise that can be made", came=error.required) from None
     made["utmost"] = field(said, "utmost", str)
     if "name" in said:
         made |= stated_in_ledger(said, law.level)
@@ -95,21 +91,5 @@ def check_places(said: Mapping[str, Any], table: Any, *, digested: bool = True) 
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """
     law = stated_places(said)
-    adapter = adapter_of(table)
-    radius = radius_name(said["released"])
-    names = adapter.names(table)
-    # What a ledger wrote before its answers had error bars has no column for it.
-    shown = [] if "name" in said and radius not in names else [radius]
-    wanted = [*said["released"], *shown, *said["public"]]
-    if sorted(names) != sorted(wanted):
-        raise BadTable("the table must have the columns that were stated", came=", ".join(names), where="released")
-    columns = {name: adapter.column(table, name) for name in (*said["released"], *shown)}
-    if any(len(column) != said["rows"] for column in columns.values()):
-        raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
-    if any(float(cell) != said["radius"] for name in shown for cell in set(columns[name])):
-        raise BadTable("the radius must be the one stated", came="another one", where=f"column {radius!r}")
-    if digested and said["table"] != cells_digest(table):
-        remedy = "Get both again from where they were published."
-        came = "another SHA-256 than the statement's"
-        raise BadTable("the table must be as it was released", came=came, where="table", remedy=remedy)
+    check_table(said, table, [radius_name(said["released"])], said["radius"], said["public"], digested=digested)
     return law

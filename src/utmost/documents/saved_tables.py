@@ -95,15 +95,11 @@ def _write_document(made: Publication, out: Path, signer: Signer | None, *, over
     """The whole release as one JSON document, and its signature."""
     found: dict[str, Any] = {} if made.document is None else made.document()
     signature, text = signature_path(out), codec.encoded(found)
-    writers: dict[Path, Writer] = {out: lambda file: _put(file, text)}
+    writers: dict[Path, Writer] = {out: lambda file: file.write(text)}
     if signer is not None:
         signed = signer(text)
-        writers[signature] = lambda file: _put(file, signed)
+        writers[signature] = lambda file: file.write(signed)
     write_together(writers, owner_only=made.owner_only, overwrite=overwrite)
     if overwrite and signer is None:
         signature.unlink(missing_ok=True)
     return found
-
-
-def _put(file: Any, content: bytes) -> None:
-    file.write(content)

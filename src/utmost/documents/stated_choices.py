@@ -14,10 +14,10 @@ from utmost.documents.statement_check import (
     digest_of,
     does_not_follow,
     names_of,
+    promise_that_holds,
     stated_field,
     stated_in_ledger,
 )
-from utmost.errors import BadTable, UtmostError
 from utmost.exact import Level
 from utmost.privacy import Unit
 from utmost.release.keys import KEYS_FORMAT, KEYS_KIND, keys_statement
@@ -35,14 +35,10 @@ def keys_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
     codec.check_header(said, KEYS_KIND, KEYS_FORMAT, "a statement of keys", oldest=1)
     at, each = stated_level(said), stated_field(said, "keys_of_one_individual", int)
     keys, column = stated_field(said, "keys", list), stated_field(said, "column", str)
-    try:
+    with promise_that_holds():
         delta = read_delta(stated_field(said, "delta", str))
         expected = keys_statement(at, delta, each, [], column, None)
         threshold = naming_law(at, delta, each).threshold
-    except UtmostError as error:
-        if isinstance(error, BadTable):
-            raise
-        raise BadTable("a statement must hold a promise that can be made", came=error.required) from None
     words = ("statement", "delta", "relaxable") + (() if said["format"] == 1 else ("guarantee", "epsilon", "alpha"))
     for name in words:
         if codec.differing({name: said.get(name)}, {name: expected[name]}):
@@ -128,14 +124,10 @@ def reading_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
     """What a function made of noisy values."""
     codec.check_header(said, PROCESSED_KIND, 1, "a statement of a reading")
     at = stated_level(said)
-    try:
+    with promise_that_holds():
         unit = Unit(said["sensitivity"], said["cells"], said["neighbours"])
         parts = names_of(said, "released"), names_of(said, "public"), stated_field(said, "rows", int)
         expected = processed_statement(at, unit, *parts, digest_of(said)) | stated_in_ledger(said, at)
-    except (UtmostError, KeyError, TypeError) as error:
-        if isinstance(error, BadTable):
-            raise
-        raise BadTable("a statement must hold a promise that can be made", came=type(error).__name__) from None
     expected["utmost"] = stated_field(said, "utmost", str)
     for name in codec.differing(said, expected):
         raise does_not_follow(name)

@@ -6,7 +6,8 @@ error bar and every sentence. What follows from nothing is on the curator's word
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -62,13 +63,9 @@ def stated_plan(said: Mapping[str, Any]) -> Plan:
     if not isinstance(said, Mapping):
         raise wrong_kind("said", "a statement, as a mapping", said)
     check_header(said, KIND, FORMAT, "a statement", oldest=1)
-    try:
+    with promise_that_holds(Unsupported):
         plan = _plan(said)
         expected = _expected(said, plan)
-    except UtmostError as error:
-        if isinstance(error, BadTable | Unsupported):
-            raise
-        raise BadTable("a statement must hold a promise that can be made", came=error.required) from None
     for name in differing(said, expected):
         raise does_not_follow(name)
     return plan
@@ -113,25 +110,47 @@ def check_statement(said: Mapping[str, Any], table: Any, *, digested: bool = Tru
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """
     plan = stated_plan(said)
+    radii = [f"{name}_radius" for name in said["released"]]
+    check_table(said, table, radii, float(plan.radius), _public(said), digested=digested)
+    return plan
+
+
+def check_table(
+    said: Mapping[str, Any], table: Any, radii: Sequence[str], radius: float, public: Sequence[str], *, digested: bool
+) -> None:
+    """Check that a table has the columns, rows and digest of a checked statement, and this radius in these columns.
+
+    Raises:
+        BadTable: where columns, rows, radii or digest are others.
+    """
     adapter = adapter_of(table)
     names = adapter.names(table)
-    radii = [f"{name}_radius" for name in said["released"]]
     if "name" in said and not set(radii) & set(names):
         radii = []  # what a ledger wrote before its answers had error bars
-    wanted = [*said["released"], *radii, *_public(said)]
-    if sorted(names) != sorted(wanted):
+    if sorted(names) != sorted([*said["released"], *radii, *public]):
         raise BadTable("the table must have the columns that were stated", came=", ".join(names), where="released")
     columns = {name: adapter.column(table, name) for name in (*said["released"], *radii)}
     if any(len(column) != said["rows"] for column in columns.values()):
         raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
     for name in radii:
-        if any(float(cell) != float(plan.radius) for cell in set(columns[name])):
+        if any(float(cell) != radius for cell in set(columns[name])):
             raise BadTable("the radius must be the one stated", came="another one", where=f"column {name!r}")
     if digested and said["table"] != cells_digest(table):
         remedy = "Get both again from where they were published."
         came = "another SHA-256 than the statement's"
         raise BadTable("the table must be as it was released", came=came, where="table", remedy=remedy)
-    return plan
+
+
+@contextmanager
+def promise_that_holds(*let_through: type[UtmostError]) -> Iterator[None]:
+    """Whatever a promise that cannot be made raises is a `BadTable`, but for the refusals that are let through."""
+    try:
+        yield
+    except (UtmostError, KeyError, TypeError) as error:
+        if isinstance(error, (BadTable, *let_through)):
+            raise
+        came = error.required if isinstance(error, UtmostError) else type(error).__name__
+        raise BadTable("a statement must hold a promise that can be made", came=came) from None
 
 
 def reading_noise(said: Mapping[str, Any], column: str | None = None) -> Level | DiscreteStaircase:
@@ -281,9 +300,5 @@ def stated_field(said: Mapping[str, Any], field: str, kind: type) -> Any:
 def does_not_follow(field: str) -> BadTable:
     """The refusal of a field that says something else."""
     remedy = "Ask the curator for the statement as it was published."
-    return BadTable(
-        "what a statement says must follow from its level, unit and cost",
-        came="something else",
-        where=field,
-        remedy=remedy,
-    )
+    required = "what a statement says must follow from its level, unit and cost"
+    return BadTable(required, came="something else", where=field, remedy=remedy)

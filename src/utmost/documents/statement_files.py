@@ -120,9 +120,9 @@ def publish(
 
     # The statement gets its name first: a table never stands without it, whatever is cut off.
     statement_path = sidecar_path(out)
-    writers: dict[Path, Writer] = {out: write_table, statement_path: lambda file: _put(file, bytes(text))}
+    writers: dict[Path, Writer] = {out: write_table, statement_path: lambda file: file.write(bytes(text))}
     if signer is not None:
-        writers[signature_path(statement_path)] = lambda file: _put(file, signer(bytes(text)))
+        writers[signature_path(statement_path)] = lambda file: file.write(signer(bytes(text)))
     write_together(writers, owner_only=owner_only, overwrite=overwrite)
     if overwrite and signer is None:
         signature_path(statement_path).unlink(missing_ok=True)
@@ -210,14 +210,7 @@ def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
 
 
 def _sha256(file: BinaryIO) -> str:
-    digest = hashlib.sha256()
-    while block := file.read(1 << 20):
-        digest.update(block)
-    return digest.hexdigest()
-
-
-def _put(file: BinaryIO, content: bytes) -> None:
-    file.write(content)
+    return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 _MAKE = "Make one with: openssl genpkey -algorithm ed25519 -out curator.pem"

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from utmost.documents.codec import check_header, differing
-from utmost.documents.statement_check import stated_in_ledger
-from utmost.errors import BadTable, Unsupported, UtmostError
+from utmost.documents.statement_check import promise_that_holds, stated_in_ledger
+from utmost.errors import BadTable, Unsupported
 from utmost.privacy.unit import Unit
 from utmost.release.adapters import adapter_of
 from utmost.release.statements import cells_digest, stated_level
@@ -53,7 +53,7 @@ def stated_together(said: Mapping[str, Any], digest: Mapping[str, str] | None = 
     """
     check_header(said, KIND, FORMAT, "a statement")
     digest = digest or said.get("table", {})
-    try:
+    with promise_that_holds(Unsupported):
         plan = plan_together(
             said["released"],
             stated_level(said),
@@ -66,10 +66,6 @@ def stated_together(said: Mapping[str, Any], digest: Mapping[str, str] | None = 
         expected = together_statement(plan, said["public"], said["rows"], rows_from=said["rows_from"], digest=digest)
         if "name" in said:
             expected |= stated_in_ledger(said, plan.level)
-    except (UtmostError, KeyError, TypeError) as error:
-        if isinstance(error, BadTable | Unsupported):
-            raise
-        raise BadTable("a statement must hold a promise that can be made", came=type(error).__name__) from None
     for name in differing(said, expected):
         if name != "utmost":
             raise BadTable("what a statement says must follow from the rest of it", came="another", where=name)

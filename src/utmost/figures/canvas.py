@@ -129,8 +129,7 @@ def figure(xs: Sequence[float], curves: Curves, file: BinaryIO, *, kind: str, x:
     Raises:
         Unsupported: where matplotlib is not installed.
     """
-    canvas = extra("matplotlib.figure", "plot").Figure(figsize=(7, 4.5), layout="constrained")
-    axes = canvas.subplots()
+    canvas, axes = page(7, 4.5)
     for name, ys in curves.items():
         (line,) = axes.plot(xs, ys, linewidth=1.8)
         axes.annotate(
@@ -149,13 +148,12 @@ def posterior_figure(prior: Any, posterior: Any, response: int, file: BinaryIO, 
         Unsupported: where matplotlib is not installed.
     """
     before, after = (np.array(belief, dtype=float) for belief in (prior, posterior))
-    canvas = extra("matplotlib.figure", "plot").Figure(figsize=(7, 3.6), layout="constrained")
-    axes = canvas.subplots()
+    canvas, axes = page(7, 3.6)
     counts = np.arange(len(before))
     seen = np.flatnonzero(np.maximum(before, after) > _FAINT * after.max())
-    axes.bar(counts, after, width=0.8, color="#2a78b5", label="after the response")
+    axes.bar(counts, after, width=0.8, color=BLUE, label="after the response")
     axes.step(counts, before, where="mid", color="#444444", linewidth=1.5, label="before")
-    axes.axvline(response, color="#d1495b", linewidth=1.5, linestyle="--", label=f"response {response}")
+    axes.axvline(response, color=RED, linewidth=1.5, linestyle="--", label=f"response {response}")
     axes.set(xlabel="count", ylabel="probability", ylim=(0, None), xlim=(seen[0] - 1, seen[-1] + 1))
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
@@ -185,16 +183,12 @@ def places_figure(
     Raises:
         Unsupported: where matplotlib is not installed.
     """
-    matplotlib = extra("matplotlib", "plot")
-    canvas = extra("matplotlib.figure", "plot").Figure(figsize=(3.9 * len(maps), 4.2), layout="constrained")
-    panels = canvas.subplots(1, len(maps), squeeze=False)[0]
-    for axes, (title, shares) in zip(panels, maps.items(), strict=True):
+    canvas, panels = page(3.9 * len(maps), 4.2, nrows=1, ncols=len(maps), squeeze=False)
+    for axes, (title, shares) in zip(panels[0], maps.items(), strict=True):
         _draw(axes, title, np.asarray(shares, dtype=np.float64).reshape(shape), marked)
     if caption:
         canvas.supxlabel(caption, fontsize=9)
-    metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
-    with matplotlib.rc_context({"svg.hashsalt": "utmost"}):
-        canvas.savefig(file, format=path.suffix[1:].lower(), dpi=160, metadata=metadata)
+    write(canvas, file, path.suffix[1:].lower())
 
 
 def _draw(axes: Any, title: str, shares: Any, marked: int) -> None:
@@ -208,7 +202,7 @@ def _draw(axes: Any, title: str, shares: Any, marked: int) -> None:
     for side in axes.spines.values():
         side.set_visible(False)
     row, column = divmod(marked, shares.shape[1])
-    axes.plot(column, row, "o", markersize=13, markerfacecolor="none", markeredgecolor="#d1495b", markeredgewidth=1.8)
+    axes.plot(column, row, "o", markersize=13, markerfacecolor="none", markeredgecolor=RED, markeredgewidth=1.8)
     bar = axes.figure.colorbar(image, ax=axes, orientation="horizontal", shrink=0.75, pad=0.03, aspect=30)
     ends = np.sqrt(np.array([0, 0.25, 1]) * shares.max())
     bar.set_ticks(ends, labels=[f"{share:.1%}" for share in ends**2])

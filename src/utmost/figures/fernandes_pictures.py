@@ -8,14 +8,13 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from utmost.channels import dual_randomized_response, geometric_channel, randomized_response
-from utmost.figures.canvas import write
+from utmost.figures.canvas import page, write
 from utmost.figures.simplex import COLOURS, Panel, PosteriorPoints, draw_simplex, in_the_plane
 from utmost.figures.simplex_pictures import beliefs_of, type_panel
 from utmost.leakage import hyper, l_uncertainty
 from utmost.papers.fernandes_figures import FIGURE_1_CHANNEL, FIGURE_8_ROWS, HALF, PATH, kernel_along, matrix_of
 from utmost.privacy import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming, losses, priors
-from utmost.tables.extra import extra
 
 Picture = Callable[[BinaryIO, str], None]
 
@@ -35,7 +34,7 @@ def _written(draw: Callable[[], Any], file: BinaryIO, kind: str) -> None:
 
 def figure_1() -> Any:
     """The channel of Figure 1 as its hyper: three posteriors, each with its probability."""
-    figure, axes = _canvas(4.8, 5.0)
+    figure, axes = page(4.8, 5.0)
     beliefs, weights = beliefs_of(matrix_of(FIGURE_1_CHANNEL))
     points = PosteriorPoints(beliefs, "posteriors, with their probabilities", weights, joined=True)
     draw_simplex(axes, Panel("Figure 1: the hyper of a channel", (), [points], np.full(3, 1 / 3)), ("x0", "x1", "x2"))
@@ -44,7 +43,7 @@ def figure_1() -> Any:
 
 def figure_2() -> Any:
     """Lines where one promise is tight, and the region that they cut out."""
-    figure, axes = _canvas(5.2, 5.4)
+    figure, axes = page(5.2, 5.4)
     space = counts(2)
     panel = type_panel(
         PrivacyType(space, alpha=HALF), names=(), title="Figure 2: the posteriors that ln 2 allows on a line"
@@ -63,7 +62,7 @@ def figure_2() -> Any:
 
 def figure_3() -> Any:
     """U_nib over the triangle: three planes that meet above the uniform distribution."""
-    figure, axes = _canvas(5.6, 4.6)
+    figure, axes = page(5.6, 4.6)
     corners, middle = np.eye(3), np.full((1, 3), 1 / 3)
     base = _raised(corners, np.zeros(3))
     apex = _raised(middle, np.array([float(l_uncertainty(losses.nib).prior(priors.uniform(3)))]))
@@ -88,7 +87,7 @@ def figure_3() -> Any:
 
 def figure_4() -> Any:
     """The type on a line of three, and the geometric mechanism."""
-    figure, axes = _canvas(5.0, 5.2)
+    figure, axes = page(5.0, 5.2)
     geometric = geometric_channel(3, alpha=HALF)
     title = "Figure 4: the line of three, and the geometric mechanism"
     panel = type_panel(PrivacyType(counts(2), alpha=HALF), geometric, names=("geometric",), title=title)
@@ -98,7 +97,7 @@ def figure_4() -> Any:
 
 def figure_5() -> Any:
     """The discrete type on three secrets, random response and its dual."""
-    figure, axes = _canvas(5.0, 5.3)
+    figure, axes = page(5.0, 5.3)
     both = (randomized_response(3, alpha=HALF), dual_randomized_response(3, alpha=HALF))
     panel = type_panel(
         PrivacyType(discrete(3), alpha=HALF),
@@ -112,7 +111,7 @@ def figure_5() -> Any:
 
 def figure_6() -> Any:
     """The 2 x 2 grid: nine points, and the essential pairs of the plane."""
-    figure, axes = _canvas(4.6, 4.8)
+    figure, axes = page(4.6, 4.8)
     space = grid(3, 3)
     places = np.array([divmod(x, 3)[::-1] for x in range(9)], dtype=np.float64)
     for x, y in space.edges:
@@ -131,7 +130,7 @@ def figure_6() -> Any:
 
 def figure_7() -> Any:
     """The cube of three bits, and a path along which its distances are those of a line."""
-    figure, axes = _canvas(4.8, 4.8)
+    figure, axes = page(4.8, 4.8)
     places = np.array([_on_the_cube(x) for x in range(8)])
     for x, y in hamming(3).edges.tolist():
         on = any({x, y} == set(step) for step in pairwise(PATH))
@@ -152,8 +151,7 @@ def figure_7() -> Any:
 
 def figure_8() -> Any:
     """The kernel of Figure 8 and its hyper, as matrices whose darkness is the probability."""
-    figure = extra("matplotlib.figure", "plot").Figure(figsize=(8.2, 5.6), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure, (left, right) = page(8.2, 5.6, nrows=1, ncols=2)
     kernel = kernel_along(PrivacyType(hamming(3), alpha=HALF), PATH).restrict(FIGURE_8_ROWS)
     found = hyper(kernel, priors.uniform(8))
     names = [f"{x:03b}" for x in FIGURE_8_ROWS]
@@ -163,22 +161,10 @@ def figure_8() -> Any:
     return figure
 
 
-FIGURES: dict[int, Callable[[], Any]] = {
-    1: figure_1,
-    2: figure_2,
-    3: figure_3,
-    4: figure_4,
-    5: figure_5,
-    6: figure_6,
-    7: figure_7,
-    8: figure_8,
-}
+FIGURES: dict[int, Callable[[], Any]] = dict(
+    enumerate((figure_1, figure_2, figure_3, figure_4, figure_5, figure_6, figure_7, figure_8), start=1)
+)
 """Each figure of the paper by its number, as a function that draws it on a matplotlib figure."""
-
-
-def _canvas(width: float, height: float) -> tuple[Any, Any]:
-    figure = extra("matplotlib.figure", "plot").Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots()
 
 
 def _raised(beliefs: Any, heights: Any) -> Any:

@@ -27,7 +27,7 @@ from utmost.papers.koufogiannis_applications import karate_club, les_miserables
 Picture = Callable[[BinaryIO, str], None]
 """Draws itself into an open file as "svg", "png" or "pdf"."""
 
-_NAMED = (
+_NAMED = [
     "Valjean",
     "Javert",
     "Cosette",
@@ -38,7 +38,7 @@ _NAMED = (
     "Eponine",
     "Napoleon",
     "Mabeuf",
-)
+]
 
 
 def pictures(paper: str) -> Mapping[str, Picture]:

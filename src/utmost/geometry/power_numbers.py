@@ -28,21 +28,17 @@ from utmost.errors import BadTable, OutOfRange, Undecided, Unsupported
 from utmost.exact import Array, checked, exact, exact_integer
 from utmost.exact.intervals import working_precision
 from utmost.geometry.log_domain import Field, LogPowers
+from utmost.geometry.power_steps import TINY, ULP, WIDER, Quotient, around, ball_of, combined, image_step, near_rational
 
 MOST_BITS = 1 << 14
 """So many bits are tried where it is not proved that they decide."""
 # The image in a prime field tells most formal zeros from numbers that are none, without their polynomials.
 _PRIME_ABOVE = 1 << 61
-_ULP, _TINY, _WIDER = 2.0**-52, 1e-300, 1 + 2.0**-48
-_UNKNOWN = float("inf")
-"""The radius of a number of which nothing is known: it stays infinite or becomes NaN, and decides nothing."""
 _FIRST_BITS = 128
 _RATIONAL = (int, Fraction, np.int64)
 _MOST_KEPT = 1 << 12
 
 Terms = dict[tuple[int, ...], int]
-Quotient = tuple[fmpz_mpoly, fmpz_mpoly]
-"""A numerator and a denominator without a common factor."""
 
 
 _images_decide: ContextVar[bool] = ContextVar("images decide", default=False)
@@ -104,7 +100,7 @@ class PowerField:
             return self._rationals[key]
         rational = Fraction(rational)
         quotient = self.ring.constant(rational.numerator), self.ring.constant(rational.denominator)
-        number = PowerNumber(self, _near(rational), self._image(rational), known=quotient)
+        number = PowerNumber(self, near_rational(rational), self._image(rational), known=quotient)
         if len(self._rationals) < _MOST_KEPT:
             self._rationals[key] = number
         return number
@@ -140,7 +136,7 @@ class PowerField:
         """Balls around a numerator and a denominator."""
         with working_precision(bits):
             generators = self._generators(bits)
-            return _value(quotient[0], generators), _value(quotient[1], generators)
+            return ball_of(quotient[0], generators), ball_of(quotient[1], generators)
 
     def near(self, quotient: Quotient, bits: int = _FIRST_BITS) -> tuple[float, float]:
         """A float near a quotient, and how far it may be off."""
@@ -149,7 +145,7 @@ class PowerField:
             value = above / below
             middle = float(value.mid())
             reach = float((value - arb(middle)).abs_upper()) if isfinite(middle) else float("nan")
-        return middle, reach * _WIDER + _TINY
+        return middle, reach * WIDER + TINY
 
     def read(self, stored: Any) -> "PowerNumber":
         """The number that `PowerNumber.stored` wrote.
@@ -284,7 +280,7 @@ class PowerNumber:
             if missing:
                 todo += missing
                 continue
-            at._known = at.field.reduced(_combined(at._made[0], one.quotient, two.quotient))
+            at._known = at.field.reduced(combined(at._made[0], one.quotient, two.quotient))
             at._made = None
             if at is self:
                 at._near = at.field.near(at._known)
@@ -333,7 +329,7 @@ class PowerNumber:
     def __float__(self) -> float:
         bits = _FIRST_BITS
         middle, reach = self.field.near(self.quotient, bits)
-        while not self.quotient[0].is_zero() and not reach <= 4 * _ULP * abs(middle) + 2 * _TINY and bits < MOST_BITS:
+        while not self.quotient[0].is_zero() and not reach <= 4 * ULP * abs(middle) + 2 * TINY and bits < MOST_BITS:
             bits *= 2
             middle, reach = self.field.near(self.quotient, bits)
         return middle
@@ -376,10 +372,10 @@ class PowerNumber:
             return NotImplemented
         if sign == "/" and not that:
             raise OutOfRange("a divisor must not be zero", came=0, where="PowerNumber")
-        image = _image(sign, self._image, that._image, self.field.images.prime)
+        image = image_step(sign, self._image, that._image, self.field.images.prime)
         if image == 0 and _images_decide.get():
             return 0
-        return PowerNumber(self.field, _around(sign, self._near, that._near), image, made=(sign, self, that))
+        return PowerNumber(self.field, around(sign, self._near, that._near), image, made=(sign, self, that))
 
     def _lift(self, other: Any) -> "PowerNumber | None":
         if isinstance(other, PowerNumber):
@@ -396,7 +392,7 @@ class PowerNumber:
         if that is None or self is that:
             return None if that is None else 0
         (a, r), (b, s) = self._near, that._near
-        if abs(gap := a - b) > (r + s + _ULP * abs(gap)) * _WIDER + _TINY:
+        if abs(gap := a - b) > (r + s + ULP * abs(gap)) * WIDER + TINY:
             return 1 if gap > 0 else -1
         difference = self - that
         return difference.sign if isinstance(difference, PowerNumber) else 0
@@ -442,56 +438,6 @@ def worked_out(values: Iterable[Any]) -> None:
 
 def _is_zero(other: Any) -> bool:
     return type(other) in _RATIONAL and not other
-
-
-def _combined(sign: str, one: Quotient, two: Quotient) -> Quotient:
-    (a, b), (c, d) = one, two
-    if sign == "*":
-        return a * c, b * d
-    if sign == "/":
-        return a * d, b * c
-    return (a * d + c * b if sign == "+" else a * d - c * b), b * d
-
-
-def _image(sign: str, one: int, two: int, prime: int) -> int:
-    if sign == "/":
-        return one * pow(two, -1, prime) % prime
-    return (one + two if sign == "+" else one - two if sign == "-" else one * two) % prime
-
-
-def _around(sign: str, one: tuple[float, float], two: tuple[float, float]) -> tuple[float, float]:
-    """A float and a radius for the result: IEEE rounding is within 2^-52 of the result, whatever its direction."""
-    (a, r), (b, s) = one, two
-    if sign == "+" or sign == "-":
-        middle = a + b if sign == "+" else a - b
-        return middle, (r + s + _ULP * abs(middle)) * _WIDER + _TINY
-    if sign == "*":
-        middle = a * b
-        return middle, (abs(a) * s + (abs(b) + s) * r + _ULP * abs(middle)) * _WIDER + _TINY
-    least = (abs(b) - s) * (1 - 4 * _ULP)
-    if not least > 0:
-        return 0.0, _UNKNOWN
-    middle = a / b
-    return middle, ((r + abs(middle) * (1 + 4 * _ULP) * s + _TINY) / least + _ULP * abs(middle)) * _WIDER + _TINY
-
-
-def _near(value: Fraction) -> tuple[float, float]:
-    try:
-        middle = float(value)
-    except OverflowError:
-        return 0.0, _UNKNOWN
-    return middle, _ULP * abs(middle) + _TINY
-
-
-def _value(polynomial: fmpz_mpoly, generators: list[arb]) -> arb:
-    total = arb(0)
-    for place, coefficient in polynomial.to_dict().items():
-        term = arb(coefficient)
-        for generator, power in zip(generators, place, strict=True):
-            if power:
-                term *= generator ** int(power)
-        total += term
-    return total
 
 
 def _objects(values: Iterable[Any], shape: tuple[int, ...]) -> Array:

@@ -10,14 +10,7 @@ from utmost.ledger.budgets import limited, rehearsed
 from utmost.ledger.events import Event, check_name
 from utmost.ledger.spending import Budget, Spending
 from utmost.ledger.state import Published, State
-from utmost.ledger.verification import (
-    Status,
-    Verification,
-    check_receipt,
-    history,
-    receipt,
-    verified_with_witness,
-)
+from utmost.ledger.verification import Status, Verification, check_receipt, history, receipt, verified_with_witness
 
 T = TypeVar("T")
 

@@ -323,10 +323,7 @@ class Book:
 
 
 def open_book(
-    store: Store,
-    key: Callable[[bool], Key],
-    witness: Callable[[State], Witness | None],
-    made: Mapping[str, Any] | None,
+    store: Store, key: Callable[[bool], Key], witness: Callable[[State], Witness | None], made: Mapping[str, Any] | None
 ) -> Book:
     """The book in a store; a new one where the store is empty.
 

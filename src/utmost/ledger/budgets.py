@@ -2,11 +2,7 @@
 
 import warnings
 
-from utmost.errors import (
-    BudgetExceeded,
-    BudgetUnused,
-    OutOfRange,
-)
+from utmost.errors import BudgetExceeded, BudgetUnused, OutOfRange
 from utmost.exact import Level, exact_integer
 from utmost.ledger.book import Book, Page
 from utmost.ledger.events import check_name

@@ -34,9 +34,7 @@ from utmost.ledger.responses import Progress, key_of_level
 from utmost.ledger.source import commitment
 from utmost.ledger.state import Published
 from utmost.ledger.store import Store
-from utmost.ledger.verification import (
-    resumed,
-)
+from utmost.ledger.verification import resumed
 from utmost.noise.law import read_confidence
 from utmost.privacy.unit import Unit
 from utmost.release.adapters import engine_door

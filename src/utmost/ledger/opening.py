@@ -32,14 +32,7 @@ _POSTGRES = ("postgresql://", "postgres://")
 
 
 def opened_book(
-    place: Place,
-    *,
-    create: bool,
-    key: Given,
-    witness: Place | bool | None,
-    sealed: bool,
-    derived: bool,
-    timeout: float,
+    place: Place, *, create: bool, key: Given, witness: Place | bool | None, sealed: bool, derived: bool, timeout: float
 ) -> Book:
     """The book at a place, made where there is none; see `Ledger.open`."""
     for name, value in (("create", create), ("sealed", sealed), ("derived", derived)):

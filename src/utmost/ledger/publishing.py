@@ -2,10 +2,7 @@
 
 from collections.abc import Callable
 
-from utmost.errors import (
-    AlreadyPublished,
-    OutOfRange,
-)
+from utmost.errors import AlreadyPublished, OutOfRange
 from utmost.ledger.book import Page
 from utmost.ledger.budgets import check_budget, check_named, check_relation, spending_after
 from utmost.ledger.item_rows import Order, check_kept, digest_of_tags, tag_parts

@@ -6,13 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TypeVar
 
-from utmost.errors import (
-    BadTable,
-    DataChanged,
-    NeedsTable,
-    Quarantined,
-    RowsRenamed,
-)
+from utmost.errors import BadTable, DataChanged, NeedsTable, Quarantined, RowsRenamed
 from utmost.exact import Level, exact_integer
 from utmost.ledger.book import Book, Page
 from utmost.ledger.budgets import check_budget, spending_after

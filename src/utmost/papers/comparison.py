@@ -34,6 +34,13 @@ def equal(place: str, what: str, printed: Any, found: Any, *, shown: tuple[str, 
     return Comparison(place, what, paper, here, EQUAL if printed == found else DIFFERS)
 
 
+def counted(
+    place: str, what: str, right: int, cases: int, printed: str = "always", found: str = "{} of {}, exactly"
+) -> Comparison:
+    """A statement for all, of so many cases; ``found`` is how the two numbers are written."""
+    return equal(place, what, cases, right, shown=(printed, found.format(right, cases)))
+
+
 def corrected(place: str, what: str, printed: str, known: Any, found: Any, note: str) -> Comparison:
     """A misprint or a claim that does not hold, against the right value, which must be found."""
     return Comparison(place, what, printed, str(found), CORRECTED if known == found else DIFFERS, note)

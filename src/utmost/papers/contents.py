@@ -47,8 +47,7 @@ class Paper:
         >>> [row.verdict for row in PAPERS["geng"].rows_of("Theorem 1", [Comparison("Theorem 3", "", "", "", "equal")])]
         ['equal']
         """
-        name = self.again.get(result, result)
-        return [row for row in found if row.place == name]
+        return [row for row in found if row.place == self._place(result)]
 
     def missing(self, found: Iterable[Comparison]) -> list[str]:
         """Numbered results that have neither a comparison nor a reason to have none."""
@@ -63,12 +62,14 @@ class Paper:
         return self.again.get(result, result)
 
 
-def _numbered(kind: str, *numbers: int | str) -> tuple[str, ...]:
-    return tuple(f"{kind} {number}" for number in numbers)
+def _numbered(listed: str) -> tuple[str, ...]:
+    """The names in a list such as "Lemma 1, 2; Figure 1": the kind stands before the first of its numbers."""
+    groups = (group.split(" ", 1) for group in listed.split("; "))
+    return tuple(f"{kind} {number}" for kind, numbers in groups for number in numbers.split(", "))
 
 
-def _all(kind: str, reason: str, *numbers: int | str) -> dict[str, str]:
-    return dict.fromkeys(_numbered(kind, *numbers), reason)
+def _all(listed: str, reason: str) -> dict[str, str]:
+    return dict.fromkeys(_numbered(listed), reason)
 
 
 GHOSH = Paper(
@@ -76,23 +77,10 @@ GHOSH = Paper(
     "A. Ghosh, T. Roughgarden and M. Sundararajan",
     2009,
     "Universally utility-maximizing privacy mechanisms",
-    (
-        *_numbered("Example", "2.1", "2.2"),
-        *_numbered("Figure", 1),
-        *_numbered("Theorem", "3.1"),
-        *_numbered("Lemma", "5.1"),
-        *_numbered("Figure", 2, 3),
-        *_numbered("Example", "5.2"),
-        *_numbered("Observation", "5.3"),
-        *_numbered("Lemma", "5.4", "5.5", "5.6"),
-        *_numbered("Corollary", "5.7"),
-        *_numbered("Lemma", "5.8", "5.9", "5.10", "5.11"),
-        *_numbered("Theorem", "6.1"),
-        *_numbered("Proposition", "6.2"),
-        *_numbered("Theorem", "6.3"),
-        *_numbered("Figure", 4),
-        *_numbered("Lemma", "6.4"),
-        *_numbered("Figure", 5),
+    _numbered(
+        "Example 2.1, 2.2; Figure 1; Theorem 3.1; Lemma 5.1; Figure 2, 3; Example 5.2; Observation 5.3; "
+        "Lemma 5.4, 5.5, 5.6; Corollary 5.7; Lemma 5.8, 5.9, 5.10, 5.11; Theorem 6.1; Proposition 6.2; "
+        "Theorem 6.3; Figure 4; Lemma 6.4; Figure 5"
     ),
     {},
     {},
@@ -104,37 +92,14 @@ GENG = Paper(
     "Q. Geng and P. Viswanath",
     2012,
     "The optimal mechanism in differential privacy",
-    (
-        *_numbered("Definition", 1, 2, 3),
-        *_numbered("Figure", 1, 2),
-        *_numbered("Theorem", 1, 2),
-        *_numbered("Property", 1, 2),
-        *_numbered("Theorem", 3),
-        *_numbered("Figure", 3),
-        *_numbered("Algorithm", 1),
-        *_numbered("Theorem", 4),
-        *_numbered("Corollary", 5),
-        *_numbered("Theorem", 6),
-        *_numbered("Corollary", 7),
-        *_numbered("Theorem", 8),
-        *_numbered("Corollary", 9),
-        *_numbered("Theorem", 10),
-        *_numbered("Property", 3),
-        *_numbered("Theorem", 11),
-        *_numbered("Figure", 5),
-        *_numbered("Theorem", 12),
-        *_numbered("Definition", 4),
-        *_numbered("Theorem", 13),
-        *_numbered("Lemma", *range(14, 22)),
-        *_numbered("Algorithm", 2),
-        *_numbered("Lemma", *range(22, 28)),
-        *_numbered("Figure", 4),
-        *_numbered("Lemma", 28),
-        *_numbered("Algorithm", 3),
-        *_numbered("Lemma", 29, 30, 31),
+    _numbered(
+        "Definition 1, 2, 3; Figure 1, 2; Theorem 1, 2; Property 1, 2; Theorem 3; Figure 3; Algorithm 1; "
+        "Theorem 4; Corollary 5; Theorem 6; Corollary 7; Theorem 8; Corollary 9; Theorem 10; Property 3; "
+        "Theorem 11; Figure 5; Theorem 12; Definition 4; Theorem 13; Lemma 14, 15, 16, 17, 18, 19, 20, 21; "
+        "Algorithm 2; Lemma 22, 23, 24, 25, 26, 27; Figure 4; Lemma 28; Algorithm 3; Lemma 29, 30, 31"
     ),
     {"Theorem 1": "Theorem 3", "Algorithm 2": "Lemma 21", "Algorithm 3": "Lemma 28", "Definition 4": "Theorem 13"},
-    {**_all("Definition", _DEFINITION, 1, 2, 3), **_all("Property", _ON_COSTS, 1, 2, 3)},
+    _all("Definition 1, 2, 3", _DEFINITION) | _all("Property 1, 2, 3", _ON_COSTS),
     lambda _: geng(),
 )
 
@@ -143,26 +108,13 @@ KOUFOGIANNIS = Paper(
     "F. Koufogiannis, S. Han and G. J. Pappas",
     2015,
     "Gradual release of sensitive data under differential privacy",
-    (
-        *_numbered("Theorem", "1A", "1B"),
-        *_numbered("Figure", 1),
-        *_numbered("Definition", 2),
-        *_numbered("Remark", 1),
-        *_numbered("Proposition", 3, 4),
-        *_numbered("Definition", 5),
-        *_numbered("Proposition", 6, 7),
-        *_numbered("Definition", 8),
-        *_numbered("Figure", 2),
-        *_numbered("Theorem", 9, 10),
-        *_numbered("Figure", 3),
-        *_numbered("Algorithm", 1),
-        *_numbered("Theorem", 11, 12),
-        *_numbered("Figure", 4),
-        *_numbered("Corollary", 13),
-        *_numbered("Figure", 5, 6, 7),
+    _numbered(
+        "Theorem 1A, 1B; Figure 1; Definition 2; Remark 1; Proposition 3, 4; Definition 5; Proposition 6, 7; "
+        "Definition 8; Figure 2; Theorem 9, 10; Figure 3; Algorithm 1; Theorem 11, 12; Figure 4; Corollary 13; "
+        "Figure 5, 6, 7"
     ),
     {"Figure 3": "Algorithm 1"},
-    {**_all("Definition", _DEFINITION, 2, 5, 8), "Remark 1": "an assumption: that the events can be measured"},
+    _all("Definition 2, 5, 8", _DEFINITION) | {"Remark 1": "an assumption: that the events can be measured"},
     lambda _: koufogiannis(),
 )
 
@@ -171,55 +123,17 @@ FERNANDES = Paper(
     "N. Fernandes, A. McIver, C. Palamidessi and M. Ding",
     2022,
     "Universal optimality and robust utility bounds for metric differential privacy",
-    (
-        *_numbered("Definition", 1),
-        *_numbered("Figure", 1),
-        *_numbered("Remark", 1),
-        *_numbered("Lemma", 1),
-        *_numbered("Definition", 2, 3),
-        *_numbered("Lemma", 2),
-        *_numbered("Figure", 2),
-        *_numbered("Definition", 4, 5),
-        *_numbered("Theorem", 3),
-        *_numbered("Definition", 6),
-        *_numbered("Theorem", 4, 5),
-        *_numbered("Figure", 3),
-        *_numbered("Definition", 7),
-        *_numbered("Theorem", *(f"6({k})" for k in range(1, 6))),
-        *_numbered("Corollary", 7),
-        *_numbered("Theorem", 8),
-        *_numbered("Corollary", 9),
-        *_numbered("Theorem", 10, 11, 12),
-        *_numbered("Corollary", 13),
-        *_numbered("Definition", 8),
-        *_numbered("Theorem", 14, 15),
-        *_numbered("Lemma", 16),
-        *_numbered("Corollary", 17, 18),
-        *_numbered("Definition", 9),
-        *_numbered("Lemma", 19),
-        *_numbered("Table", 4),
-        *_numbered("Figure", 4),
-        *_numbered("Corollary", 20),
-        *_numbered("Definition", 10),
-        *_numbered("Table", 5),
-        *_numbered("Figure", 5),
-        *_numbered("Lemma", 21),
-        *_numbered("Corollary", 22),
-        *_numbered("Table", 6),
-        *_numbered("Figure", 6),
-        *_numbered("Table", 7),
-        *_numbered("Figure", 7, 8),
-        *_numbered("Lemma", "1 (app.)"),
-        *_numbered("Property", 1, 2, 3),
-        *_numbered("Lemma", "2 (app.)"),
-        *_numbered("Definition", "1 (app.)"),
-        *_numbered("Lemma", "3 (app.)"),
-        *_numbered("Theorem", "4 (app.)"),
-        *_numbered("Corollary", "5 (app.)"),
-        *_numbered("Lemma", "6 (app.)"),
+    _numbered(
+        "Definition 1; Figure 1; Remark 1; Lemma 1; Definition 2, 3; Lemma 2; Figure 2; Definition 4, 5; "
+        "Theorem 3; Definition 6; Theorem 4, 5; Figure 3; Definition 7; Theorem 6(1), 6(2), 6(3), 6(4), 6(5); "
+        "Corollary 7; Theorem 8; Corollary 9; Theorem 10, 11, 12; Corollary 13; Definition 8; Theorem 14, 15; "
+        "Lemma 16; Corollary 17, 18; Definition 9; Lemma 19; Table 4; Figure 4; Corollary 20; Definition 10; "
+        "Table 5; Figure 5; Lemma 21; Corollary 22; Table 6; Figure 6; Table 7; Figure 7, 8; Lemma 1 (app.); "
+        "Property 1, 2, 3; Lemma 2 (app.); Definition 1 (app.); Lemma 3 (app.); Theorem 4 (app.); "
+        "Corollary 5 (app.); Lemma 6 (app.)"
     ),
     {"Lemma 1 (app.)": "Remark 1", "Definition 9": "Lemma 19", "Definition 10": "Lemma 21"},
-    _all("Definition", _DEFINITION, *range(1, 9), "1 (app.)"),
+    _all("Definition 1, 2, 3, 4, 5, 6, 7, 8, 1 (app.)", _DEFINITION),
     fernandes,
 )
 

@@ -13,14 +13,7 @@ from utmost.exact import level
 from utmost.geometry import Vertices, count_kernels, count_vertices, estimate_kernels, vertices
 from utmost.leakage import Capacity
 from utmost.papers.comparison import Comparison, corrected, equal, extended
-from utmost.papers.fernandes_duality import (
-    appendix,
-    hypers,
-    miracles,
-    nib_on_every_line,
-    type_capacities,
-    utility_sets,
-)
+from utmost.papers.fernandes_duality import appendix, hypers, miracles, nib_on_every_line, type_capacities, utility_sets
 from utmost.papers.fernandes_figures import figures_1_to_3, figures_6_and_7, kernel_figures
 from utmost.papers.fernandes_theorems import characterisation, optimality
 from utmost.privacy import PrivacyType

@@ -29,7 +29,7 @@ from utmost.geometry import (
 from utmost.geometry.universal_optima import LeastLoss
 from utmost.leakage import g_vulnerability, hyper, l_uncertainty
 from utmost.leakage.channel_capacity import Kind
-from utmost.papers.comparison import Comparison, corrected, equal, extended
+from utmost.papers.comparison import Comparison, corrected, counted, extended
 from utmost.papers.fernandes_figures import HALF
 from utmost.privacy import PrivacyType
 from utmost.spaces import Consumer, Space, counts, discrete, hamming, losses, priors
@@ -77,15 +77,15 @@ def hypers() -> Iterator[Comparison]:
         (found.prior == crooked_prior(space.size, k)).all()
         for found, (space, _, k) in zip(averaged, cases, strict=True)
     )
-    yield always("Lemma 1", "the posteriors average to the prior", right, len(cases))
+    yield counted("Lemma 1", "the posteriors average to the prior", right, len(cases))
     right = sum(_keeps_by_posteriors(space, C, a) == _keeps(space, C, a) for space, C, _ in cases for a in ALPHAS)
-    yield always("Lemma 2", "private exactly if all posteriors of the uniform prior are", right, 3 * len(cases))
+    yield counted("Lemma 2", "private exactly if all posteriors of the uniform prior are", right, 3 * len(cases))
     right = sum(_least_by_remaps(C, space.size, k) == _uncertainty(C, space.size, k) for space, C, k in cases)
-    yield always("Remark 1", "the least loss over remaps, (1), is the posterior uncertainty, (5)", right, len(cases))
+    yield counted("Remark 1", "the least loss over remaps, (1), is the posterior uncertainty, (5)", right, len(cases))
     pairs = [(space, C, D) for space in SMALL for C, D in permutations(mechanisms(space), 2)]
     verdicts = [(space, C, D, refines(better=C, worse=D)) for space, C, D in pairs]
     right = sum(v.verify() and (not v or _never_better(D, C, space.size)) for space, C, D, v in verdicts)
-    yield always("(6)", "a refinement never serves anybody better, another does somebody", right, len(verdicts))
+    yield counted("(6)", "a refinement never serves anybody better, another does somebody", right, len(verdicts))
 
 
 def _keeps(space: Space, C: Channel, a: Fraction) -> bool:
@@ -135,16 +135,16 @@ def miracles() -> Iterator[Comparison]:
     """Theorems 4 and 5: no gain and no prior leak more than the capacities, and some do as much."""
     cases = [(space, C, prior, gain) for space, C, _ in members()[::3] for prior in (1, 3) for gain in (1, 2, 4)]
     right = sum(_multiplied(C, space.size, p, g) <= capacity(C).value for space, C, p, g in cases)
-    yield always("Theorem 4", "V_g[p, M]/V_g[p] is at most the largest for one guess", right, len(cases))
+    yield counted("Theorem 4", "V_g[p, M]/V_g[p] is at most the largest for one guess", right, len(cases))
     channels = [(space, C) for space, C, _ in members()[::3]]
     attained = sum(
         g_vulnerability(losses.nib).multiplicative_leakage(C, priors.uniform(space.size))
         == sum(C.matrix.max(axis=0), F(0))
         for space, C in channels
     )
-    yield always("Theorem 4", "attained by one guess and the uniform prior", attained, len(channels))
+    yield counted("Theorem 4", "attained by one guess and the uniform prior", attained, len(channels))
     right = sum(_added(C, space.size, p, g) <= 1 - sum(C.matrix.min(axis=0), F(0)) for space, C, p, g in cases)
-    yield always("Theorem 5", "V_g[p, M] - V_g[p] is at most 1 - n U_nib[u, M]", right, len(cases))
+    yield counted("Theorem 5", "V_g[p, M] - V_g[p] is at most 1 - n U_nib[u, M]", right, len(cases))
     attained = sum(_excluded(C, space.size) == 1 - sum(C.matrix.min(axis=0), F(0)) for space, C in channels)
     yield extended(
         "Theorem 5",
@@ -176,23 +176,23 @@ def utility_sets() -> Iterator[Comparison]:
     settings = [(PrivacyType(space, alpha=HALF), mechanisms(space)) for space in SMALL]
     trivial = [[1, 1, 2], [3, 3, 3], [0, 0, 5], [2, 2, 2]]
     held = [universality(p, trivial[: p.space.size], C) for p, listed in settings for C in listed]
-    yield always("Theorem 6(1)", "trivial losses are in every utility set", sum(map(bool, held)), len(held))
+    yield counted("Theorem 6(1)", "trivial losses are in every utility set", sum(map(bool, held)), len(held))
     chosen = [(p, C, member_losses(p.space.size)) for p, listed in settings for C in listed]
     table = {(i, k): bool(universality(p, loss, C)) for i, (p, C, ls) in enumerate(chosen) for k, loss in enumerate(ls)}
     count = len(chosen[0][2])
     refined = [(i, j) for i, j in permutations(range(len(chosen)), 2) if _is_below(chosen[i], chosen[j])]
     right = sum(table[j, k] <= table[i, k] for i, j in refined for k in range(count))
-    yield always("Theorem 6(2)", "the better mechanism has the larger utility set", right, len(refined) * count)
+    yield counted("Theorem 6(2)", "the better mechanism has the larger utility set", right, len(refined) * count)
     nothing = [(p, loss, Channel([[1]] * p.space.size)) for p, _ in settings for loss in member_losses(p.space.size)]
     right = sum(bool(universality(p, loss, C)) == (trivial_action(loss) is not None) for p, loss, C in nothing)
-    yield always("Theorem 6(3)", "saying nothing is optimal for trivial losses only", right, len(nothing))
+    yield counted("Theorem 6(3)", "saying nothing is optimal for trivial losses only", right, len(nothing))
     pairs = [(i, j) for i, j in combinations(range(len(chosen)), 2) if chosen[i][0] is chosen[j][0]]
     right = 0
     for i, j in pairs:
         both = chosen[i][1].choose(chosen[j][1], "2/5")
         for k, loss in enumerate(chosen[i][2]):
             right += bool(universality(chosen[i][0], loss, both)) == (table[i, k] and table[j, k])
-    yield always("Theorem 6(4)", "a choice of two serves those whom both serve", right, len(pairs) * count)
+    yield counted("Theorem 6(4)", "a choice of two serves those whom both serve", right, len(pairs) * count)
     yield from _generated(chosen, table)
 
 
@@ -218,16 +218,16 @@ def _generated(
         (p, C, scaled_loss([F(x + 1, 2) for x in range(p.space.size)], loss)) for p, C, ls in served for loss in ls
     ]
     right = sum(bool(universality(p, loss, C)) for p, C, loss in sums)
-    yield always("(13), (14)", "utility sets are closed under sums and multiples", right, len(sums))
+    yield counted("(13), (14)", "utility sets are closed under sums and multiples", right, len(sums))
     owned = [(p, C, loss) for p, C, ls in served for loss in ls]
     right = sum(all(bool(universality(p, loss, kernel)) for kernel in decompose(p, C).kernels) for p, C, loss in owned)
-    yield always("Corollary 7", "whom a mechanism serves best, each of its kernels does", right, len(owned))
+    yield counted("Corollary 7", "whom a mechanism serves best, each of its kernels does", right, len(owned))
     pairs = [(x, alpha) for x in (1, 2, 3) for alpha in ALPHAS]
     types = [PrivacyType(Space([[0, x], [x, 0]]), alpha=alpha) for x, alpha in pairs]
     right = sum(
         count_kernels(p) == 1 and all(universality(p, loss, kernels(p)[0]) for loss in member_losses(2)) for p in types
     )
-    yield always("Theorem 8", "the only kernel serves everybody, on two secrets", right, len(types))
+    yield counted("Theorem 8", "the only kernel serves everybody, on two secrets", right, len(types))
 
 
 def type_capacities() -> Iterator[Comparison]:
@@ -240,24 +240,24 @@ def type_capacities() -> Iterator[Comparison]:
             found = capacity(p, kind=kind)
             reached = capacity(found.mechanism, kind=kind).value
             right += listed == found.value == reached and found.certificate.verify()
-    yield always("Theorem 14", "the capacity exists, and a kernel attains it", right, 2 * len(types))
+    yield counted("Theorem 14", "the capacity exists, and a kernel attains it", right, 2 * len(types))
     served = []
     for space in (counts(2), counts(3), counts(4)):
         p, G = PrivacyType(space, alpha=HALF), geometric_channel(space.size, alpha=HALF)
         for loss, kind in zip((losses.binary, losses.nib), KINDS, strict=True):
             largest = capacity(p, kind=kind).value
             served.append(bool(universality(p, loss, G)) and capacity(G, kind=kind).value == largest)
-    yield always("Theorem 15", "who serves bin or nib best attains the capacity", sum(served), len(served))
+    yield counted("Theorem 15", "who serves bin or nib best attains the capacity", sum(served), len(served))
     right, wide = 0, [(p, kernels(p)) for p in types]
     cases = [(kernel, kind) for _, listed in wide for kernel in islice(listed, 20) for kind in KINDS]
     for kernel, kind in cases:
         right += _narrowed(kernel, kind).shape[1] <= kernel.shape[0] and (
             capacity(_narrowed(kernel, kind), kind=kind).value == capacity(kernel, kind=kind).value
         )
-    yield always("Lemma 16", "outcomes with one best guess merged: at most n, same capacity", right, len(cases))
+    yield counted("Lemma 16", "outcomes with one best guess merged: at most n, same capacity", right, len(cases))
     for place, kind in zip(("Corollary 17", "Corollary 18"), KINDS[::-1], strict=True):
         right = sum(_on_the_diagonal(p, kind) for p in types)
-        yield always(place, f"the program for the {kind} capacity: its trace attains it", right, len(types))
+        yield counted(place, f"the program for the {kind} capacity: its trace attains it", right, len(types))
 
 
 def _narrowed(C: Channel, kind: Kind) -> Channel:
@@ -282,7 +282,7 @@ def appendix() -> Iterator[Comparison]:
     strict = [(n, x, z) for n in (3, 4, 5) for x, z in combinations(range(n), 2)]
     kinds = (losses.absolute, losses.squared)
     right = sum(trivial_action(loss.matrix(n)[[x, z]]) is None for n, x, z in strict for loss in kinds)
-    yield always("Lemma 3 (app.)", "strictly monotone losses are trivial for no pair", right, 2 * len(strict))
+    yield counted("Lemma 3 (app.)", "strictly monotone losses are trivial for no pair", right, 2 * len(strict))
     right = 0
     for space in (discrete(3), discrete(4), discrete(5)):
         channel, loss = distinguishing_mechanism(PrivacyType(space, alpha=HALF))
@@ -297,14 +297,14 @@ def appendix() -> Iterator[Comparison]:
     )
     pairs = [(n, a) for n in (3, 4, 5) for a in ALPHAS]
     right = sum(_distinguishes_as_well_as_two(n, a) for n, a in pairs)
-    yield always("Corollary 5 (app.)", "some mechanism is T on a given pair of secrets", right, len(pairs))
+    yield counted("Corollary 5 (app.)", "some mechanism is T on a given pair of secrets", right, len(pairs))
     cases = [(n, kernel) for n in (3, 4) for kernel in kernels(PrivacyType(discrete(n), alpha=HALF))]
     right = 0
     for n, kernel in cases:
         ptype = PrivacyType(discrete(n), alpha=HALF)
         proof = blurred_pair(ptype, losses.absolute, kernel)
         right += proof is not None and proof.verify(ptype)
-    yield always("Lemma 6 (app.)", "each kernel blurs some pair, of n = 3 and 4 equidistant", right, len(cases))
+    yield counted("Lemma 6 (app.)", "each kernel blurs some pair, of n = 3 and 4 equidistant", right, len(cases))
 
 
 def _distinguishes_as_well_as_two(n: int, a: Fraction) -> bool:
@@ -379,8 +379,3 @@ def _least_by_program(n: int, a: Fraction, k: int) -> Fraction:
     prior = tuple(crooked_prior(n, k).tolist())
     (_, found), *_ = least.at((prior,))
     return found.value
-
-
-def always(place: str, what: str, right: int, cases: int) -> Comparison:
-    """A statement for all, of so many cases."""
-    return equal(place, what, cases, right, shown=("always", f"{right} of {cases}, exactly"))

@@ -19,7 +19,7 @@ from utmost.geometry import (
     universality,
 )
 from utmost.geometry.decomposition import solve_columns
-from utmost.papers.comparison import Comparison, corrected, equal, extended
+from utmost.papers.comparison import Comparison, corrected, counted, equal, extended
 from utmost.papers.fernandes_figures import HALF, claim, hyper_text, same_columns
 from utmost.privacy import PrivacyType
 from utmost.spaces import Space, counts, discrete, hamming, losses
@@ -37,10 +37,10 @@ def characterisation() -> Iterator[Comparison]:
     yield from _properties()
     lines = [(n, a) for n in range(1, 7) for a in ALPHAS]
     right = sum(is_kernel(PrivacyType(counts(n), alpha=a), geometric_channel(n + 1, alpha=a)) for n, a in lines)
-    yield _always("Lemma 19", "the geometric mechanism is a kernel", right, len(lines))
+    yield counted("Lemma 19", "the geometric mechanism is a kernel", right, len(lines))
     sizes = [(k, a) for k in range(2, 7) for a in ALPHAS]
     right = sum(is_kernel(PrivacyType(discrete(k), alpha=a), randomized_response(k, alpha=a)) for k, a in sizes)
-    yield _always("Lemma 21", "random response is a kernel", right, len(sizes))
+    yield counted("Lemma 21", "random response is a kernel", right, len(sizes))
     yield corrected(
         "Lemma 21",
         "its determinant, n = 3, alpha = 1/2",
@@ -79,7 +79,7 @@ def _theorem_3() -> Comparison:
             found = decompose(ptype, channel)
             cases += 1
             right += found.verify(channel) and all(is_kernel(ptype, kernel) for kernel in found.kernels)
-    return _always("Theorem 3", "M = B P, B a convex sum of kernels", right, cases)
+    return counted("Theorem 3", "M = B P, B a convex sum of kernels", right, cases)
 
 
 def _members(space: Space) -> list[Channel]:
@@ -104,9 +104,9 @@ def _properties() -> Iterator[Comparison]:
             pairs += 1
             apart += not sets[one] < sets[two]
             unrelated += not _refines(channels[one], channels[two])
-    yield _always("Property 1", "no kernel lies within another", apart, pairs)
-    yield _always("Property 2", "vertex mechanisms are sums of kernels", mixtures, len(FEW))
-    yield _always("Property 3", "no kernel refines another", unrelated, pairs)
+    yield counted("Property 1", "no kernel lies within another", apart, pairs)
+    yield counted("Property 2", "vertex mechanisms are sums of kernels", mixtures, len(FEW))
+    yield counted("Property 3", "no kernel refines another", unrelated, pairs)
 
 
 def _refines(one: list[list[Fraction]], two: list[list[Fraction]]) -> bool:
@@ -248,7 +248,3 @@ def _determinant(matrix: Array) -> Fraction:
     return F(
         a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) + a[2] * (b[0] * c[1] - b[1] * c[0])
     )
-
-
-def _always(place: str, what: str, right: int, cases: int) -> Comparison:
-    return equal(place, what, cases, right, shown=("always", f"{right} of {cases}, exactly"))

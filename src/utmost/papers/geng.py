@@ -5,15 +5,7 @@ from itertools import product
 from math import ceil, cosh, exp, expm1, sinh
 from typing import Any
 
-from utmost.noise import (
-    DiscreteStaircase,
-    Geometric,
-    Laplace,
-    Staircase,
-    costs,
-    gain,
-    optimal_noise,
-)
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, costs, gain, optimal_noise
 from utmost.noise.staircase import heuristic_gamma, optimal_gamma
 from utmost.papers.comparison import Comparison, corrected, equal, extended, rounded
 from utmost.papers.geng_figures import corollary_9, densities, hypotheses, theorem_13

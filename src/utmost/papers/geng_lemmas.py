@@ -14,7 +14,7 @@ from typing import Literal
 from utmost.design.noise_program import least_noise
 from utmost.design.periodic_noise import PeriodicNoise, averaged_translates, mixed, translated
 from utmost.noise import DiscreteStaircase, Staircase, costs
-from utmost.papers.comparison import Comparison, equal, extended, rounded
+from utmost.papers.comparison import Comparison, counted, equal, extended, rounded
 from utmost.papers.geng_classes import LawClass, cost_of_cells, least_in_class
 
 F = Fraction
@@ -58,16 +58,16 @@ def independence() -> Iterator[Comparison]:
             right = sum(
                 keeps(after, D) and all(after.worst_cost(c) == n.worst_cost(c) for c in KINDS) for n, D, after in moved
             )
-            yield carried_out("Lemma 14", "shifted by the answer: level and cost stay", right, len(moved))
+            yield counted("Lemma 14", "shifted by the answer: level and cost stay", right, len(moved))
             mixtures = [(n, D, mixed([n, translated(n, 1)], ["1/3", "2/3"])) for n, D in families]
             right = sum(keeps(m, D) and all(m.worst_cost(c) <= n.worst_cost(c) for c in KINDS) for n, D, m in mixtures)
-            yield carried_out("Lemma 15", "a mixture keeps the level and costs no more", right, len(mixtures))
+            yield counted("Lemma 15", "a mixture keeps the level and costs no more", right, len(mixtures))
         alone = [(n, averaged_translates(n, D, alpha=ALPHA), D) for n, D in families]
         right = sum(
             a.is_independent and not n.is_independent and all(a.worst_cost(c) <= n.worst_cost(c) for c in KINDS)
             for n, a, _ in alone
         )
-        yield carried_out(place, f"noise that depends on the answer made independent ({numbers})", right, len(alone))
+        yield counted(place, f"noise that depends on the answer made independent ({numbers})", right, len(alone))
     programs = [least_noise(cost, 2, alpha=ALPHA, outputs=T, window=4).cost for cost in KINDS for T in (1, 2)]
     same = programs[0] == programs[1] and programs[2] == programs[3]
     yield extended(
@@ -95,9 +95,9 @@ def symmetry_and_atoms() -> Iterator[Comparison]:
     """Lemmas 16 to 18: symmetric laws suffice; no point has mass, and no interval has none."""
     laws = [(n, D) for D in (1, 2, 3) for n in crooked(D)]
     right = sum(_is_improved(n, evened(n), D) for n, D in laws)
-    yield carried_out("Lemma 16", "the mean of a law and its mirror image", right, len(laws))
+    yield counted("Lemma 16", "the mean of a law and its mirror image", right, len(laws))
     right = sum(_least_of(D, cost, "even") == least_noise(cost, D, alpha=ALPHA).cost for D, cost in _settings())
-    yield carried_out("Lemma 17", "least cost of symmetric laws, and of all laws", right, len(_settings()))
+    yield counted("Lemma 17", "least cost of symmetric laws, and of all laws", right, len(_settings()))
     masses = [
         max(DiscreteStaircase(alpha=ALPHA, sensitivity=n, step=r).pmf(0) for r in (1, n)) for n in (10, 100, 1000)
     ]
@@ -134,7 +134,7 @@ def cells() -> Iterator[Comparison]:
     """Lemmas 19 to 22: laws that are constant on cells come as near as wanted, and may fall on either side."""
     laws = [(D, m, n) for D, m in ((2, 2), (2, 3), (3, 2)) for n in crooked(D * m)]
     right = sum(keeps(averaged_over_cells(n, D, m), D) for D, m, n in laws)
-    yield carried_out("Lemma 19", "the mean over each cell keeps the level", right, len(laws))
+    yield counted("Lemma 19", "the mean over each cell keeps the level", right, len(laws))
     best = Staircase(1).expected_cost(costs.absolute)
     above = [min(_gamma_cost(j, i) for j in range(1, i + 1)) / best - 1 for i in (3, 9, 81)]
     falls = all(-1e-12 < later <= earlier for earlier, later in pairwise(above))
@@ -147,7 +147,7 @@ def cells() -> Iterator[Comparison]:
     )
     sequences = [(D, _right_side(evened(n), 12 * D)) for D in (1, 2, 3, 4) for n in crooked(D)]
     good = sum(_falls_no_dearer(sequence, D) for D, sequence in sequences)
-    yield carried_out("Lemma 21", "densities sorted: level kept, cost no larger", good, len(sequences))
+    yield counted("Lemma 21", "densities sorted: level kept, cost no larger", good, len(sequences))
 
 
 def averaged_over_cells(noise: PeriodicNoise, D: int, m: int) -> PeriodicNoise:
@@ -189,12 +189,12 @@ def decay_and_steps() -> Iterator[Comparison]:
     )
     for place, what, names in steps:
         least = [[_least_density(i, cost, name) for name in names] for i, cost in settings]
-        yield carried_out(place, what, sum(one == other for one, other in least), len(settings))
+        yield counted(place, what, sum(one == other for one, other in least), len(settings))
     periods = _falling_periods()
     right = sum(_is_cheaper(stretched(a), a) for a in periods)
-    yield carried_out("Lemma 24", "a_0 raised and a_(i-1) lowered until their ratio is alpha", right, len(periods))
+    yield counted("Lemma 24", "a_0 raised and a_(i-1) lowered until their ratio is alpha", right, len(periods))
     right = sum(_is_cheaper(one_step(stretched(a)), a) for a in periods)
-    yield carried_out("Lemma 26", "mass moved inwards until one density lies between", right, len(periods))
+    yield counted("Lemma 26", "mass moved inwards until one density lies between", right, len(periods))
     worst = max(
         abs(float(_best_step(i, cost)) / float(Staircase(alpha=ALPHA, cost=cost).expected_cost(cost)) - 1)
         for i, cost in ((400, costs.absolute), (400, costs.squared))
@@ -279,16 +279,16 @@ def on_the_integers() -> Iterator[Comparison]:
     """Lemmas 28 to 31, and Theorem 12: the same on the integers."""
     laws = [(n, D) for D in (1, 2, 3) for n in crooked(D)]
     right = sum(_sorted_outwards(n, D) for n, D in laws)
-    yield carried_out("Lemma 28", "probabilities sorted outwards: level kept, cost no larger", right, len(laws))
+    yield counted("Lemma 28", "probabilities sorted outwards: level kept, cost no larger", right, len(laws))
     settings = _settings()
     right = sum(_is_improved(n, evened(n), D) for n, D in laws)
-    yield carried_out("Lemma 29", "the mean of a law and its mirror image", right, len(laws))
+    yield counted("Lemma 29", "the mean of a law and its mirror image", right, len(laws))
     pairs = [(_least_of(D, cost, "even"), _least_of(D, cost, "decaying")) for D, cost in settings]
     right = sum(one == other for one, other in pairs)
-    yield carried_out("Lemma 30", "least cost of even laws, and of those that fall by alpha each D", right, len(pairs))
+    yield counted("Lemma 30", "least cost of even laws, and of those that fall by alpha each D", right, len(pairs))
     least = [DiscreteStaircase(alpha=ALPHA, sensitivity=D, cost=cost).expected_cost(cost) for D, cost in settings]
     right = sum(one == other for (_, one), other in zip(pairs, least, strict=True))
-    yield carried_out("Lemma 31", "and of those with one step in a period", right, len(settings))
+    yield counted("Lemma 31", "and of those with one step in a period", right, len(settings))
 
 
 def _sorted_outwards(noise: PeriodicNoise, D: int) -> bool:
@@ -301,8 +301,3 @@ def _sorted_outwards(noise: PeriodicNoise, D: int) -> bool:
     private = all(min(pair) >= ALPHA * max(pair) for pair in near)
     changes = [(p - after[x], abs(x)) for x, p in zip(range(-reach, reach + 1), before, strict=True)]
     return private and all(sum(p * x**m for p, x in changes) >= 0 for m in (1, 2))
-
-
-def carried_out(place: str, what: str, right: int, cases: int) -> Comparison:
-    """How often a construction did what is claimed."""
-    return equal(place, what, cases, right, shown=("always", f"{right} of {cases}, exactly"))

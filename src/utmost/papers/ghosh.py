@@ -126,12 +126,7 @@ def figures_2_and_3() -> Iterator[Comparison]:
     verdict = uniqueness(ptype, consumer)
     only = "the only one" if verdict.is_unique else "one of several"
     counted = f"{only}: {verdict.tight} priced constraints, {verdict.variables} variables"
-    yield extended(
-        "Figure 2",
-        "is it the only optimum?",
-        "the only one: 40 priced constraints, 36 variables",
-        counted,
-    )
+    yield extended("Figure 2", "is it the only optimum?", "the only one: 40 priced constraints, 36 variables", counted)
     face = rounded(face_value_loss(geometric_channel(6, alpha="1/2"), consumer), 13)
     yield extended("Figure 2", "loss of G at face value", "1.198981536437", face)
     pattern = constraint_matrix(X, "1/2")

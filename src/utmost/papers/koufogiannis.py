@@ -111,10 +111,7 @@ def theorem_10() -> Iterator[Comparison]:
     """The joint law of two noises, and its margins."""
     yield _everywhere("(20)", "joint density off the diagonal", "(20)", _library_joint, _printed_joint)
     diagonal = [
-        (
-            LaplaceTightening(level(e1), level(e2)).stay * Laplace(e2, 1).pdf(y),
-            e1**2 / (2 * e2) * exp(-e2 * abs(y)),
-        )
+        (LaplaceTightening(level(e1), level(e2)).stay * Laplace(e2, 1).pdf(y), e1**2 / (2 * e2) * exp(-e2 * abs(y)))
         for e1, e2 in PAIRS
         for y in (-1.0, 0.0, 2.0)
     ]

@@ -10,7 +10,7 @@ from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.exact import Level, level
 from utmost.gradual import Relaxing, Tightening, joint_pmf, largest_ratio, read_prices, step_price
 from utmost.noise import Geometric, Laplace, Staircase, costs
-from utmost.papers.comparison import Comparison, equal, extended, rounded
+from utmost.papers.comparison import Comparison, counted, equal, extended, rounded
 from utmost.papers.koufogiannis_applications import Edges, karate_club, les_miserables
 from utmost.release import levels_by_distance
 
@@ -24,15 +24,15 @@ def rules() -> Iterator[Comparison]:
     ratios = [_worst(C) for C in channels]
     blends = [Channel(rows) for rows in ([[1, 0], ["1/3", "2/3"], [0, 1], ["1/2", "1/2"]], [["1/4"] * 4] * 4)]
     right = sum(_worst(C @ P) >= kept for (C, kept), P in product(zip(channels, ratios, strict=True), blends))
-    yield _always("Proposition 3", "what is done with a response keeps its level", right, 2 * len(channels))
+    yield counted("Proposition 3", "what is done with a response keeps its level", right, 2 * len(channels))
     pairs = list(permutations(range(len(channels)), 2))
     right = sum(_worst(channels[i].parallel(channels[j])) >= ratios[i] * ratios[j] for i, j in pairs)
-    yield _always("Proposition 4", "independent responses lose eps1 + eps2 at most", right, len(pairs))
+    yield counted("Proposition 4", "independent responses lose eps1 + eps2 at most", right, len(pairs))
     reached = sum(_worst(channels[i].parallel(channels[j])) == ratios[i] * ratios[j] for i, j in pairs)
     yield extended("Proposition 4", "and lose as much", f"{len(pairs)} of {len(pairs)}", f"{reached} of {len(pairs)}")
     shifts = [(a, s, x) for a in (F(1, 3), F(3, 4)) for s in range(1, 6) for x in range(-9, 10)]
     right = sum(Geometric(alpha=a).pmf(x + s) >= a**s * Geometric(alpha=a).pmf(x) for a, s, x in shifts)
-    yield _always("Proposition 6", "eps-Lipschitz noise is s eps-private for changes of up to s", right, len(shifts))
+    yield counted("Proposition 6", "eps-Lipschitz noise is s eps-private for changes of up to s", right, len(shifts))
 
 
 def _worst(C: Channel) -> Fraction:
@@ -88,12 +88,12 @@ def theorem_1() -> Iterator[Comparison]:
     )
     subsets = [part for k in range(1, 1 << 4) for part in [[at for i, at in enumerate(STRICT_TO_LOOSE) if k >> i & 1]]]
     right = sum(largest_ratio(part) == 1 / max(part).alpha_fraction() for part in subsets)
-    yield _always("Theorem 1B", "any set of levels up to eps loses eps", right, len(subsets))
+    yield counted("Theorem 1B", "any set of levels up to eps loses eps", right, len(subsets))
     spreads = [
         Geometric(loose).moment(2) + Tightening(strict, loose).variance == Geometric(strict).moment(2)
         for strict, loose in pairwise(STRICT_TO_LOOSE)
     ]
-    yield _always("Theorem 1A", "each response has the least variance of its level", sum(spreads), len(spreads))
+    yield counted("Theorem 1A", "each response has the least variance of its level", sum(spreads), len(spreads))
     one, two, three = STRICT_TO_LOOSE[:3]
     places = list(product((-2, -1, 0, 1, 3), repeat=3))
     right = sum(
@@ -101,7 +101,7 @@ def theorem_1() -> Iterator[Comparison]:
         == joint_pmf([x, y], [one, two]) * joint_pmf([y, z], [two, three])
         for x, y, z in places
     )
-    yield _always("Figure 4", "the next response needs the last one only", right, len(places))
+    yield counted("Figure 4", "the next response needs the last one only", right, len(places))
 
 
 def market() -> Iterator[Comparison]:
@@ -109,7 +109,7 @@ def market() -> Iterator[Comparison]:
     prices = read_prices(dict(zip(STRICT_TO_LOOSE, (3, 10, 10, 42), strict=True)))
     walks = [walk for k in range(1, 5) for walk in permutations(STRICT_TO_LOOSE, k)]
     right = sum(_paid(prices, walk) == prices[max(walk)] for walk in walks)
-    yield _always("Section 1, market", "any steps in any order cost the price of the last level", right, len(walks))
+    yield counted("Section 1, market", "any steps in any order cost the price of the last level", right, len(walks))
     falling = {at: F(price) for at, price in zip(STRICT_TO_LOOSE, (3, 10, 9, 42), strict=True)}
     cheaper = min(price for at, price in falling.items() if at >= STRICT_TO_LOOSE[1])
     yield extended(
@@ -126,7 +126,7 @@ def market() -> Iterator[Comparison]:
         and Relaxing(strict, loose).pmf(y, x) * Geometric(strict).pmf(x) == joint_pmf([x, y], [strict, loose])
         for x, y in places
     )
-    yield _always("Section 1, market", "given y2 the earlier y1 says nothing of the data", right, len(places))
+    yield counted("Section 1, market", "given y2 the earlier y1 says nothing of the data", right, len(places))
     alone, together = Laplace(2, 1).moment(2), Laplace(1, 1).moment(2) / 2
     yield extended(
         "Section 3, scenarios",
@@ -175,7 +175,3 @@ def _steps(edges: Edges, owner: str) -> dict[str, int]:
         ring = {b for pair in edges for a, b in (pair, pair[::-1]) if a in ring and b not in found}
         found |= dict.fromkeys(ring, max(found.values()) + 1)
     return found
-
-
-def _always(place: str, what: str, right: int, cases: int) -> Comparison:
-    return equal(place, what, cases, right, shown=("always", f"{right} of {cases}, exactly"))

@@ -70,12 +70,7 @@ def tighten_categories(
 
 @checked
 def relax_categories(
-    values: Any,
-    reports: Any,
-    strict: SubsetSelection,
-    loose: SubsetSelection,
-    *,
-    randomness: Randomness | None = None,
+    values: Any, reports: Any, strict: SubsetSelection, loose: SubsetSelection, *, randomness: Randomness | None = None
 ) -> Sets:
     """Reports at ``loose``, given those at ``strict``: together they lose what those at ``loose`` lose.
 

@@ -152,12 +152,7 @@ class Decoding(Shown):
 
 @checked
 def decode(
-    tally: Tally,
-    response: BitResponse,
-    bloom: Bloom,
-    candidates: Sequence[str],
-    *,
-    significance: Number = "0.05",
+    tally: Tally, response: BitResponse, bloom: Bloom, candidates: Sequence[str], *, significance: Number = "0.05"
 ) -> Decoding:
     """Which of the candidate words the clients have, and how many clients each.
 

@@ -119,11 +119,6 @@ class PermanentResponses:
             remedy="Share them.",
         )
 
-    def __deepcopy__(self, memo: Any) -> NoReturn:
-        self.__reduce__()
-
-    __copy__ = __reduce__
-
 
 def _two_processes() -> Unsupported:
     return Unsupported(

@@ -240,11 +240,6 @@ class GradualRelease(Shown):
             remedy="Share the object, or keep the release in a Ledger.",
         )
 
-    def __deepcopy__(self, memo: Any) -> NoReturn:
-        self.__reduce__()
-
-    __copy__ = __reduce__
-
 
 def units_of(
     unit: Unit | None, sensitivity: Number | Mapping[Any, Number] | None, cells: Number | None

@@ -34,8 +34,56 @@ _MOST_KEYS = 10**9
 _LARGEST_KEY = 10**4000
 
 
+class _ListedKeys(Shown):
+    """A list of named keys: what was promised of it, and how it is written."""
+
+    __slots__ = ()
+
+    keys: tuple[Any, ...]
+    level: Level
+    delta: Fraction
+    per_individual: int
+
+    @property
+    def statement(self) -> str:
+        """The promise in words."""
+        return promise_of_keys(self.level, self.delta, self.per_individual)
+
+    def said(self, digest: Digest | None = None, column: str = "key") -> dict[str, Any]:
+        """The statement as plain data, with the keys and their noisy counts; see `keys_statement`."""
+        return keys_statement(self.level, self.delta, self.per_individual, self.keys, column, digest) | self._counted()
+
+    @checked
+    def save(
+        self,
+        path: Path | str,
+        *,
+        column: str = "key",
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the keys, with their noisy counts if any, and beside them the statement: both appear, or none.
+
+        Args:
+            path: of a table; or of one document, which ends in .json.
+            column: what the column of the keys is called; keys that are tuples have a column for each part.
+            format, sign, overwrite: as for `saved`.
+
+        Raises:
+            Unsupported, OutOfRange, KeyRefused: as `saved`.
+        """
+        table = _key_columns(self.keys, column) | {name: it for name, it in self._counted().items() if name == "noisy"}
+        made = Publication(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
+        return saved(made, path, format=format, sign=sign, overwrite=overwrite)
+
+    def _counted(self) -> dict[str, Any]:
+        """What a statement says beyond the keys: of noisy counts, where there are any."""
+        return {}
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SelectedKeys(Shown):
+class SelectedKeys(_ListedKeys):
     """The keys that were named, and what was promised.
 
     Attributes:
@@ -64,39 +112,8 @@ class SelectedKeys(Shown):
         """The exact chance that a key of n individuals is named."""
         return self.law.chance(n)
 
-    @property
-    def statement(self) -> str:
-        """The promise in words."""
-        return promise_of_keys(self.level, self.delta, self.per_individual)
-
-    def said(self, digest: Digest | None = None, column: str = "key") -> dict[str, Any]:
-        """The statement as plain data, with the keys and their noisy counts; see `keys_statement`."""
-        facts = keys_statement(self.level, self.delta, self.per_individual, self.keys, column, digest)
-        return facts | {"threshold": self.threshold, "noisy": list(self.noisy)}
-
-    @checked
-    def save(
-        self,
-        path: Path | str,
-        *,
-        column: str = "key",
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
-    ) -> dict[str, Any]:
-        """Write the keys with their noisy counts and, beside them, the statement: both appear, or none.
-
-        Args:
-            path: of a table; or of one document, which ends in .json.
-            column: what the column of the keys is called; keys that are tuples have a column for each part.
-            format, sign, overwrite: as for `saved`.
-
-        Raises:
-            Unsupported, OutOfRange, KeyRefused: as `saved`.
-        """
-        table = _key_columns(self.keys, column) | {"noisy": list(self.noisy)}
-        made = Publication(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
-        return saved(made, path, format=format, sign=sign, overwrite=overwrite)
+    def _counted(self) -> dict[str, Any]:
+        return {"threshold": self.threshold, "noisy": list(self.noisy)}
 
 
 @checked
@@ -155,7 +172,7 @@ def selected(
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NamedKeys(Shown):
+class NamedKeys(_ListedKeys):
     """The keys named at one delta.
 
     Attributes:
@@ -169,34 +186,6 @@ class NamedKeys(Shown):
     level: Level
     delta: Fraction
     per_individual: int
-
-    @property
-    def statement(self) -> str:
-        """The promise in words."""
-        return promise_of_keys(self.level, self.delta, self.per_individual)
-
-    def said(self, digest: Digest | None = None, column: str = "key") -> dict[str, Any]:
-        """The statement as plain data, with the keys; see `keys_statement`."""
-        return keys_statement(self.level, self.delta, self.per_individual, self.keys, column, digest)
-
-    @checked
-    def save(
-        self,
-        path: Path | str,
-        *,
-        column: str = "key",
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
-    ) -> dict[str, Any]:
-        """Write the keys and, beside them, the statement; see `SelectedKeys.save`.
-
-        Raises:
-            Unsupported, OutOfRange, KeyRefused: as `saved`.
-        """
-        table = _key_columns(self.keys, column)
-        made = Publication(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
-        return saved(made, path, format=format, sign=sign, overwrite=overwrite)
 
 
 class KeySelection(Shown):
@@ -392,9 +381,7 @@ def _columns(counts: Any) -> tuple[list[Any], Any]:
     names = adapter.names(counts)
     if len(names) != 2:
         raise BadTable(
-            "a table of keys must have two columns, keys and counts",
-            came=f"{len(names)} columns",
-            where="counts",
+            "a table of keys must have two columns, keys and counts", came=f"{len(names)} columns", where="counts"
         )
     keys, numbers = (adapter.column(counts, name) for name in names)
     return list(keys.tolist() if isinstance(keys, np.ndarray) else keys), numbers

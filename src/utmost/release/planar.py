@@ -63,12 +63,7 @@ class PlanarRelease(Shown):
     __slots__ = ("_declared", "_flat", "_key", "_levels", "_lock", "_paths", "_per", "_process", "_shape")
 
     def __init__(
-        self,
-        points: Any,
-        *,
-        per: Number = 1,
-        grid: Number | None = None,
-        randomness: Randomness | None = None,
+        self, points: Any, *, per: Number = 1, grid: Number | None = None, randomness: Randomness | None = None
     ) -> None:
         self._open(points, per, grid, secure(randomness))
 
@@ -237,11 +232,6 @@ class PlanarRelease(Shown):
             where="PlanarRelease",
             remedy="Share the object, or pass its answers on.",
         )
-
-    def __deepcopy__(self, memo: Any) -> NoReturn:
-        self.__reduce__()
-
-    __copy__ = __reduce__
 
 
 def written(cells: Integers, grid: Fraction) -> NDArray[np.float64]:

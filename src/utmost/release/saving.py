@@ -97,12 +97,7 @@ class SavedTable(Shown):
 
     @checked
     def save(
-        self,
-        path: Path | str,
-        *,
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
+        self, path: Path | str, *, format: str | None = None, sign: Path | str | None = None, overwrite: bool = False
     ) -> dict[str, Any]:
         """Write the table and, beside it, its statement as ``path`` and ".json": both appear, or none.
 

@@ -232,15 +232,7 @@ class CheckedTable:
     rows: int
 
     @classmethod
-    def of(
-        cls,
-        laid: Laid,
-        plan: Plan,
-        *,
-        drop: str | Sequence[str],
-        rows_from: str,
-        id_column: Any,
-    ) -> "CheckedTable":
+    def of(cls, laid: Laid, plan: Plan, *, drop: str | Sequence[str], rows_from: str, id_column: Any) -> "CheckedTable":
         """The table, with every check that a release makes before it draws."""
         origin, table = rows_origin(rows_from), laid.table
         adapter = adapter_of(table)

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from utmost.errors import Unsupported
 
-Writer = Callable[[BinaryIO], None]
+Writer = Callable[[BinaryIO], object]
 """Writes one file's content to an open file, from which it may read what it has written."""
 
 
@@ -61,7 +61,7 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
     for kept in before.values():
         kept.unlink(missing_ok=True)
     for directory in {path.parent for path in writers}:
-        _force_directory(directory)
+        force(directory)
 
 
 def check_free_name(path: Path, *, overwrite: bool) -> None:
@@ -104,10 +104,11 @@ def _umask() -> int:
     return mask
 
 
-def _force_directory(directory: Path) -> None:
-    if os.name == "nt":  # a directory cannot be opened there
+def force(path: Path) -> None:
+    """Force a file, or a folder's names, to the disk."""
+    if os.name == "nt" and path.is_dir():  # a directory cannot be opened there
         return
-    descriptor = os.open(directory, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

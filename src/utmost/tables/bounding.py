@@ -103,13 +103,7 @@ def _summed(persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: NDArr
 
 
 def least_hashed(
-    pairs: Pairs,
-    most: int,
-    names: Sequence[str],
-    *,
-    key: bytes,
-    purpose: bytes,
-    progress: Progress | None = None,
+    pairs: Pairs, most: int, names: Sequence[str], *, key: bytes, purpose: bytes, progress: Progress | None = None
 ) -> NDArray[np.bool_]:
     """Which pairs are kept: of each person the ``most`` with the least hash, all where there are no more.
 

@@ -31,13 +31,7 @@ _KEY = "key"
 
 @checked
 def count_keys(
-    events: Any,
-    *,
-    person: str,
-    column: str,
-    at_most: int,
-    key: bytes | None = None,
-    progress: Progress | None = None,
+    events: Any, *, person: str, column: str, at_most: int, key: bytes | None = None, progress: Progress | None = None
 ) -> dict[str, int]:
     """Of each key that events name, how many persons have it: for `select_keys`, and never to be published.
 

@@ -10,7 +10,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from utmost.errors import LedgerDamaged, NeedsTable, Unsupported
 from utmost.exact import Level, Number, level, wrong_kind
 from utmost.release.statements import level_text
 from utmost.tables import parquet
+from utmost.tables.atomic import force
 from utmost.tables.engines import engine_frame
 from utmost.tables.item_columns import CommittingRows, gathered_commitment
 
@@ -137,7 +138,7 @@ class ResponseFolder:
                     raise
             finally:
                 shutil.rmtree(aside, ignore_errors=True)
-            _force(place.parent)
+            force(place.parent)
         for left in place.parent.glob(f".{place.name}.*.part"):
             shutil.rmtree(left, ignore_errors=True)
         return place
@@ -233,7 +234,7 @@ class ResponseFolder:
         facts |= {"level": level_text(at), "rows": release.rows, "files": listed}
         (aside / _MANIFEST).write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="ascii")
         for path in (*files, aside / _MANIFEST, aside):
-            _force(path)
+            force(path)
 
     def _check(self, release: "Published", at: Level, files: list[Path]) -> None:
         """Check that files hold what was answered at a level."""
@@ -265,18 +266,4 @@ def _named(text: str) -> str:
 
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
-        digest = sha256()
-        while block := file.read(_READ):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def _force(path: Path) -> None:
-    """Force a file, or a folder's names, to the disk."""
-    if os.name == "nt" and path.is_dir():
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        return file_digest(file, "sha256").hexdigest()

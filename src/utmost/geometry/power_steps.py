@@ -1,0 +1,70 @@
+"""One step of arithmetic with irrational powers, three ways: of quotients of polynomials, of images, of floats.
+
+A number is known by what it was made of; each way answers a question that the one before leaves open. See
+`power_numbers`.
+"""
+
+from fractions import Fraction
+
+from flint import arb, fmpz_mpoly
+
+Quotient = tuple[fmpz_mpoly, fmpz_mpoly]
+"""A numerator and a denominator without a common factor."""
+
+ULP, TINY, WIDER = 2.0**-52, 1e-300, 1 + 2.0**-48
+UNKNOWN = float("inf")
+"""The radius of a number of which nothing is known: it stays infinite or becomes NaN, and decides nothing."""
+
+
+def combined(sign: str, one: Quotient, two: Quotient) -> Quotient:
+    """The quotient for a sign between two, not reduced."""
+    (a, b), (c, d) = one, two
+    if sign == "*":
+        return a * c, b * d
+    if sign == "/":
+        return a * d, b * c
+    return (a * d + c * b if sign == "+" else a * d - c * b), b * d
+
+
+def image_step(sign: str, one: int, two: int, prime: int) -> int:
+    """The image of the result in the field of a prime."""
+    if sign == "/":
+        return one * pow(two, -1, prime) % prime
+    return (one + two if sign == "+" else one - two if sign == "-" else one * two) % prime
+
+
+def around(sign: str, one: tuple[float, float], two: tuple[float, float]) -> tuple[float, float]:
+    """A float and a radius for the result: IEEE rounding is within 2^-52 of the result, whatever its direction."""
+    (a, r), (b, s) = one, two
+    if sign == "+" or sign == "-":
+        middle = a + b if sign == "+" else a - b
+        return middle, (r + s + ULP * abs(middle)) * WIDER + TINY
+    if sign == "*":
+        middle = a * b
+        return middle, (abs(a) * s + (abs(b) + s) * r + ULP * abs(middle)) * WIDER + TINY
+    least = (abs(b) - s) * (1 - 4 * ULP)
+    if not least > 0:
+        return 0.0, UNKNOWN
+    middle = a / b
+    return middle, ((r + abs(middle) * (1 + 4 * ULP) * s + TINY) / least + ULP * abs(middle)) * WIDER + TINY
+
+
+def near_rational(value: Fraction) -> tuple[float, float]:
+    """A float and a radius for a rational."""
+    try:
+        middle = float(value)
+    except OverflowError:
+        return 0.0, UNKNOWN
+    return middle, ULP * abs(middle) + TINY
+
+
+def ball_of(polynomial: fmpz_mpoly, generators: list[arb]) -> arb:
+    """A ball for a polynomial where balls of its generators are given."""
+    total = arb(0)
+    for place, coefficient in polynomial.to_dict().items():
+        term = arb(coefficient)
+        for generator, power in zip(generators, place, strict=True):
+            if power:
+                term *= generator ** int(power)
+        total += term
+    return total
