@@ -79,9 +79,8 @@ class PowerField:
     def of(cls, powers: LogPowers) -> "PowerField":
         """The field of the powers of a type: base^(1/degree) and base^sqrt(r), or e^(-epsilon sqrt r)."""
         level = powers.level
-        is_algebraic = level.base is not None and powers.roots[0] == 1
         ring = fmpz_mpoly_ctx.get(tuple(f"x{k}" for k in range(len(powers.roots))), Ordering.lex)
-        degree, step = (level.power.denominator, level.power.numerator) if is_algebraic else (0, 1)
+        step, degree = level.power.as_integer_ratio() if level.base is not None and powers.roots[0] == 1 else (1, 0)
         return cls(powers, degree, step, powers.field(_PRIME_ABOVE), ring)
 
     def __reduce__(self) -> tuple[Any, ...]:
