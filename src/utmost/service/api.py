@@ -294,8 +294,8 @@ def history(service: Served, who: Who) -> dict[str, Any]:
 
 @router.get("/status", summary="Whether anything new may be said", responses=_gives(found.StatusFound))
 def status(service: Served, who: Who) -> dict[str, Any]:
-    """And what the datasets have spent."""
-    return answers.status_answer(service.audit.status(who))
+    """What the datasets have spent; and which releases were declared to be of nobody else's individuals."""
+    return answers.status_answer(service.audit.status(who), service.audit.apart(who))
 
 
 @router.post("/verification", summary="Recompute everything in the ledger", responses=_gives(found.VerificationFound))

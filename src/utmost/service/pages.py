@@ -185,7 +185,8 @@ def verify_page(request: Request, service: Served, viewer: Viewer) -> Response:
     """Check a released table; and, for auditors, the whole ledger and its receipts."""
     status = service.audit.status(viewer) if viewer.may("verify") else None
     receipt = service.audit.receipt(viewer) if viewer.may("verify") or viewer.may("history") else None
-    return render(request, "verify.html", viewer, ledger=status, receipt=receipt)
+    apart = service.audit.apart(viewer) if viewer.may("verify") else []
+    return render(request, "verify.html", viewer, ledger=status, receipt=receipt, apart=apart)
 
 
 @pages.get("/history")
