@@ -231,3 +231,20 @@ def test_a_warning_names_the_line_that_called(ledger):
         ledger.relax("w", table | {"d": ["b", "a"]}, epsilon=30)
     assert {warning.category for warning in relaxed} == {LittleProtection, RowsRenamed}
     assert {warning.filename for warning in [*published, *relaxed]} == {__file__}
+
+
+def test_nothing_is_drawn_at_a_level_that_has_no_error_bar(ledger):
+    """Below 1e-50 for a step of the noise no radius is said: so no response is, whose statement could not be made, and
+    whose noise would take hours. The largest sensitivity counts with the level."""
+    ledger.publish("admissions", TABLE, epsilon="1/2", **PROMISE)
+    for at in ("1e-51", "1e-3999"):
+        with pytest.raises(OutOfRange, match="at least 1e-50"):
+            ledger.view("admissions", epsilon=at)
+        with pytest.raises(OutOfRange, match="at least 1e-50"):
+            ledger.relax("admissions", TABLE, epsilon=at)
+    wide = PROMISE | {"sensitivity": 10**20}
+    with pytest.raises(OutOfRange, match="at least 1e-50"):
+        ledger.publish("wide", TABLE, epsilon="1e-40", dataset="admissions", **wide)
+    assert ledger.levels("admissions") == (level("1/2"),)
+    assert [one.name for one in ledger.releases] == ["admissions"]
+    assert ledger.view("admissions", epsilon="1e-49").keys() == {"department", "admitted"}

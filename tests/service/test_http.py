@@ -1,8 +1,10 @@
 """The service through HTTP: what each role gets, what errors say, and what leaves in headers and lengths."""
 
 import asyncio
+import gc
 import json
 import logging
+import tracemalloc
 
 import httpx
 import pytest
@@ -182,3 +184,24 @@ def test_what_a_recipient_sees_depends_on_the_data_through_the_noise_alone(servi
     assert fields["columns"].keys() == {"department", "admitted", "admitted_radius"}
     assert fields["statement"]["public"] == ["department"]
     assert not any(key in str(answer.headers) for key in ("601", "370", "322"))
+
+
+@pytest.mark.slow
+def test_views_leave_nothing_in_memory(caller, service, who, published):
+    """What grows is what is kept: 60 views, lists and error bars after as many leave less than 200 bytes each."""
+    relax(service, who, level(1))
+    bo = caller("Bo", "recipient")
+    paths = [f"/v1/releases/admissions{tail}" for tail in ("/view?epsilon=1/4", "/view?epsilon=1", "/radius?epsilon=2")]
+
+    def ask():
+        for number in range(60):
+            assert bo("GET", [*paths, "/v1/releases", "/v1/me"][number % 5]).status_code == 200
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        before = ask()
+        assert ask() - before < 60 * 200
+    finally:
+        tracemalloc.stop()

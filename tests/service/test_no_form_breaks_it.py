@@ -1,11 +1,14 @@
 """R12 on the pages: whatever is sent in a form, or as a file, is refused in words that quote nothing, or done."""
 
 import random
+import time
+from urllib.parse import quote
 
 import pytest
 
 from service.conftest import ALL, publish, relax
 from service.test_description import OPEN
+from service.test_http import Caller
 from service.test_no_request_breaks_it import CELLS, NAMES, NUMBERS, SECRET, STRATEGIES, TEXTS
 from service.test_pages import FORMS, plan_and_table
 from service.visiting import Forms, Visitor
@@ -105,6 +108,33 @@ def test_bad_forms(visitors, doses):
     for role, one in visitors.items():
         for page in ("/releases", "/release?name=admissions", "/proposals", "/market", "/tokens", "/trail", "/history"):
             assert one.get(page).status_code in (200, 403), (role, page)
+
+
+TOO_LONG = (
+    "1e-3999",
+    "1e-4000",
+    "1e-1000",
+    "1e-201",
+    "1/" + "9" * 3999,
+    "1." + "0" * 3998 + "1",
+    "-1e-201 log(1/2)",
+    "1e-60",
+)
+
+
+def test_a_level_that_takes_hours_to_draw_is_refused_at_once(visitors):
+    """A level of thousands of digits takes the cube of them to draw, while no other writer is let in; one below
+    1e-50 has no error bar, and could be drawn and stored and then not be shown. Both doors refuse; nothing is drawn."""
+    bo, began = visitors["recipient"], time.process_time()
+    ledger, caller = bo.app.inside.state.service.ledger, Caller(bo.app, bo.presented)
+    before = ledger.levels("admissions")
+    asked = {"release": "admissions", "version": "1"} | Forms(bo.get("/releases").text).found[0][1]
+    for at in TOO_LONG:
+        assert bo.send("POST", "/view", data=asked | {"epsilon": at}, follow=False).status_code == 422, at
+        assert bo.get(f"/release?name=admissions&at={quote(at)}").status_code == (200 if at == "1e-60" else 422), at
+        assert caller("GET", f"/v1/releases/admissions/view?epsilon={quote(at)}").status_code == 422, at
+    assert ledger.levels("admissions") == before
+    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize("name", ["sensitivity", "cells", "grid", "largest"])

@@ -38,24 +38,15 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 
-RELEASE = "/release?name=admissions"
+RELEASE, SUMS = "/release?name=admissions", "/release?name=applicants"
+RELEASES = ("/releases", RELEASE, f"{RELEASE}&at=1/4", SUMS)
 TOOLS = ("/read", "/explore", "/channel", "/map", "/trust")
 SEEN = {
-    "recipient": ("/releases", RELEASE, "/market", "/verify", *TOOLS),
-    "curator": (
-        "/releases",
-        RELEASE,
-        "/release?name=applicants",
-        "/publish",
-        "/proposals",
-        "/market",
-        "/verify",
-        "/history",
-        *TOOLS,
-    ),
-    "approver": ("/releases", RELEASE, "/proposals", "/verify", "/history"),
-    "auditor": ("/releases", RELEASE, "/verify", "/history", "/trail"),
-    "admin": ("/releases", RELEASE, "/verify", "/budgets", "/tokens", "/trail"),
+    "recipient": (*RELEASES, "/market", "/verify", *TOOLS),
+    "curator": (*RELEASES, "/publish", "/proposals", "/market", "/verify", "/history", *TOOLS),
+    "approver": (*RELEASES, "/proposals", "/verify", "/history", *TOOLS),
+    "auditor": (*RELEASES, "/verify", "/history", "/trail", *TOOLS),
+    "admin": (*RELEASES, "/verify", "/budgets", "/tokens", "/trail", *TOOLS),
 }
 SCREENS = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 375, "height": 760}}
 
@@ -82,7 +73,9 @@ def address(service, who):
     relax(service, who, level(1))
     service.proposals.propose(curator, "q", "relax", "admissions", level(2), reason="shorter bars")
     publish_sums(service, curator)
-    service.market.offer(curator, "o", "admissions", {"1/4": 10, "1": 35}, "EUR")
+    offer = service.market.offer(curator, "o", "admissions", {"1/4": 10, "1": 35}, "EUR").name
+    buyer = service.bearers.make(None, "buyer", "Bo", "recipient", (Grant("admissions", level("1/4")),))[0]
+    service.market.order(buyer, "b", offer, level(1))
     with served(service, Settings(rate=1e6, burst=10**6)) as found:
         yield found
 
@@ -93,6 +86,7 @@ def publish_sums(service, curator):
     chosen = planned(plan[1])
     asked = {"at": chosen.level, "terms": plan_terms(chosen, None, False)}
     proposal = service.proposals.propose(curator, "s", "publish", "applicants", **asked).name
+    service.proposals.propose(curator, "w", "publish", "more applicants", **asked)
     approver = service.bearers.make(None, "approver of sums", "Grace", "approver", (Grant("*"),))[0]
     service.proposals.decide(approver, proposal, "approved")
     table = brought_counted(counted[1])
@@ -163,10 +157,52 @@ def test_every_page_can_be_used_by_everybody(screen, role, scheme):
     with screen(role, color_scheme=scheme, bypass_csp=True) as seen:
         for path in SEEN[role]:
             seen.see(path)
-            seen.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-            seen.page.add_script_tag(path=str(AXE))
-            found = seen.page.evaluate("axe.run().then((found) => found.violations.map((one) => one.id))")
-            assert found == [], path
+            assert broken_rules(seen.page) == [], path
+
+
+def broken_rules(page):
+    """The rules of axe that a page breaks, with everything on it unfolded."""
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    page.add_script_tag(path=str(AXE))
+    return page.evaluate("axe.run().then((found) => found.violations.map((one) => one.id))")
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_forms_lead_to_can_be_used_by_everybody(screen, tmp_path, scheme):
+    """The pages that no link leads to: a new token, a ledger found sound, a receipt that holds and one that does not,
+    a table checked against its statement, a refusal in a form, an address where nothing is."""
+    with screen("admin", color_scheme=scheme, bypass_csp=True) as seen:
+        seen.see("/tokens")
+        seen.page.get_by_label("Owner").fill("Cy")
+        seen.page.get_by_role("button", name="Make it").click()
+        seen.page.get_by_role("heading", name="A token for Cy").wait_for()
+        assert broken_rules(seen.page) == []
+        seen.see("/verify")
+        for receipt, answer in ((seen.page.locator("#receipt-line").inner_text(), "status"), ("none", "alert")):
+            seen.page.get_by_label("Receipt", exact=True).fill(receipt)
+            seen.page.locator("section", has_text="An earlier receipt").get_by_role("button").last.click()
+            seen.page.get_by_role(answer).wait_for()
+            assert broken_rules(seen.page) == [], answer
+        seen.page.get_by_role("button", name="Recompute everything").click()
+        seen.page.get_by_role("heading", name="The ledger is sound").wait_for()
+        assert broken_rules(seen.page) == []
+        assert seen.see("/release?name=nothing") == 404
+        assert broken_rules(seen.page) == []
+    files = {}
+    with screen("recipient", color_scheme=scheme, bypass_csp=True) as seen:
+        for name, link in (("table", "Values as a file"), ("statement", "Statement")):
+            seen.see(RELEASE)
+            with seen.page.expect_download() as brought:
+                seen.page.get_by_role("link", name=link, exact=True).click()
+            files[name] = tmp_path / brought.value.suggested_filename
+            brought.value.save_as(files[name])
+        seen.see("/verify")
+        seen.page.get_by_label("Table, as CSV").set_input_files(files["table"])
+        seen.page.get_by_label("Statement, as JSON").set_input_files(files["statement"])
+        seen.page.get_by_role("button", name="Check").first.click()
+        seen.page.get_by_role("heading", name="The table is what its statement says").wait_for()
+        assert broken_rules(seen.page) == []
 
 
 def test_the_sign_in_can_be_used_by_everybody(chromium, address):
@@ -176,8 +212,11 @@ def test_the_sign_in_can_be_used_by_everybody(chromium, address):
     context = chromium.new_context(bypass_csp=True)
     page = context.new_page()
     page.goto(f"{address}/login")
-    page.add_script_tag(path=str(AXE))
-    assert page.evaluate("axe.run().then((found) => found.violations.map((one) => one.id))") == []
+    assert broken_rules(page) == []
+    page.get_by_label("Token").fill("none")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("alert").wait_for()
+    assert broken_rules(page) == []
     context.close()
 
 
@@ -312,8 +351,7 @@ def test_the_way_through_a_provider_and_back(chromium, service, tmp_path):
             page.goto(f"http://localhost:{port}/explore")
             page.wait_for_url("**/login?next=*")
             if AXE.exists():
-                page.add_script_tag(path=str(AXE))
-                assert page.evaluate("axe.run().then((found) => found.violations.map((one) => one.id))") == []
+                assert broken_rules(page) == []
             page.get_by_role("link", name="Sign in with").click()
             page.wait_for_url("**/explore")
             assert page.locator(".who b").inner_text() == "Bo"

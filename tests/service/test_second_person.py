@@ -4,10 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from service.conftest import TABLE, TERMS, publish, relax
+from service.conftest import ALL, TABLE, TERMS, publish, relax
+from service.visiting import Visitor
 from utmost.errors import DataChanged, NeedsApproval, NotAllowed, RequestReused, UnknownRecord
 from utmost.exact import level
 from utmost.service import Terms
+from utmost.service.app import application
+from utmost.service.settings import Settings
 
 HALF, QUARTER, ONE = level("1/2"), level("1/4"), level(1)
 
@@ -97,6 +100,32 @@ def test_a_curator_for_a_level_publishes_up_to_it(opened, who, service):
         with pytest.raises(NotAllowed):
             alone.releases.publish(curator, "k", "admissions", TABLE, at, terms)
     alone.releases.publish(curator, "k", "admissions", TABLE, HALF, apart)
+
+
+def test_auditors_are_told_what_was_declared_and_not_compared(opened, who, service):
+    """Two curators of different scopes hold the same values, each declaring that they are nobody else's: the auditor
+    sees both, with who declared it and the other datasets; the curators do not. The list is the same where the values
+    are others, so it tells nobody of values; and a curator for all releases, who is compared, is not on it."""
+    alone, auditor = opened(approvals=False), who("Di", "auditor")
+    apart = replace(TERMS, independent=True)
+    for owner, name, dataset in (("Ada", "admissions", None), ("Eve", "wages", "people")):
+        curator, terms = who(owner, "curator", (name, HALF)), replace(apart, dataset=dataset)
+        alone.releases.publish(curator, "k", name, TABLE, HALF, terms)
+        with pytest.raises(NotAllowed):
+            alone.audit.apart(curator)
+    other = {"department": ["A", "B", "C"], "admitted": [1, 2, 3]}
+    alone.releases.publish(who("Max", "curator"), "k", "third", other, HALF, apart)
+    about = {"version": 1}
+    assert alone.audit.apart(auditor) == [
+        about | {"release": "admissions", "dataset": "admissions", "declared_by": "Ada", "others": ["people", "third"]},
+        about | {"release": "wages", "dataset": "people", "declared_by": "Eve", "others": ["admissions", "third"]},
+    ]
+    app = application(alone, Settings(rate=1e6, burst=10**6))
+    page, none = (Visitor(app, alone.bearers.make(None, f"v {role}", role, role, ALL)[1]).get("/verify").text
+                  for role in ("auditor", "curator"))  # fmt: skip
+    assert "Declared to be of nobody else" in page
+    assert "<td>admissions, third</td>" in page
+    assert "Declared to be" not in none
 
 
 def test_what_is_not_there_is_said_so(service, who):

@@ -9,7 +9,9 @@ import subprocess
 import sys
 import threading
 import time
+from unittest import mock
 
+import httpx
 import pytest
 
 from running import PLAIN, called
@@ -18,12 +20,32 @@ from utmost.ledger import Ledger
 from utmost.service.client import connect
 
 ADMISSIONS = "admissions-1973"
+PATIENCE = 120.0
+"""Seconds that a start may take: three workers on a busy machine import the library one after another."""
 
 
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def wait_until_ready(process, address, said, patience=PATIENCE):
+    """Wait until a worker answers and reaches its store, or fail saying which of the two it waited for."""
+    last, waits = time.monotonic() + patience, "nobody listens"
+    while True:
+        assert process.poll() is None, f"the service ended with {process.returncode}: {''.join(said)}"
+        try:
+            ready = httpx.get(f"{address}/health/ready", timeout=5)
+            if ready.status_code == 200:
+                return
+            waits = f"the store cannot be reached: {ready.text}"
+        except httpx.ConnectError:
+            waits = "nobody listens"
+        except httpx.TransportError as error:
+            waits = f"the port is open and no worker answers: {type(error).__name__}"
+        assert time.monotonic() < last, f"after {patience} seconds {waits}; the service said: {''.join(said)}"
+        time.sleep(0.05)
 
 
 @contextlib.contextmanager
@@ -38,11 +60,7 @@ def served(folder, *options, **environment):
     reader.start()
     try:
         address = f"http://127.0.0.1:{port}"
-        for _ in range(600):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                break
-            assert process.poll() is None, "".join(said)
-            time.sleep(0.05)
+        wait_until_ready(process, address, said)
         yield process, address, dict(re.findall(r"^  (\w+): (utmost_\S+)$", "".join(said), re.MULTILINE))
     finally:
         if process.poll() is None:
@@ -102,3 +120,30 @@ def test_what_cannot_be_served_is_refused(tmp_path, options, says):
     assert ended.returncode == 2
     assert says in ended.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("answers", "says"),
+    [(None, "nobody listens"), (b"", "no worker answers"), (b"HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n", "store")],
+)
+def test_a_wait_that_is_too_long_says_for_what(answers, says):
+    """Of a service that does not start: nobody listens, or no worker answers, or its store is out of reach."""
+    with socket.socket() as listens:
+        listens.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{listens.getsockname()[1]}"
+
+        def answer():
+            with contextlib.suppress(OSError):
+                while True:
+                    line, _ = listens.accept()
+                    with line:
+                        line.recv(1000)
+                        line.sendall(answers)
+
+        if answers is not None:
+            listens.listen()
+            threading.Thread(target=answer, daemon=True).start()
+        process = mock.Mock(**{"poll.return_value": None})
+        with pytest.raises(AssertionError, match=says):
+            wait_until_ready(process, address, ["started"], patience=0.2)
+        listens.shutdown(socket.SHUT_RDWR) if answers is not None else None

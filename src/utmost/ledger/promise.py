@@ -91,6 +91,14 @@ class Promise:
             steps = Geometric(self.widest.of(level)).radius(sure)
         return int(steps) if self.grid is None else round_up((steps + reach(self.lattice.snapping)) * self.grid)
 
+    def check_level(self, level: Level) -> None:
+        """Check that a response at a level would have an error bar, so that it can be drawn, shown and stated.
+
+        Raises:
+            OutOfRange: for a level so strict that it has none: below epsilon 1e-50 for one step of the noise.
+        """
+        self.radius(level, "0.95")
+
     def largest_steps(self, cells: int) -> int:
         """The size that a true value may have, in steps, in a response of so many cells.
 

@@ -176,7 +176,11 @@ def new_response(
 
     Returns:
         The response in steps, and the facts that its event must hold.
+
+    Raises:
+        OutOfRange: for a level so strict that its answers would have no error bar.
     """
+    item.promise.check_level(level)
     step = Step.from_known([] if item.stored is None else item.stored.responses, level)
     answer = _answer(page, item, step, values, randomness)
     event, root, drawn, done = page.state.number + 1, Root(), {}, 0

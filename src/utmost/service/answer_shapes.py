@@ -73,6 +73,13 @@ _ORDER = {
     "due": "25",
     **_DECISION,
 }
+_APART = {
+    "release": "wages",
+    "version": 1,
+    "dataset": "wages",
+    "declared_by": "Ada",
+    "others": ["admissions"],
+}
 _BUDGET = {"dataset": "admissions", "limit": "2", "spent": "1", "remaining": "1"}
 _EVENT: dict[str, Any] = {
     "number": 2,
@@ -291,14 +298,28 @@ class EventsFound(BaseModel):
     events: list[EventFound]
 
 
-class StatusFound(BaseModel):
-    """Whether anything new may be said, and what the datasets have spent."""
+class ApartFound(BaseModel):
+    """A release whose individuals were declared to be in none of the other datasets, which it was not compared with."""
 
-    model_config = _like({"identity": "886e85a0", "events": 9, "quarantine": None, "datasets": [_BUDGET]})
+    model_config = _like(_APART)
+    release: str
+    version: int
+    dataset: str
+    declared_by: str
+    others: list[str]
+
+
+class StatusFound(BaseModel):
+    """Whether anything new may be said, what the datasets have spent, and what was declared and not compared."""
+
+    model_config = _like(
+        {"identity": "886e85a0", "events": 9, "quarantine": None, "datasets": [_BUDGET], "declared_apart": [_APART]}
+    )
     identity: str
     events: int
     quarantine: str | None
     datasets: list[BudgetFound]
+    declared_apart: list[ApartFound]
 
 
 class VerificationFound(BaseModel):

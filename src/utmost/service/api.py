@@ -8,10 +8,10 @@ from pydantic import AfterValidator
 
 from utmost.documents.counted_files import COUNTED_FORM
 from utmost.errors import NotAuthenticated, OutOfRange
-from utmost.exact import Level, level
 from utmost.service import answer_shapes as found
 from utmost.service import service_answers as answers
 from utmost.service.arriving import Arriving, name_of_part
+from utmost.service.asked_levels import read_level
 from utmost.service.service import Service
 from utmost.service.shapes import (
     MOST_VERSIONS,
@@ -120,11 +120,6 @@ Dataset = Annotated[str | None, Query(max_length=200, examples=["admissions"])]
 Version = Annotated[int | None, Query(ge=1, le=MOST_VERSIONS)]
 Part = Annotated[str, Path(max_length=200, examples=["admissions"]), AfterValidator(name_of_part)]
 Made = Annotated[str, Path(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]
-
-
-def read_level(given: str | int | float) -> Level:
-    """A level from JSON: text is exact, and a float is the decimal that it prints."""
-    return level(given)
 
 
 @router.get("/me", summary="What the token that comes allows", responses=_gives(found.TokenFound))
@@ -299,8 +294,8 @@ def history(service: Served, who: Who) -> dict[str, Any]:
 
 @router.get("/status", summary="Whether anything new may be said", responses=_gives(found.StatusFound))
 def status(service: Served, who: Who) -> dict[str, Any]:
-    """And what the datasets have spent."""
-    return answers.status_answer(service.audit.status(who))
+    """What the datasets have spent; and which releases were declared to be of nobody else's individuals."""
+    return answers.status_answer(service.audit.status(who), service.audit.apart(who))
 
 
 @router.post("/verification", summary="Recompute everything in the ledger", responses=_gives(found.VerificationFound))

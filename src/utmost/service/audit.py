@@ -9,6 +9,10 @@ from utmost.service.desk import Desk
 from utmost.service.tokens import Token
 
 
+def _by_release(declared: dict[str, Any]) -> tuple[str, int]:
+    return declared["release"], declared["version"]
+
+
 class Audit:
     """The ledger's own accounts, each for a token.
 
@@ -43,6 +47,19 @@ class Audit:
         """Where the ledger is, what is in it, and whether anything new may be said."""
         token.check("verify")
         return self._ledger.status()
+
+    def apart(self, token: Token) -> list[dict[str, Any]]:
+        """The releases whose individuals were declared to be in no other dataset, and were compared with none.
+
+        Each with its dataset, who declared it, and the other datasets: if somebody is in two, what they spend adds up,
+        and no budget says so. By names alone: nothing here depends on a value.
+        """
+        token.check("verify")
+        there = {(one.name, one.version): one.dataset for one in self._ledger.releases}
+        kept = [one for _, one in self._desk.records.read(lambda shelf: shelf.all("apart"))]
+        datasets = sorted(set(there.values()))
+        made = sorted((one for one in kept if (one["release"], one["version"]) in there), key=_by_release)
+        return [one | {"others": [other for other in datasets if other != one["dataset"]]} for one in made]
 
     def verify(self, token: Token) -> Verification:
         """Recompute everything in the ledger."""

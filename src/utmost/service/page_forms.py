@@ -7,14 +7,14 @@ from fastapi import APIRouter, Request, Response
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import Level
-from utmost.service.api import Served, read_level
+from utmost.service.api import Served
 from utmost.service.approvals import Proposal
+from utmost.service.asked_levels import read_level
 from utmost.service.page_counted import brought_counted, plan_terms, planned
 from utmost.service.page_rendering import render, see
 from utmost.service.page_session import Filled, Sent, Viewer
 from utmost.service.page_sign_in import sign_in
 from utmost.service.page_tables import brought_table, check_file
-from utmost.service.page_tools import asked_level
 from utmost.service.service import Service
 from utmost.service.terms import Terms
 from utmost.service.tokens import Grant, Token
@@ -95,7 +95,7 @@ def _publish(
 @forms.post("/relax")
 def relax(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Relax a release at once, where no second person is asked for."""
-    at, version = asked_level(sent.text("epsilon")), sent.number("version")
+    at, version = read_level(sent.text("epsilon")), sent.number("version")
     return _relax(request, service, viewer, sent, sent.text("release"), at, version, None)
 
 
@@ -120,7 +120,7 @@ def _relax(
 @forms.post("/view")
 def view(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Have a noisier copy made; it spends nothing."""
-    name, at, version = sent.text("release"), asked_level(sent.text("epsilon")), sent.number("version")
+    name, at, version = sent.text("release"), read_level(sent.text("epsilon")), sent.number("version")
     service.releases.view(viewer, name, at, version)
     return see(request, "/release", name=name, version=version, at=sent.text("epsilon"))
 
@@ -131,11 +131,11 @@ def _promised(sent: Filled) -> tuple[Terms | None, Level]:
     A form with a plan takes the promise from there, and the level too where none is filled in.
     """
     if sent.text("verb") == "relax":
-        return None, asked_level(sent.text("epsilon"))
+        return None, read_level(sent.text("epsilon"))
     if sent.text("kind") != "plan":
-        return _terms(sent), asked_level(sent.text("epsilon"))
+        return _terms(sent), read_level(sent.text("epsilon"))
     chosen = planned(sent.file("plan"))
-    at = asked_level(sent.text("epsilon")) if sent.text("epsilon") else chosen.level
+    at = read_level(sent.text("epsilon")) if sent.text("epsilon") else chosen.level
     assert at is not None, "a plan says its level"
     return plan_terms(chosen, sent.optional("dataset"), sent.ticked("independent")), at
 
@@ -171,7 +171,7 @@ def _prices(text: str) -> dict[Level, str]:
             continue
         if not level.strip() or not price.strip():
             raise OutOfRange("a price is written as level = price", where="prices", remedy="Write 1/4 = 10.")
-        found[asked_level(level)] = price.strip()
+        found[read_level(level)] = price.strip()
     return found
 
 
@@ -185,7 +185,7 @@ def close_offer(request: Request, service: Served, viewer: Viewer, sent: Sent) -
 @forms.post("/orders")
 def order(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Order a level."""
-    service.market.order(viewer, _key(sent), sent.text("offer"), asked_level(sent.text("epsilon")))
+    service.market.order(viewer, _key(sent), sent.text("offer"), read_level(sent.text("epsilon")))
     return see(request, "/market", done="ordered")
 
 
@@ -225,7 +225,7 @@ def revoke(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Res
 @forms.post("/budgets")
 def limit(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Set the limit of a dataset."""
-    service.audit.limit(viewer, sent.text("dataset"), asked_level(sent.text("epsilon")))
+    service.audit.limit(viewer, sent.text("dataset"), read_level(sent.text("epsilon")))
     return see(request, "/budgets", done="limited")
 
 

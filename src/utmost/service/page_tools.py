@@ -14,12 +14,13 @@ from utmost.channels import exponential_mechanism, geometric_channel, randomized
 from utmost.design import read
 from utmost.documents.reports import law_report
 from utmost.errors import OutOfRange, UtmostError
-from utmost.exact import Level, exact, level
+from utmost.exact import Level, exact
 from utmost.noise import Geometric, Laplace, optimal_noise
 from utmost.noise.costs import cost_named
 from utmost.release import levels_by_distance
-from utmost.release.statements import level_of_text, level_text
+from utmost.release.statements import level_text
 from utmost.service import page_charts as charts
+from utmost.service.asked_levels import read_level
 from utmost.service.page_rendering import render
 from utmost.service.page_session import Viewer, whole
 from utmost.service.page_work import LOSSES, SHAPES, small_map
@@ -82,15 +83,6 @@ Guadagni Lamberteschi"""
 """Marriages between families of Florence in the fifteenth century, after Padgett and Ansell (1993)."""
 
 
-def asked_level(text: str) -> Level:
-    """A level in an address or a form: "1/4", "0.25", or "-log(1/2)" as the ledger writes it.
-
-    Raises:
-        UtmostError: for what is none.
-    """
-    return level_of_text(text) if "log" in text else level(text.strip())
-
-
 def _tool(
     request: Request, viewer: Any, template: str, asked: Mapping[str, Any], work: Callable[[], Mapping[str, Any]]
 ) -> Response:
@@ -131,7 +123,7 @@ def reader(
 
 
 def _reading(asked: Mapping[str, str], loss: str) -> dict[str, Any]:
-    heard, at = whole(asked["response"].strip(), "response"), asked_level(asked["epsilon"])
+    heard, at = whole(asked["response"].strip(), "response"), read_level(asked["epsilon"])
     if heard is None:
         raise OutOfRange("a response must be a whole number", came="none", where="response")
     if asked["prior"] == "weights":
@@ -186,7 +178,7 @@ def explorer(
 
 
 def _explored(asked: Mapping[str, str]) -> dict[str, Any]:
-    at, goal = asked_level(asked["epsilon"]), cost_named(asked["cost"])
+    at, goal = read_level(asked["epsilon"]), cost_named(asked["cost"])
     change = exact(asked["sensitivity"].strip(), "sensitivity")
     if change > _MOST_SENSITIVITY:
         remedy = "The command line has no such limit: utmost noise."
@@ -230,7 +222,7 @@ def channel(
 
 
 def _shaded(asked: Mapping[str, str]) -> dict[str, Any]:
-    n, at = whole(asked["n"].strip(), "n"), asked_level(asked["epsilon"])
+    n, at = whole(asked["n"].strip(), "n"), read_level(asked["epsilon"])
     if n is None or not 1 <= n <= _MOST_SHADED:
         raise OutOfRange(f"counts go from 0 to n, at most {_MOST_SHADED} on a page", came=n, where="n")
     if asked["mechanism"] not in CHANNELS:
@@ -270,7 +262,7 @@ def small_maps(
 
 
 def _mapped(asked: Mapping[str, str]) -> dict[str, Any]:
-    found = small_map(asked["shape"], asked["size"].strip(), asked_level(asked["epsilon"]), asked["loss"])
+    found = small_map(asked["shape"], asked["size"].strip(), read_level(asked["epsilon"]), asked["loss"])
     title = "The best mechanism: the chance of each answer, for each secret"
     return {"map": found, "picture": charts.heat_map(title, found.matrix, found.names, found.outcomes)}
 
@@ -293,7 +285,7 @@ def _trusted(asked: Mapping[str, str]) -> dict[str, Any]:
     members = sorted({name for edge in edges for name in edge})
     if len(edges) > _MOST_EDGES or len(members) > _MOST_MEMBERS:
         raise OutOfRange(f"a page shows at most {_MOST_MEMBERS} members and {_MOST_EDGES} edges", where="edges")
-    owner, first = asked["owner"].strip(), asked_level(asked["nearest"])
+    owner, first = asked["owner"].strip(), read_level(asked["nearest"])
     levels = levels_by_distance(edges, owner, lambda d: first.scaled(f"1/{d}"))
     far = _distances(edges, owner)
     reached = [name for name in members if name in levels]

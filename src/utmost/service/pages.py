@@ -16,13 +16,14 @@ from utmost.service import page_charts as charts
 from utmost.service import service_answers as answers
 from utmost.service.api import Served
 from utmost.service.approvals import Proposal
+from utmost.service.asked_levels import read_level
 from utmost.service.desk import held, reaches
 from utmost.service.market import Offer
 from utmost.service.page_counted import facts_shown, sums_shown
 from utmost.service.page_rendering import render, short, static_files
 from utmost.service.page_session import Viewer
 from utmost.service.page_tables import csv_of, file_statement
-from utmost.service.page_tools import asked_level, tools
+from utmost.service.page_tools import tools
 from utmost.service.releases import View
 from utmost.service.service import Service
 from utmost.service.tokens import ALLOWED, ROLES, Token
@@ -69,7 +70,7 @@ def release_page(
     """One release: its values at a level, its promise, its history, and what relaxing would buy."""
     found = service.releases.release(viewer, name, version)
     levels = service.releases.levels(viewer, found)
-    chosen = asked_level(at) if at else max(levels, default=None)
+    chosen = read_level(at) if at else max(levels, default=None)
     seen = None
     if viewer.may_ever("view") and chosen in levels:
         assert chosen is not None
@@ -112,7 +113,7 @@ def statement_file(service: Served, viewer: Viewer, name: Name, at: Name, versio
 
 def _stored_view(service: Service, viewer: Token, name: str, at: str, version: int | None) -> View:
     """A level that is there: to look at a page never makes a new one."""
-    found, wanted = service.releases.release(viewer, name, version), asked_level(at)
+    found, wanted = service.releases.release(viewer, name, version), read_level(at)
     if wanted not in service.releases.levels(viewer, found):
         raise HTTPException(404, "There is no such level of this release, or the token is not for it.")
     return service.releases.view(viewer, name, wanted, found.version)
@@ -184,7 +185,8 @@ def verify_page(request: Request, service: Served, viewer: Viewer) -> Response:
     """Check a released table; and, for auditors, the whole ledger and its receipts."""
     status = service.audit.status(viewer) if viewer.may("verify") else None
     receipt = service.audit.receipt(viewer) if viewer.may("verify") or viewer.may("history") else None
-    return render(request, "verify.html", viewer, ledger=status, receipt=receipt)
+    apart = service.audit.apart(viewer) if viewer.may("verify") else []
+    return render(request, "verify.html", viewer, ledger=status, receipt=receipt, apart=apart)
 
 
 @pages.get("/history")

@@ -35,6 +35,17 @@ def check_declared(token: Token, verb: str, terms: Terms) -> None:
     )
 
 
+def note_apart(shelf: Shelf, token: Token, release: str, version: int, facts: Mapping[str, Any]) -> None:
+    """Write down for auditors that a release was declared to be of nobody else's individuals, and not compared.
+
+    Only what `check_declared` asks of everybody alike: whoever is for all releases declares it where values agree, and
+    to write that down would say so.
+    """
+    dataset = release if facts["dataset"] is None else facts["dataset"]
+    about = {"release": release, "version": version, "dataset": dataset, "declared_by": token.owner}
+    shelf.put("apart", shelf.hidden("apart", release, version), about)
+
+
 class Proposals:
     """What a second person must confirm.
 
@@ -148,6 +159,8 @@ class Proposals:
                 check_approved(found, verb, release, version, at, facts)
             if again is None:
                 shelf.put("begun", name, {})
+                if verb == "publish" and not token.may(verb):
+                    note_apart(shelf, token, release, version, facts)
                 about = {"release": release, "version": version, "level": level_text(at)}
                 self._desk.trail(shelf, token, verb, **about)
 

@@ -131,13 +131,14 @@ def verification_answer(found: Verification) -> dict[str, Any]:
     return {name: plain(value) for name, value in asdict(found).items() if name != "spent"}
 
 
-def status_answer(status: Status) -> dict[str, Any]:
-    """Where a ledger is and whether anything new may be said."""
+def status_answer(status: Status, apart: list[dict[str, Any]]) -> dict[str, Any]:
+    """Where a ledger is, whether anything new may be said, and what was declared and not compared."""
     return {
         "identity": status.identity,
         "events": status.events,
         "quarantine": status.quarantine,
         "datasets": [budget_answer(budget) for budget in status.datasets],
+        "declared_apart": apart,
     }
 
 
