@@ -74,5 +74,5 @@ def test_a_memory_that_does_not_suffice_is_told():
         huge()
 
 
-def test_bytes_are_a_path_only_where_they_are_one_already():
-    assert possible_path(b"a", "path") == b"a"
+def test_bytes_are_read_as_the_text_of_a_path():
+    assert possible_path(b"a", "path") == "a"

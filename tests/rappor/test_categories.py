@@ -208,7 +208,7 @@ def test_estimates_are_unbiased_and_sum_to_the_clients(seeded):
     assert found.sum() == pytest.approx(30_000)
     assert (abs(found - np.bincount(truth, minlength=6)) < 5 * counts.errors(how)).all()
     assert float((counts.errors(how) ** 2).sum()) == pytest.approx(30_000 * float(how.variance), rel=0.05)
-    parts = CategoryCounts.of(np.array([[0, 1]]), SubsetSelection(6, 2, 1)), CategoryCounts(np.zeros(6), 0)
+    parts = CategoryCounts.of(np.array([[0, 1]]), SubsetSelection(6, 2, 1)), CategoryCounts(np.zeros(6, dtype=int), 0)
     assert (parts[0] + parts[1]).clients == 1
 
 

@@ -153,8 +153,8 @@ def _rows(connection: sqlite3.Connection) -> Rows:
 def _connected(path: Path, timeout: float, *, write: bool) -> sqlite3.Connection:
     """A connection; to nothing at all where a file that is to be read is not there. None is made here."""
     if path.is_dir():
-        remedy = "Name the ledger's file, ledger.db in that directory, say."
-        raise LedgerError("a ledger must be a file", came="a directory", where=str(path), remedy=remedy)
+        remedy = "Nothing was spent; name the file, ledger.db in that directory, say."
+        raise LedgerUnavailable("a ledger must be a file", came="a directory", where=str(path), remedy=remedy)
     there = write or path.exists()
     address = f"file:{quote(str(path.absolute()))}?mode=rw" if there else ":memory:"
     connection = sqlite3.connect(address, uri=there, timeout=timeout, isolation_level=None)

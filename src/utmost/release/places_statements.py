@@ -58,6 +58,7 @@ def places_statement(
 def places_guarantee(law: PlanarLaw, released: Sequence[str]) -> str:
     """The promise in plain sentences, and what it does not say.
 
+    >>> from utmost.exact import level
     >>> print(places_guarantee(PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None), ["x", "y"]))
     Whatever anyone concludes from the released points (x, y), the chance of concluding it would have been at most 1.65
     times larger or smaller if one row's point had been elsewhere, 200 away by Euclidean distance in the unit of these
@@ -79,6 +80,7 @@ def places_guarantee(law: PlanarLaw, released: Sequence[str]) -> str:
 def places_line(law: PlanarLaw) -> str:
     """The promise in one line, for a screen; the statement has the whole of it.
 
+    >>> from utmost.exact import level
     >>> print(places_line(PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None)))
     If one point had been 200 away, no result would be more than 1.65 times as likely (epsilon = 0.5 for each 200).
     """

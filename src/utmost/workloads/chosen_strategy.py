@@ -84,7 +84,8 @@ def strategy(
         raise OutOfRange('noise must be "independent", or "rotated" with together=', came=noise, remedy=remedy)
     pair = None if together is None else PairAxis.changed_by(unit, wanted.domain, together)
     if tents and (together is not None or candidates is not None or aim != "mean"):
-        raise Unsupported("tents are chosen for the mean error", remedy="Leave together=, candidates= and aim= out.")
+        remedy = "Leave tents= out, or ask for the mean error over all families, of atoms alone."
+        raise Unsupported("tents are chosen for the mean error", remedy=remedy)
     if pair is None or noise == "independent":
         shares = planned_shares(wanted, unit, highest, candidates, aim, tents=tents if pair is None else False)
         return Strategy(wanted.domain, unit, shares, wanted, now, highest)

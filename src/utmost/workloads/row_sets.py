@@ -55,7 +55,7 @@ def row_sums(values: NDArray[Any], size: int, base: int, rows: int) -> NDArray[A
     """The sums by a set of rows along the first axis, of numbers for the groups of the base.
 
     >>> row_sums(np.array([1, 2, 3, 4]), 4, 1, 2).tolist(), row_sums(np.array([1, 2, 3, 4]), 4, 1, -2).tolist()
-    ([3, 7], [1, 7, 13, 4])
+    ([3, 7], [1, 8, 11])
     """
     if rows < 0:
         return tent_sums(values, -rows)

@@ -53,10 +53,10 @@ def tent_shares(workload: Workload, level: float) -> tuple[dict[Family, Fraction
         OutOfRange: where all ranges or prefixes of no axis of three values are wanted.
         Unsupported: where these are so many that no tents are searched.
 
-    >>> from utmost.workloads.axes import bins
+    >>> from utmost.workloads import Domain, bins
     >>> shares, error = tent_shares(Workload.ranges(Domain(age=bins(61)), "age"), 1.0)
     >>> {family: float(share) for family, share in shares.items()}, round(error, 2)
-    ({(-8,): 0.459, (0,): 0.541}, 15.85)
+    ({(-11,): 0.456, (0,): 0.544}, 17.13)
     """
     even = EvenLevels.of(workload)
     found = [_Search(even.workload, place, level).best() for place in axes_in_order(even.workload)]
