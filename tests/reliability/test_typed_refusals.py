@@ -81,7 +81,7 @@ def test_what_is_refused_costs_no_import(monkeypatch):
 
 def test_directories_are_no_files(tmp_path):
     """A ledger's file and a table's: what came is said at once, and which file to name."""
-    with pytest.raises(LedgerError, match=r"must be a file; got a directory\. Name the ledger's file"):
+    with pytest.raises(LedgerError, match=r"must be a file; got a directory\. Nothing was spent; name the file"):
         SqliteStore(tmp_path, 30.0).transact(lambda rows: None, write=False)
     with pytest.raises(BadTable, match="must be a file"):
         places(str(tmp_path))
