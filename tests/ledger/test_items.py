@@ -12,12 +12,14 @@ from utmost.errors import (
     BudgetExceeded,
     DataChanged,
     LedgerDamaged,
+    LittleProtection,
     NeedsTable,
     OutOfRange,
     UnknownRelease,
     Unsupported,
     WrongKind,
 )
+from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.sampling import Identifiers
 
@@ -95,6 +97,33 @@ def test_both_doors_give_the_same_values(tmp_path):
         assert by_item({"id": table()["id"], **moved}) == by_item(kept[-1])
         assert ledger.verify().events == 5
         assert ledger.levels("r") == tuple(sorted(last.path))
+
+
+def test_no_event_is_written_at_a_level_that_has_no_error_bar(tmp_path):
+    """Below 1e-50 for a step of the noise workers could draw nothing that can be stated: refused before the event."""
+    with opened(tmp_path) as ledger:
+        committed = ledger.items.commitment_key("r", **PROMISE).committed([Identifiers.of(table()["id"])], table())
+        with pytest.raises(OutOfRange, match="at least 1e-50"):
+            ledger.items.publish("r", committed, **PROMISE, id_column="id", epsilon="1e-52")
+        ledger.items.publish("r", committed, **PROMISE, id_column="id", epsilon=1)
+        for verb in (ledger.items.view, lambda *name, **at: ledger.items.relax(*name, committed, **at)):
+            with pytest.raises(OutOfRange, match="at least 1e-50"):
+                verb("r", epsilon="1e-51")
+        assert ledger.levels("r") == (level(1),)
+        assert ledger.verify().events == 2
+
+
+def test_the_version_that_is_relaxed_is_the_one_warned_of(tmp_path):
+    """Where none is named that is the newest, which here protects less than the first."""
+    with opened(tmp_path) as ledger:
+        for version, sensitivity in ((1, 10**9), (2, 1)):
+            promise = PROMISE | {"sensitivity": sensitivity}
+            key = ledger.items.commitment_key("r", version=version, **promise)
+            committed = key.committed([Identifiers.of(table()["id"])], table())
+            ledger.items.publish("r", committed, **promise, id_column="id", epsilon=1, version=version)
+        with pytest.warns(LittleProtection):
+            ledger.items.relax("r", committed, epsilon=8)
+        assert ledger.levels("r", version=2) == (level(1), level(8))
 
 
 def test_what_is_asked_again_is_the_same_and_spends_nothing(tmp_path):

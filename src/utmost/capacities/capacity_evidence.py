@@ -248,7 +248,7 @@ def slacks(ptype: PrivacyType, kind: Kind, dual: Array, multipliers: PairMultipl
 
 
 def _check_own(ptype: PrivacyType, mechanism: ImplicitMechanism) -> None:
-    own: PrivacyType = mechanism.ptype  # type: ignore[attr-defined]
+    own = mechanism.ptype
     same_metric = own.space.metric == ptype.space.metric or own.space.same_as(ptype.space)
     if own.level != ptype.level or not same_metric:
         raise PromiseBroken("the mechanism must be one of the privacy type", came=mechanism)

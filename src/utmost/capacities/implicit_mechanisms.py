@@ -120,9 +120,15 @@ def profile_sum(at: Level, found: Profile, sign: int) -> Fraction | Interval:
 
 
 class ImplicitMechanism(Shown, Rebuilt, ABC):
-    """A channel that is written down as a matrix only when someone asks for it."""
+    """A channel that is written down as a matrix only when someone asks for it.
+
+    Attributes:
+        ptype: the privacy type that it keeps.
+    """
 
     __slots__ = ()
+
+    ptype: PrivacyType
 
     @property
     @abstractmethod

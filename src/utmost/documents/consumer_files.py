@@ -100,7 +100,7 @@ def cost_of(text: str) -> Cost:
         raise BadTable("a file of costs needs two columns, size and cost", came=f"{len(rows[0])}", where=text)
     if len({size for size, _ in rows}) != len(rows):
         raise BadTable("a file of costs must name each size once", came="one twice", where=text)
-    return tabled(dict(rows))  # type: ignore[arg-type]
+    return tabled({row[0]: row[1] for row in rows})
 
 
 def _prior(text: str, space: Space, level: Level) -> Array:

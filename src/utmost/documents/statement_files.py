@@ -210,7 +210,10 @@ def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
 
 
 def _sha256(file: BinaryIO) -> str:
-    return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    found = hashlib.sha256()
+    while block := file.read(1 << 20):
+        found.update(block)
+    return found.hexdigest()
 
 
 _MAKE = "Make one with: openssl genpkey -algorithm ed25519 -out curator.pem"

@@ -1,11 +1,11 @@
 """The two kinds of numbers of arrays: float64, and objects that are all `Fraction`."""
 
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import Field, fields
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,8 +190,10 @@ class Rebuilt:
 
     __slots__ = ()
 
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
 
 def same_numbers(*arrays: Array) -> tuple[Array, ...]:

@@ -165,13 +165,11 @@ def level(epsilon: Number | Level | None = None, alpha: Number | None = None) ->
     >>> level(alpha="1/2") < level(epsilon="0.7")
     True
     """
-    if isinstance(epsilon, Level) and alpha is None:
-        return epsilon
     if (epsilon is None) == (alpha is None):
         came = "neither" if epsilon is None else "both"
         raise NotALevel("exactly one of epsilon and alpha must be given", came=came)
     if epsilon is not None:
-        return Level.of_epsilon(epsilon)  # type: ignore[arg-type]
+        return epsilon if isinstance(epsilon, Level) else Level.of_epsilon(epsilon)
     assert alpha is not None
     return Level.of_alpha(alpha)
 

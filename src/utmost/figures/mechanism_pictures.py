@@ -90,8 +90,8 @@ def impossible_mechanism(file: BinaryIO, kind: str) -> None:
     write(canvas, file, kind)
 
 
-def _mass(d: tuple[int, ...], delta: Fraction) -> Fraction:
-    denominator, entries = FIGURE_5[d]  # type: ignore[index]
+def _mass(d: tuple[int, int, int], delta: Fraction) -> Fraction:
+    denominator, entries = FIGURE_5[d]
     constant, factor = entries[0]
     return Fraction(constant + factor * delta) / denominator
 

@@ -43,7 +43,8 @@ from utmost.geometry.power_numbers import images_decide, worked_out
 from utmost.geometry.vertex_search import vertices
 from utmost.privacy import PrivacyType
 from utmost.programs.field_tableau import FieldTableau
-from utmost.programs.integer_tableau import IntegerTableau, Solution
+from utmost.programs.integer_tableau import IntegerTableau
+from utmost.programs.tableau import Solution
 from utmost.spaces import LineMetric
 from utmost.spaces.priors import prior as check_prior
 

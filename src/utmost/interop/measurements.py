@@ -113,7 +113,7 @@ def level_within(law: Law, distance: Any) -> float:
     """
     if isinstance(distance, float) and math.isinf(distance):
         return math.inf
-    share = exact(distance, "d_in") / Fraction(law.sensitivity)  # type: ignore[attr-defined]
+    share = exact(distance, "d_in") / Fraction(law.sensitivity)
     if share <= 0:
         return 0.0
     times = share if isinstance(law, Geometric) else Fraction(math.ceil(share))

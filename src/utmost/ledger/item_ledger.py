@@ -227,7 +227,7 @@ class ItemLedger:
             _check_committed(page, release, commitment)
             return release
 
-        known = self._book.seen.releases.get((name, version or 1))
+        known = self.release(name, version)
         if known is not None:
             known.promise.warn(at, above=6)
         return self._answered(found, at, look=True)
@@ -391,6 +391,7 @@ def _check_kept_nowhere(release: Published) -> None:
 
 def _without_responses(page: Page, step: Step, promise: Promise, parts: tuple[bytes, ...]) -> dict[str, Any]:
     """The facts of an event whose responses are kept nowhere, and the parts that it keeps."""
+    promise.check_level(step.to)
     step.law(promise.lattice)  # refuses here what workers could not draw
     root = Root()
     for part in parts:

@@ -106,6 +106,7 @@ class Law(Shown, ABC):
     __slots__ = ()
 
     level: Level
+    sensitivity: Any
 
     @property
     def epsilon(self) -> Fraction | float:

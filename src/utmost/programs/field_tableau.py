@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from utmost.errors import Infeasible, SolverFailed
+from utmost.errors import Infeasible
 from utmost.exact import Array
-from utmost.programs.integer_tableau import Solution
+from utmost.programs.tableau import Solution, Tableau
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FieldTableau:
+class FieldTableau(Tableau):
     """A feasible basis of {x >= 0: A x = b}, and everything in terms of it.
 
     Attributes:
@@ -86,29 +86,8 @@ class FieldTableau:
         reduced[list(self.basis)] = 0
         return reduced
 
-    def _descend(self, cost: Array, allowed: int) -> "FieldTableau":
-        """Pivots until no column below ``allowed`` lowers the cost: as in `IntegerTableau`."""
-        at, stalled = self, False
-        while True:
-            reduced = at._reduced(cost)
-            falling = [j for j in range(allowed) if reduced[j] < 0]
-            if not falling:
-                return at
-            column = falling[0] if stalled else min(falling, key=lambda j: reduced[j])
-            row = at._leaving(column)
-            if row is None:
-                raise SolverFailed("the cost must have a lower bound", came=f"column {column} lowers it without end")
-            stalled = at.rows[row, -1] == 0
-            at = at._pivot(row, column)
-
-    def _leaving(self, column: int) -> int | None:
-        """The row that bounds the column first; of several, the one with the lowest basic variable."""
-        ratios = [
-            (_quotient(self.rows[i, -1], self.rows[i, column]), self.basis[i], i)
-            for i in range(len(self.basis))
-            if self.rows[i, column] > 0
-        ]
-        return min(ratios)[2] if ratios else None
+    def _ratio(self, row: int, column: int) -> Any:
+        return _quotient(self.rows[row, -1], self.rows[row, column])
 
     def _pivot(self, row: int, column: int) -> "FieldTableau":
         rows, head = self.rows.copy(), self.rows[row, column]
@@ -128,15 +107,6 @@ class FieldTableau:
             row = next(i for i in sorted(free) if at.rows[i, j] != 0)
             free.remove(row)
             at = at._pivot(row, j)
-        return at
-
-    def _without_artificial(self, m: int) -> "FieldTableau":
-        """Artificial variables, all zero by now, leave the basis wherever another column can take their row."""
-        at = self
-        for row, j in enumerate(self.basis):
-            others = [c for c in range(m) if at.rows[row, c] != 0] if j >= m else []
-            if others:
-                at = at._pivot(row, others[0])
         return at
 
 

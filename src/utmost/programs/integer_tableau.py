@@ -5,27 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.errors import Infeasible, SolverFailed
+from utmost.errors import Infeasible
 from utmost.exact import Array
+from utmost.programs.tableau import Solution, Tableau
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Solution:
-    """An optimum and the proof of it: ``dual @ A <= cost`` and ``dual @ b == value``.
-
-    Attributes:
-        value: the least cost.
-        x: where it is attained, Fractions.
-        dual: one multiplier for each row, Fractions.
-    """
-
-    value: Fraction
-    x: tuple[Fraction, ...]
-    dual: tuple[Fraction, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class IntegerTableau:
+class IntegerTableau(Tableau):
     """A feasible basis of {x >= 0: A x = b}, as the integer tableau of Edmonds: every entry over one denominator.
 
     Attributes:
@@ -86,33 +72,8 @@ class IntegerTableau:
         full = np.append(cost, 0) * self.denominator
         return np.asarray(full - cost[list(self.basis)] @ self.rows)
 
-    def _descend(self, cost: Array, allowed: int) -> "IntegerTableau":
-        """Pivots until no column below ``allowed`` lowers the cost.
-
-        The steepest column enters while the cost falls; where it stalls, Bland's rule, which cannot cycle.
-        """
-        at = self
-        stalled = False
-        while True:
-            reduced = at._reduced(cost)
-            falling = [j for j in range(allowed) if reduced[j] < 0]
-            if not falling:
-                return at
-            column = falling[0] if stalled else min(falling, key=lambda j: reduced[j])
-            row = at._leaving(column)
-            if row is None:
-                raise SolverFailed("the cost must have a lower bound", came=f"column {column} lowers it without end")
-            stalled = at.rows[row, -1] == 0
-            at = at._pivot(row, column)
-
-    def _leaving(self, column: int) -> int | None:
-        """The row that bounds the column first; of several, the one with the lowest basic variable."""
-        ratios = [
-            (Fraction(int(self.rows[i, -1]), int(self.rows[i, column])), self.basis[i], i)
-            for i in range(len(self.basis))
-            if self.rows[i, column] > 0
-        ]
-        return min(ratios)[2] if ratios else None
+    def _ratio(self, row: int, column: int) -> Fraction:
+        return Fraction(int(self.rows[row, -1]), int(self.rows[row, column]))
 
     def _pivot(self, row: int, column: int) -> "IntegerTableau":
         head = self.rows[row, column]
@@ -120,12 +81,3 @@ class IntegerTableau:
         rows[row] = self.rows[row]
         basis = (*self.basis[:row], column, *self.basis[row + 1 :])
         return IntegerTableau(-rows, basis, -int(head)) if head < 0 else IntegerTableau(rows, basis, int(head))
-
-    def _without_artificial(self, m: int) -> "IntegerTableau":
-        """Artificial variables, all zero by now, leave the basis wherever another column can take their row."""
-        at = self
-        for row, j in enumerate(self.basis):
-            others = [c for c in range(m) if at.rows[row, c]] if j >= m else []
-            if others:
-                at = at._pivot(row, others[0])
-        return at
