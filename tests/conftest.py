@@ -34,6 +34,8 @@ settings.register_profile("repeated", deadline=None, max_examples=40, derandomiz
 settings.register_profile("exploring", deadline=None, max_examples=400, derandomize=False, print_blob=True)
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_MEANWHILE = re.compile(r"^(Compiling this search|Designing: round).*\n", re.M)
+"""What is said where machine code is made first, or where ten seconds pass: chance, on a machine that others use."""
 
 
 def pytest_addoption(parser):
@@ -101,7 +103,7 @@ def pytest_make_parametrize_id(val):
 
 @pytest.fixture
 def run(capsys, monkeypatch):
-    """Run a command in this process: (exit code, standard output, standard error)."""
+    """Run a command in this process: (exit code, standard output, standard error but for `_MEANWHILE`)."""
     from utmost.cli.main import main
 
     monkeypatch.setenv("COLUMNS", "140")
@@ -110,7 +112,7 @@ def run(capsys, monkeypatch):
         with pytest.raises(SystemExit) as ended:
             main([str(argument) for argument in arguments])
         out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
+        return ended.value.code or 0, out, _MEANWHILE.sub("", err)
 
     return call
 

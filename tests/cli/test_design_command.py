@@ -74,8 +74,7 @@ def test_places_with_a_prior_file_are_designed_written_and_checked_again(run, fi
     out = tmp_path / "design.json"
     asked = ["design", "--grid", "6x6", "--prior", f"weights:{weights}", "--loss", "distance", "--epsilon", 2]
     code, shown, err = run(*asked, "--out", out)
-    assert code == 0
-    assert all(line.startswith("Designing: round ") for line in err.splitlines()), "what a slow machine says meanwhile"
+    assert (code, err) == (0, "")
     assert re.search(r"found by\s+column generation", shown)
     written = json.loads(out.read_text())
     assert set(written["multipliers"]) == {"low", "high", "action", "value"}

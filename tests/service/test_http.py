@@ -131,7 +131,7 @@ def test_every_answer_is_guarded(caller):
 
 def test_a_long_body_and_too_many_requests_are_refused(service, caller):
     """Declared or not, a body beyond the limit is 413; the third of two requests at once is 429, and says when."""
-    small = application(service, Settings(most_bytes=1000, rate=0.5, burst=2))
+    small = application(service, Settings(most_bytes=1000, rate=0.005, burst=2))
     presented = service.bearers.make(None, "x", "Ada", "curator", (Grant("*"),))[1]
     ada = Caller(small, presented)
 
@@ -143,7 +143,7 @@ def test_a_long_body_and_too_many_requests_are_refused(service, caller):
     assert ada("POST", "/v1/releases", key="k", content=pieces()).status_code == 413
     late = ada("GET", "/v1/me")
     assert late.status_code == 429
-    assert 1 <= int(late.headers["retry-after"]) <= 2
+    assert 1 <= int(late.headers["retry-after"]) <= 200
 
 
 def test_the_log_holds_routes_and_statuses_and_nothing_else(caller, caplog):

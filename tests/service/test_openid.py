@@ -47,7 +47,7 @@ class Provider:
 
 def signed(by="r", key=None, algorithm=None, **changed):
     own, usual = SIGNERS.get(by, (RSA, "RS256"))
-    claims = {"iss": ISSUER, "aud": AUDIENCE, "sub": "bo", "exp": time.time() + 60} | changed
+    claims = {"iss": ISSUER, "aud": AUDIENCE, "sub": "bo", "exp": time.time() + 3600} | changed
     claims = {name: value for name, value in claims.items() if value is not None}
     return jwt.encode(claims, own if key is None else key, algorithm or usual, headers={"kid": by})
 
