@@ -103,7 +103,7 @@ def test_a_picture_of_places_is_drawn(run, tmp_path):
     for path in (one, two):
         assert run(*asked, "--space", "manhattan:2x3", "--plot", path)[0] == 0
     assert one.read_bytes() == two.read_bytes()
-    assert b"answers for place 0" in one.read_bytes() or b"<svg" in one.read_bytes()
+    assert b"answers for place 0" in one.read_bytes()
     assert run(*asked, "--discrete", 3, "--plot", tmp_path / "no.svg")[0] == 2
     assert run(*asked, "--space", "manhattan:2x3", "--plot", tmp_path / "no.csv")[0] == 2
     assert not (tmp_path / "no.svg").exists()
