@@ -389,6 +389,11 @@ SECRET = "9876543"
 BAD = {
     "a person is missing": ({"user": [SECRET, None]}, "must name its person"),
     "a person without a name": ({"user": [SECRET, ""]}, "must name its person"),
+    "a person of spaces": ({"user": [SECRET, " \t"]}, "must name its person"),
+    "a number that signals": ({"user": [SECRET, Decimal("sNaN")]}, "must name its person"),
+    "a tuple of lists": ({"user": [SECRET, ([SECRET],)]}, "text or integers; got a tuple"),
+    "more digits than can be written": ({"user": [SECRET, 10**5000]}, "text or integers; got an integer of thousands"),
+    "an axis of tuples": ({"page": ["p0", ([SECRET],)]}, "text or integers; got a tuple"),
     "a person that is not a number": ({"user": [1.5, float("nan")]}, "must name its person"),
     "a float": ({"user": [9876543.0, 2.0]}, "text or integers; got a number with a point"),
     "a truth value": ({"user": [True, False]}, "text or integers; got a truth value"),
@@ -413,8 +418,10 @@ def test_bad_events_are_refused_and_never_quoted(change, said):
 
 def test_bad_frames_are_refused_alike():
     for frame in (pd.DataFrame, pl.DataFrame, pa.table, pl.LazyFrame):
-        with pytest.raises(BadTable, match="must name its person"):
-            count_table(frame({"user": ["a", None], "page": ["p0", "p0"]}), person="user", domain=PAGES, at_most=1)
+        for nobody in (None, "", " "):
+            events = frame({"user": ["a", nobody], "page": ["p0", "p0"]})
+            with pytest.raises(BadTable, match="must name its person"):
+                count_table(events, person="user", domain=PAGES, at_most=1)
         for cells in ([1.0, 2.0], [True, False], list(np.array([1, 2], dtype="M8[s]").tolist())):
             with pytest.raises(BadTable, match="text or integers"):
                 count_table(frame({"user": cells, "page": ["p0", "p0"]}), person="user", domain=PAGES, at_most=1)
@@ -423,8 +430,14 @@ def test_bad_frames_are_refused_alike():
 
 
 def test_what_lies_outside_is_dropped_and_missing_values_too():
-    events = {"user": list("abcd"), "page": ["p0", "elsewhere", None, float("nan")]}
+    nothing = [None, float("nan"), np.float32("nan"), Decimal("NaN"), "", " "]
+    events = {"user": list("abcdefgh"), "page": ["p0", "elsewhere", *nothing]}
     assert count_table(events, person="user", domain=PAGES, at_most=1).atoms.sum() == 1
+
+
+def test_a_blank_label_is_refused_since_no_cell_would_be_counted_there():
+    with pytest.raises(OutOfRange, match="a label must not be blank"):
+        count_table({"user": ["a"], "page": [" "]}, person="user", domain=Domain(page=["p0", " "]), at_most=1)
 
 
 WRONG = {

@@ -21,7 +21,7 @@ from utmost.sampling.item_words import SECRET_BYTES
 from utmost.sampling.random_bits import Randomness
 from utmost.tables.engines import EngineFrame, engine_frame
 from utmost.tables.extra import extra
-from utmost.tables.item_columns import Answering, ItemNoiseMap, released_type, responses_of
+from utmost.tables.item_columns import Answering, ItemNoiseMap, is_text, released_type, responses_of
 
 _LARGEST = 1 << 62
 
@@ -186,7 +186,7 @@ class ReleasableFrame:
         for name in (*self.identifiers, *self.columns):
             found["missing", name] = nw.col(name).null_count()
             kind = schema.field(name).type
-            if name in self.identifiers and _is_text(kind):
+            if name in self.identifiers and is_text(kind):
                 found["empty", name] = _rows_where(nw, nw.col(name).str.strip_chars() == "")
             if arrow.types.is_floating(kind):
                 found["infinite", name] = _rows_where(nw, ~nw.col(name).is_finite())
@@ -199,7 +199,7 @@ class ReleasableFrame:
             kind = schema.field(name).type
             for released in self.columns:
                 true = nw.col(released)
-                if _is_text(kind):
+                if is_text(kind):
                     same = nw.col(name).str.strip_chars() == true.cast(nw.String)
                 elif _is_number(kind):
                     same = nw.col(name) == true
@@ -258,11 +258,6 @@ def _copied(name: str, released: str) -> BadTable:
         where=f"column {name!r}",
         remedy="Drop it: beside it, noise protects nobody.",
     )
-
-
-def _is_text(kind: Any) -> bool:
-    kinds = extra("pyarrow", "tables").types
-    return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
 
 
 def _is_number(kind: Any) -> bool:

@@ -34,7 +34,7 @@ def arrow_identifiers(column: Any, name: str) -> Identifiers:
         return arrow_identifiers(column.cast(kind.value_type), name)
     if kinds.is_integer(kind):
         return Identifiers.of(np.asarray(column.to_numpy(zero_copy_only=False)))
-    text = kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind)
+    text = is_text(kind)
     if not (text or kinds.is_binary(kind) or kinds.is_large_binary(kind)):
         raise Unsupported(
             "identifiers must be text, bytes or integers",
@@ -46,6 +46,12 @@ def arrow_identifiers(column: Any, name: str) -> Identifiers:
     _, offsets, data = whole.buffers()
     ends = np.frombuffer(offsets, np.int64)[whole.offset : whole.offset + len(whole) + 1]
     return Identifiers.of_buffers(ends, b"" if data is None else data, "text" if text else "bytes")
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type is one of text."""
+    kinds = extra("pyarrow", "tables").types
+    return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
 
 
 def arrow_numbers(column: Any, name: str) -> Any:

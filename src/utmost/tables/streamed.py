@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, Protocol
 
 import numpy as np
@@ -33,6 +32,7 @@ from utmost.release.values import noised_by, secure
 from utmost.sampling import Randomness
 from utmost.sampling.item_words import SECRET_BYTES, Identifiers, Tags, check_unique, item_tags
 from utmost.sampling.random_bits import entropy
+from utmost.tables.set_aside import SetAside
 
 Columns = Mapping[str, NDArray[Any]]
 _BUCKETS = 256
@@ -212,8 +212,8 @@ def _checked_rows(
     """How many rows there are, every released cell of them a number, every identifier there once, no column a copy."""
     read, rows = _reader(plan), 0
     copies = {(name, released) for name in public for released in chosen}
-    with TemporaryDirectory(prefix="utmost-") as aside:
-        seen = _SeenOnce(Path(aside), id_column)
+    with SetAside(_BUCKETS) as aside:
+        seen = _SeenOnce(aside, id_column)
         for piece in source.pieces():
             check_there(chosen, source.names)
             true = {name: read(piece.column(name), name, partial(_place, source.path, rows)) for name in chosen}
@@ -232,9 +232,9 @@ def _checked_rows(
 
 
 class _SeenOnce:
-    """Whether identifiers come once: their tags are sorted into files, so that each file fits into memory."""
+    """Whether identifiers come once: their tags wait on the disk in parts, each of which fits into memory."""
 
-    def __init__(self, aside: Path, name: str | None) -> None:
+    def __init__(self, aside: SetAside, name: str | None) -> None:
         self._aside, self._name, self._secret = aside, name, entropy(SECRET_BYTES)
 
     def add(self, piece: Any) -> None:
@@ -246,8 +246,7 @@ class _SeenOnce:
         ends = np.cumsum(np.bincount(buckets, minlength=_BUCKETS))
         for bucket, part in enumerate(np.split(tags[order], ends[:-1])):
             if len(part):
-                with self._file(bucket).open("ab") as file:
-                    file.write(part.tobytes())
+                self._aside.add(bucket, part.tobytes())
 
     def check(self, path: Path) -> None:
         """Check that no two are equal.
@@ -256,17 +255,13 @@ class _SeenOnce:
             BadTable: where two are; they are on the disk by their tags alone, so nobody can say in which rows.
         """
         for bucket in range(_BUCKETS):
-            if self._file(bucket).exists():
-                tags: Tags = np.fromfile(self._file(bucket), np.uint64).reshape(-1, 2)
-                try:
-                    check_unique(tags)
-                except BadTable:
-                    raise BadTable(
-                        "identifiers must be distinct",
-                        came="one in two rows",
-                        where=f"{path.name}, column {self._name!r}",
-                        remedy="Give each group one row: an individual counted twice changes two cells.",
-                    ) from None
-
-    def _file(self, bucket: int) -> Path:
-        return self._aside / f"{bucket}.tags"
+            tags: Tags = np.frombuffer(b"".join(self._aside.of(bucket)), np.uint64).reshape(-1, 2)
+            try:
+                check_unique(tags)
+            except BadTable:
+                raise BadTable(
+                    "identifiers must be distinct",
+                    came="one in two rows",
+                    where=f"{path.name}, column {self._name!r}",
+                    remedy="Give each group one row: an individual counted twice changes two cells.",
+                ) from None
