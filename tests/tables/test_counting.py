@@ -3,6 +3,7 @@
 from collections import defaultdict
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from hashlib import sha256
 from importlib.util import find_spec
 
@@ -194,6 +195,12 @@ def frames(events, tmp_path):
     arrow = pa.table(events)
     pq.write_table(arrow, tmp_path / "events.parquet", row_group_size=7)
     pd.DataFrame(events).to_csv(tmp_path / "events.csv", index=False)
+    lake = tmp_path / "lake"
+    (lake / "year").mkdir(parents=True)
+    (lake / "_temporary").mkdir()
+    pq.write_table(arrow.slice(0, 9), lake / "one.parquet")
+    pq.write_table(arrow.slice(9), lake / "year" / "other.PQ")
+    pq.write_table(arrow, lake / "_temporary" / "part-0.parquet")
     yield "dict", events
     yield "arrays", {name: np.array(cells) for name, cells in events.items()}
     yield "pandas", pd.DataFrame(events)
@@ -207,6 +214,7 @@ def frames(events, tmp_path):
     yield "arrow in chunks", pa.concat_tables([arrow.slice(0, 9), arrow.slice(9)])
     yield "arrow dictionaries", arrow.set_column(1, "page", arrow["page"].dictionary_encode())
     yield "parquet", tmp_path / "events.parquet"
+    yield "a directory of Parquet files", lake
     yield "csv", tmp_path / "events.csv"
     if find_spec("duckdb"):
         import duckdb
@@ -231,6 +239,17 @@ def test_all_frames_give_one_table(tmp_path, values, integers):
     for name, table in tables.items():
         assert table.atoms.tolist() == wanted, name
         assert table.unit == Unit(2, 3)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [lambda cells: cells, pl.Series, partial(pd.Series, dtype="Int64"), partial(pd.array, dtype="Int64"), pa.array],
+)
+def test_columns_of_nullable_integers_are_what_the_frame_of_them_is(made):
+    """NumPy makes floats of integers beside a missing one; the columns of a dict are read as they are."""
+    events = {"user": made([1, 2, 2]), "page": made([7, None, 8])}
+    counted = count_table(events, person="user", domain=Domain(page=[7, 8]), at_most=2)
+    assert counted.atoms.tolist() == [1, 1]
 
 
 def test_a_dict_is_counted_without_the_extras(monkeypatch):

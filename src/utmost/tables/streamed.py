@@ -1,10 +1,11 @@
 """Files larger than memory: checked in one pass and released in another, a piece of the rows at a time.
 
 What is released is what `release_table` releases; a piece is noised when it is written, and no other copy is made of
-it. The second pass reads and checks every cell again, and must find as many rows: a file that changes meanwhile is not
-released, and nothing of it is left on the disk.
+it. The second pass reads and checks every cell again, and must find as many rows in files of the same size and time: a
+file that changes meanwhile is not released, and nothing of it is left on the disk.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -35,6 +36,9 @@ from utmost.sampling.random_bits import entropy
 from utmost.tables.set_aside import SetAside
 
 Columns = Mapping[str, NDArray[Any]]
+State = tuple[tuple[int, int, int], ...]
+"""Of each file its size, when it was written last, and which one it is."""
+
 _BUCKETS = 256
 _SHOWN = 100
 
@@ -69,6 +73,11 @@ class FilePieces(Protocol):
         """Where it is."""
         ...
 
+    @property
+    def files(self) -> Sequence[Path]:
+        """The files that it is."""
+        ...
+
     def pieces(self) -> Iterator[Any]:
         """The pieces, each a `FilePiece`, in the order of the file."""
         ...
@@ -101,6 +110,7 @@ class StreamedTable:
         left_out: those that are not written.
         plan: what is promised.
         rows: how many there are.
+        state: of the files when they were checked.
         randomness: from where the noise comes.
         shown: the first released rows as text, once they are written.
     """
@@ -110,6 +120,7 @@ class StreamedTable:
     left_out: tuple[str, ...]
     plan: Plan
     rows: int
+    state: State
     randomness: Randomness
     shown: list[list[str]] = field(default_factory=list)
 
@@ -147,10 +158,9 @@ class StreamedTable:
             self._show(piece, found)
             before += piece.rows
             yield piece, found
-        if before != self.rows:
-            raise BadTable(
-                "the file must not change while it is released", came=f"{before} rows", where=str(self.source.path)
-            )
+        if before != self.rows or _state(self.source) != self.state:
+            came = f"{before} rows" if before != self.rows else "another file"
+            raise BadTable("the file must not change while it is released", came=came, where=str(self.source.path))
 
     def _show(self, piece: Any, found: Columns) -> None:
         few = range(min(piece.rows, _SHOWN - len(self.shown)))
@@ -190,12 +200,16 @@ def streamed_release(
     chosen = chosen_columns(laid.columns, tuple(source.names), id_column)
     published, dropped = declared_columns(tuple(source.names), chosen, laid.public, drop)
     check_radii_free(chosen, tuple(source.names))
-    count = _checked_rows(source, plan, chosen, published, id_column)
+    state, count = _state(source), _checked_rows(source, plan, chosen, published, id_column)
     check_size(plan.unit, count, len(chosen))
     warn_of_level(plan.level, plan.law)
     warn_of_rows(origin)
-    table = None if rehearsed else StreamedTable(source, chosen, dropped, plan, count, secure(randomness))
+    table = None if rehearsed else StreamedTable(source, chosen, dropped, plan, count, state, secure(randomness))
     return TableRelease(table, chosen, plan, count, published, origin)
+
+
+def _state(source: FilePieces) -> State:
+    return tuple((one.st_size, one.st_mtime_ns, one.st_ino) for one in map(os.stat, source.files))
 
 
 def _reader(plan: Plan) -> Callable[..., NDArray[Any]]:
