@@ -173,6 +173,17 @@ def test_what_is_asked_wrongly_is_refused(lazily):
         release_table(lazily({"ward": pa.array([], pa.string()), "visits": pa.array([], pa.int64())}), **SAY)
 
 
+def test_types_that_an_engine_cannot_hand_over_are_refused_before_any_draw(monkeypatch):
+    """Not when the frame is evaluated: then the release would have been made, and the engine would raise its own."""
+    monkeypatch.setattr(engine_release, "ItemRelease", None)
+    big = on_duckdb(wards(9)).project("hash(ward)::HUGEINT AS ward, visits")
+    with pytest.raises(Unsupported, match="column 'ward': identifiers must be text, bytes or integers; got decimal128"):
+        release_table(big, **SAY)
+    wide = pl.LazyFrame(wards(9)).with_columns(pl.col("visits").cast(pl.Int128))
+    with pytest.raises(Unsupported, match="column 'visits': Arrow must have the type of each column; got Int128"):
+        release_table(wide, **SAY)
+
+
 def test_a_rehearsal_draws_nothing_and_a_statement_has_no_digest(lazily):
     frame = lazily(wards())
     assert rehearse_table(frame, **SAY).table is None

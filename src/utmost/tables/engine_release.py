@@ -21,7 +21,7 @@ from utmost.sampling.item_words import SECRET_BYTES
 from utmost.sampling.random_bits import Randomness
 from utmost.tables.engines import EngineFrame, engine_frame
 from utmost.tables.extra import extra
-from utmost.tables.item_columns import Answering, ItemNoiseMap, is_text, released_type, responses_of
+from utmost.tables.item_columns import Answering, ItemNoiseMap, check_identifier, is_text, released_type, responses_of
 
 _LARGEST = 1 << 62
 
@@ -106,9 +106,12 @@ class ReleasableFrame:
             NotDeclared, BadTable, OutOfRange, Unsupported: for what cannot be released so.
         """
         frame = engine_frame(laid.table)
-        names = tuple(frame.schema().names)
+        schema = frame.schema()
+        names = tuple(schema.names)
         identifiers = _identifier_columns(id_column)
         check_there(identifiers, names)
+        for name in identifiers:
+            check_identifier(schema.field(name).type, name)
         chosen = chosen_columns(laid.columns, names, None)
         public, _ = declared_columns(names, chosen, laid.public, drop)
         for name in chosen:
@@ -117,7 +120,7 @@ class ReleasableFrame:
             if f"{name}_radius" in names:
                 came, remedy = "a column of that name", "Rename it."
                 raise BadTable(f"the radius of {name!r} needs the name '{name}_radius'", came=came, remedy=remedy)
-            released_type(frame.schema().field(name).type, numbers)
+            released_type(schema.field(name).type, numbers)
         return cls(frame, chosen, public, identifiers, numbers)
 
     def noised(self, release: ItemRelease, radius: int | float | None, answer: Answering = responses_of) -> Any:

@@ -82,8 +82,9 @@ def _sliceable(column: Any) -> Any:
     if isinstance(column, list | tuple | np.ndarray) or hasattr(column, "dictionary_encode"):
         return column
     listed = getattr(column, "to_list", None) or getattr(column, "tolist", None)
-    is_plain = isinstance(getattr(column, "dtype", None), np.dtype) or listed is None
-    return np.asarray(column) if is_plain else listed()
+    if listed is None or isinstance(getattr(column, "dtype", None), np.dtype):
+        return np.asarray(column)
+    return listed()
 
 
 def _slices(columns: Mapping[str, Any], rows: int) -> Iterator[Batch]:

@@ -206,7 +206,7 @@ def _holds_blanks(texts: Any) -> bool:
     first = np.frombuffer(data, np.uint8)[starts[:-1]]
     doubtful = np.flatnonzero((first <= ord(" ")) | (first >= _BEYOND_ASCII))
     trimmed = compute.utf8_trim_whitespace(texts.take(arrow.array(doubtful)))
-    return compute.min(compute.binary_length(trimmed)).as_py() == 0
+    return bool(compute.min(compute.binary_length(trimmed)).as_py() == 0)
 
 
 def _wide(column: Any) -> Any:
