@@ -79,7 +79,7 @@ def relax_frame(
     committed = _committed_again(items, known, frame, table_at)
     release = items.relax(name, committed, epsilon=at, version=known.version)
     answer = responses_of if table_at is None else Moving(table_at, at)
-    return frame.noised(release, known.promise.radius(at, CONFIDENCE), answer)
+    return frame.noised(release, radius_of(known, at), answer)
 
 
 def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Level, version: int | None) -> Any:
@@ -95,7 +95,7 @@ def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Le
     known = known_by_item(items, name, version)
     frame = checked_responses(items, known, table, table_at)
     release = items.view(name, epsilon=at, version=known.version)
-    return frame.noised(release, known.promise.radius(at, CONFIDENCE), Moving(table_at, at))
+    return frame.noised(release, radius_of(known, at), Moving(table_at, at))
 
 
 def checked_responses(items: ItemLedger, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
@@ -123,6 +123,11 @@ def _committed_again(
         answered = items.view(known.name, epsilon=table_at, version=known.version), table_at
     key = items.commitment_key(known.name, version=known.version)
     return _committed(frame, key, frame.checked_rows(), answered)
+
+
+def radius_of(known: Published, at: Level) -> int | float:
+    """The radius that stands beside the answers of a release at a level."""
+    return known.promise.radius(at, CONFIDENCE)
 
 
 def known_by_item(items: ItemLedger, name: str, version: int | None) -> Published:
