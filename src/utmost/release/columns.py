@@ -83,13 +83,14 @@ def check_distinct(column: Column, name: str, place: Place) -> None:
         if is_missing(key) or not is_hashable(key):
             raise BadTable("every row must have an identifier", came=kind_of(key), where=_where(row, name, place))
         if key in seen:
-            raise BadTable(
-                "identifiers must be distinct",
-                came=f"the one that is also in {place(seen[key])}",
-                where=_where(row, name, place),
-                remedy="Give each group one row: an individual counted twice changes two cells.",
-            )
+            raise not_distinct(f"the one that is also in {place(seen[key])}", _where(row, name, place))
         seen[key] = row
+
+
+def not_distinct(came: str, where: str) -> BadTable:
+    """The refusal of an identifier that stands in two rows."""
+    remedy = "Give each group one row: an individual counted twice changes two cells."
+    return BadTable("identifiers must be distinct", came=came, where=where, remedy=remedy)
 
 
 def _plain(column: Any, name: str, place: Place) -> NDArray[Any] | None:

@@ -55,6 +55,7 @@ def publish_frame(
         remedy = "Leave it out."
         raise Unsupported("what an engine answers takes no room that largest= would bound", remedy=remedy)
     frame = ReleasableFrame.of(laid, drop=drop, id_column=id_column, numbers=promise.numbers)
+    frame.check_room(promise.lattice, asked.level)
     asked = asked.of_items(frame.columns, frame.identifiers, frame.public)
     again = None if asked.request is None else items.release(asked.name, asked.version, asked.request)
     if again is not None:
@@ -76,6 +77,7 @@ def relax_frame(
     """
     known = known_by_item(items, name, version)
     frame = _frame_again(known, table)
+    frame.check_room(known.promise.lattice, at)
     committed = _committed_again(items, known, frame, table_at)
     release = items.relax(name, committed, epsilon=at, version=known.version)
     answer = responses_of if table_at is None else Moving(table_at, at)
@@ -94,6 +96,7 @@ def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Le
     """
     known = known_by_item(items, name, version)
     frame = checked_responses(items, known, table, table_at)
+    frame.check_room(known.promise.lattice, at)
     release = items.view(name, epsilon=at, version=known.version)
     return frame.noised(release, radius_of(known, at), Moving(table_at, at))
 

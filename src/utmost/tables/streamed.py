@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable
 from utmost.release.adapters import Column, check_there
-from utmost.release.columns import integer_column, real_column
+from utmost.release.columns import integer_column, not_distinct, real_column
 from utmost.release.counted import Laid
 from utmost.release.plan import Plan, plan_release, warn_of_level, warn_of_rows
 from utmost.release.table import (
@@ -25,6 +25,7 @@ from utmost.release.table import (
     check_radii_free,
     check_size,
     chosen_columns,
+    copied,
     declared_columns,
     rows_origin,
     same_cells,
@@ -236,12 +237,7 @@ def _checked_rows(
             rows += piece.rows
         seen.check(source.path)
     for name, released in copies if rows else ():
-        raise BadTable(
-            f"a public column must not repeat the released column {released!r}",
-            came="the same value in every row",
-            where=f"column {name!r}",
-            remedy="Drop it: beside it, noise protects nobody.",
-        )
+        raise copied(name, released)
     return rows
 
 
@@ -273,9 +269,4 @@ class _SeenOnce:
             try:
                 check_unique(tags)
             except BadTable:
-                raise BadTable(
-                    "identifiers must be distinct",
-                    came="one in two rows",
-                    where=f"{path.name}, column {self._name!r}",
-                    remedy="Give each group one row: an individual counted twice changes two cells.",
-                ) from None
+                raise not_distinct("one in two rows", f"{path.name}, column {self._name!r}") from None
