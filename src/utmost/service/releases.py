@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from utmost.errors import NotAllowed, UnknownRelease
+from utmost.errors import NotAllowed, OutOfRange, UnknownRelease
 from utmost.exact import Level, Number, exact, exact_integer
 from utmost.ledger import Budget, Ledger, Published
 from utmost.ledger.events import check_name
 from utmost.ledger.promise import Promise
+from utmost.release.counted import CountedTable
 from utmost.service.desk import ANY, Desk, granted, held, reaches
 from utmost.service.proposing import Proposals, check_declared
 from utmost.service.terms import Terms
@@ -36,6 +37,21 @@ class View:
 def radius_of(promise: Promise, at: Level) -> int | float:
     """The error bar of a promise at a level, with 95 % confidence: worked out once for all who view it."""
     return promise.radius(at, exact("0.95"))
+
+
+def _check_part(table: Any, terms: Terms) -> None:
+    """Check that the terms say of which part a table is: levels of parts do not add up, and whoever approves must know.
+
+    Raises:
+        OutOfRange: where they say another, or nothing.
+    """
+    found = table.part if isinstance(table, CountedTable) else None
+    if found != terms.part:
+        required = "the terms must say of which part of a partition the counted table is"
+        came = "a table of no part" if found is None else f"a table of {found[1]!r} of {found[0]!r}"
+        raise OutOfRange(
+            required, came=came, where="part", remedy="Propose and publish it with part=[partition, part]."
+        )
 
 
 class Releases:
@@ -116,11 +132,13 @@ class Releases:
         Raises:
             NeedsApproval: where a second person must confirm it, and has not.
             NotAllowed: for a token for some releases, where the terms do not say that the data are of no other dataset.
+            OutOfRange: for a table of another part than the terms say, or of one of which they say nothing.
         """
         token.check("publish", check_name(name, "name"), at)
         wanted = 1 if version is None else exact_integer(version, "version")
         arguments = terms.arguments()
         check_declared(token, "publish", terms)
+        _check_part(table, terms)
         self._proposals.begin(token, key, "publish", name, wanted, at, terms.facts(), proposal)
         request = self._desk.name("publish", token, key)
         return self._ledger.publish(name, table, **arguments, epsilon=at, version=version, request=request)
@@ -143,8 +161,8 @@ class Releases:
         """
         token.check("relax", check_name(name, "name"), at)
         found = self._ledger.release(name, version)
-        if at not in found.levels:
-            self._proposals.begin(token, key, "relax", name, found.version, at, {}, proposal)
+        is_new = at not in found.levels
+        self._proposals.begin(token, key, "relax", name, found.version, at, {}, proposal, is_new=is_new)
         return self._ledger.relax(name, table, epsilon=at, version=found.version)
 
     def rehearse(self, token: Token, name: str, at: Level, dataset: str | None = None) -> Budget:

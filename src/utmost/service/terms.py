@@ -23,6 +23,8 @@ class Terms(Shown):
     Attributes:
         columns, public, drop, rows, sensitivity, cells, neighbours, numbers, grid, largest, half_step, id_column,
             dataset, independent: as for `Ledger.publish`.
+        part: where individuals were counted in parts that share nobody, the partition and which part this is. Levels of
+            parts do not add up, so it must be said here, where it is approved, and be that of the counted table.
         strategy: a strategy as JSON text, instead of columns and unit: text, since the order of its axes is part of it.
     """
 
@@ -41,6 +43,7 @@ class Terms(Shown):
     dataset: str | None = None
     independent: bool = False
     strategy: str | None = None
+    part: tuple[str, str] | None = None
 
     @classmethod
     @checked
@@ -72,16 +75,20 @@ class Terms(Shown):
         for name in ("sensitivity", "cells", "grid", "largest"):
             if name in read:
                 read[name] = _number(read[name], name)
+        if "part" in read:
+            read["part"] = _part(read["part"])
         return cls(**read)
 
     def facts(self) -> dict[str, Any]:
-        """The terms as JSON: what an approval is for."""
+        """The terms as JSON: what an approval is for. Of a whole nothing is said of parts, as before there were any."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: list(value) if name in _LISTS else value for name, value in values.items()}
+        if self.part is None:
+            del values["part"]
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     def arguments(self) -> dict[str, Any]:
-        """The terms as keyword arguments of `Ledger.publish`."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        """The terms as keyword arguments of `Ledger.publish`, which finds the part in the counted table."""
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "part"}
         given = {name: value for name, value in values.items() if value is not None}
         if self.strategy is None:
             return given | {name: list(given[name]) for name in _LISTS}
@@ -120,6 +127,13 @@ def _number(given: Any, name: str) -> str:
     if max(abs(value.numerator), value.denominator).bit_length() > _MOST_BITS:
         raise OutOfRange(f"{name} must have at most 4200 digits", came="more", where=name)
     return str(value)
+
+
+def _part(given: object) -> tuple[str, str]:
+    """A partition, and one part of it."""
+    if not isinstance(given, list | tuple) or len(given) != 2 or not all(isinstance(name, str) for name in given):
+        raise WrongKind("a part must be two names: of the partition, and of the part", where="part")
+    return given[0], given[1]
 
 
 def _names(what: str, given: object) -> tuple[str, ...]:
