@@ -166,10 +166,21 @@ class Releases:
         return self._ledger.relax(name, table, epsilon=at, version=found.version)
 
     def rehearse(self, token: Token, name: str, at: Level, dataset: str | None = None) -> Budget:
-        """The budget as it would stand after a release at this level."""
+        """The budget as it would stand after a release at this level.
+
+        Raises:
+            NotAllowed: for a token for some releases, of a dataset that none of these spends; whether it is there or
+                not.
+        """
         token.check("propose", check_name(name, "name"), at)
         apart = not token.may("propose")  # what others keep here is not said
+        if apart and dataset is not None and check_name(dataset, "dataset") not in {name, *self._datasets(token)}:
+            raise NotAllowed("a token for some releases must ask about their datasets", came="another", where="dataset")
         return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
+
+    def _datasets(self, token: Token) -> set[str]:
+        """The datasets of releases that a token is for."""
+        return {one.dataset for one in self._ledger.releases if granted(token, one.name) is not None}
 
     def _known(
         self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None
