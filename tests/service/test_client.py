@@ -96,6 +96,9 @@ def test_a_strategy_through_a_service(connected):
     assert curator.relax("applicants", counted, epsilon=2).level == level(2)
     part = CountedTable(domain, [[1, 2], [3, 4]], Unit(1, 1), part=("town", "Bern"))
     assert curator.publish("in Bern", part, strategy=plan, epsilon=1).part == ("town", "Bern")
+    alone = curator.publish("counts", part, epsilon=1, dataset="in Bern")
+    assert list(alone) == ["sex", "outcome", "count", "count_radius"]
+    assert curator.relax("counts", part, epsilon=2)["sex"] == alone["sex"]
 
 
 def test_an_answer_that_is_lost_on_its_way_is_asked_for_again(connected):

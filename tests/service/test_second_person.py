@@ -187,6 +187,23 @@ def test_a_part_is_approved_or_not_published(service, who):
     assert service.ledger.budget("people").spent == 2
 
 
+def test_a_counted_table_adds_nothing_to_what_was_approved(service, who):
+    """Its unit, and its labels, which would be public, are those of the terms; a table that says more is refused."""
+    curator, approver = who("Ada", "curator"), who("Grace", "approver")
+    table = CountedTable(PLAN.domain, [[1, 2], [3, 4]], Unit(3, 2, "change-one"))
+    whole = {"columns": "n", "public": ["sex", "outcome"], "sensitivity": 3, "cells": 2, "neighbours": "change-one"}
+    for number, left_out in enumerate([*whole, None]):
+        terms = Terms.read({name: said for name, said in whole.items() if name != left_out})
+        proposal = service.proposals.propose(curator, f"p{number}", "publish", "n", ONE, terms=terms)
+        service.proposals.decide(approver, proposal.name, "approved")
+        bring = {"proposal": proposal.name}
+        if left_out is not None:
+            with pytest.raises(OutOfRange, match="terms"):
+                service.releases.publish(curator, f"k{number}", "n", table, ONE, terms, **bring)
+    made = service.releases.publish(curator, "k", "n", table, ONE, terms, **bring)
+    assert list(made) == ["sex", "outcome", "n", "n_radius"]
+
+
 @pytest.mark.parametrize("part", ["town", ["town"], ["town", "Bern", "x"], ["town", 3], [["town"], "Bern"], 7])
 def test_a_part_that_is_none(part):
     with pytest.raises(WrongKind, match="part"):

@@ -17,7 +17,7 @@ from utmost.release.saving import Publication, saved
 from utmost.release.statements import level_of_text, level_text
 from utmost.sampling.random_bits import entropy
 from utmost.service.service_answers import columns
-from utmost.service.terms import Terms
+from utmost.service.terms import Terms, counted_terms
 
 _TRIES, _FIRST_WAIT = 4, 0.2
 _LONGEST_WAIT = 10**6
@@ -174,7 +174,7 @@ class RemoteLedger:
             terms: the other arguments of `Ledger.publish`.
         """
         if isinstance(table, CountedTable):
-            terms = {"part": table.part} | terms
+            terms = counted_terms(table, is_planned="strategy" in terms) | terms
         asked = {"name": name, "epsilon": level_text(level(epsilon, alpha)), "terms": Terms.read(terms).facts()}
         more = {"version": version, "proposal": proposal, **_brought(table)}
         return _table(self._post("/v1/releases", request, {**asked, **more}), table)
@@ -325,11 +325,11 @@ def _brought(table: Any) -> dict[str, Any]:
 
 
 def _table(found: Mapping[str, Any], brought: Any) -> Any:
-    """The table in an answer: in the kind that was brought, if one was."""
+    """The table in an answer: in the kind that was brought, if one was; of a counted one a dict of columns."""
     if "release" in found:
         return WorkloadRelease.of_facts(found["release"])
     made: dict[str, Any] = found["columns"]
-    if brought is None:
+    if brought is None or isinstance(brought, CountedTable):
         return made
     adapter = adapter_of(brought)
     gone = [name for name in adapter.names(brought) if str(name) not in made]

@@ -39,19 +39,26 @@ def radius_of(promise: Promise, at: Level) -> int | float:
     return promise.radius(at, exact("0.95"))
 
 
-def _check_part(table: Any, terms: Terms) -> None:
-    """Check that the terms say of which part a table is: levels of parts do not add up, and whoever approves must know.
+def _check_stated(table: Any, terms: Terms) -> None:
+    """Check that the terms say what a counted table would add to them: whoever approves must know.
+
+    That is of which part it is, since levels of parts do not add up; and without a strategy its unit and its labels.
 
     Raises:
-        OutOfRange: where they say another, or nothing.
+        OutOfRange: where they do not.
     """
     found = table.part if isinstance(table, CountedTable) else None
     if found != terms.part:
         required = "the terms must say of which part of a partition the counted table is"
         came = "a table of no part" if found is None else f"a table of {found[1]!r} of {found[0]!r}"
-        raise OutOfRange(
-            required, came=came, where="part", remedy="Propose and publish it with part=[partition, part]."
-        )
+        remedy = "Propose and publish it with part=[partition, part]."
+        raise OutOfRange(required, came=came, where="part", remedy=remedy)
+    if isinstance(table, CountedTable) and terms.strategy is None:
+        unsaid = {*table.domain.level_names(table.domain.finest)} - {*terms.public, *terms.drop}
+        if unsaid or not terms.columns or None in (terms.sensitivity, terms.cells, terms.neighbours):
+            required = "the terms must say all that is promised of a counted table"
+            remedy = "State columns=, public=, sensitivity=, cells= and neighbours=; or a strategy."
+            raise OutOfRange(required, came="less", where="terms", remedy=remedy)
 
 
 class Releases:
@@ -132,13 +139,13 @@ class Releases:
         Raises:
             NeedsApproval: where a second person must confirm it, and has not.
             NotAllowed: for a token for some releases, where the terms do not say that the data are of no other dataset.
-            OutOfRange: for a table of another part than the terms say, or of one of which they say nothing.
+            OutOfRange: for a counted table of which the terms do not say all that is promised.
         """
         token.check("publish", check_name(name, "name"), at)
         wanted = 1 if version is None else exact_integer(version, "version")
         arguments = terms.arguments()
         check_declared(token, "publish", terms)
-        _check_part(table, terms)
+        _check_stated(table, terms)
         self._proposals.begin(token, key, "publish", name, wanted, at, terms.facts(), proposal)
         request = self._desk.name("publish", token, key)
         return self._ledger.publish(name, table, **arguments, epsilon=at, version=version, request=request)

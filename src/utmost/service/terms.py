@@ -9,6 +9,7 @@ from utmost.errors import OutOfRange, UtmostError, WrongKind
 from utmost.exact import checked, checked_parts, exact
 from utmost.exact.shown import Shown
 from utmost.privacy.unit import Unit
+from utmost.release.counted import CountedTable
 from utmost.workloads import Strategy
 
 _MOST_BITS = 13_952  # 4 200 digits: Python writes and reads integers of 4 300
@@ -98,6 +99,15 @@ class Terms(Shown):
             "independent": self.independent,
             "rows": self.rows,
         }
+
+
+def counted_terms(table: CountedTable, *, is_planned: bool) -> dict[str, Any]:
+    """What a counted table says of itself: which part it is; where no strategy does, its columns and unit."""
+    said: dict[str, Any] = {"part": table.part}
+    if not is_planned:
+        said |= {"columns": ["count"], "public": table.domain.level_names(table.domain.finest)}
+        said |= {name: getattr(table.unit, name) for name in ("sensitivity", "cells", "neighbours")}
+    return said
 
 
 def _read_strategy(text: str) -> Strategy:
