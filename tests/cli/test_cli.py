@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import subprocess
 from importlib import import_module
 from pathlib import Path
 
@@ -218,9 +219,22 @@ def test_a_table_is_written_in_no_unknown_format(run, tmp_path):
 
 
 def test_a_disk_that_refuses_is_one_message(run, tmp_path):
-    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "nowhere" / "out.csv")
+    """It names the file that was asked for, and says what helps."""
+    path = tmp_path / "nowhere" / "out.csv"
+    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", path)
     assert code == 1
-    assert len(err.splitlines()) == 1
+    told = "No such file or directory. Correct the name; or make the folder first, where a file is to be written."
+    assert err == f"utmost: {path}: {told}\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device to write to")
+def test_a_full_standard_output_is_one_message():
+    with open("/dev/full", "wb") as full:
+        streams = {"capture_output": False, "stdout": full, "stderr": subprocess.PIPE}
+        done = utmost_command("noise", "--epsilon", "1", "--sensitivity", "1", **streams)
+    assert done.returncode == 1
+    assert done.stderr.startswith("utmost: what was to be written: No space left on device. Make room")
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_noise_describes_the_optimal_law(run):

@@ -3,6 +3,7 @@
 Exit codes: 0 done; 1 refused by the data or a promise would break; 2 misuse.
 """
 
+import errno
 import gc
 import io
 import os
@@ -137,9 +138,24 @@ def main(arguments: list[str] | None = None) -> None:
             _silence()
             _fail("standard output was closed before all was written", 1)
         except OSError as error:
-            _fail(f"{error.filename or 'file'}: {error.strerror or error}", 1)
+            _fail(_of_the_system(error), 1)
         except MemoryError:
             _fail("what is asked for must fit the memory", 1)
+
+
+_MENDS = {
+    errno.ENOENT: "Correct the name; or make the folder first, where a file is to be written.",
+    errno.EACCES: "Name a place where you may read and write.",
+    errno.EROFS: "Name a place where you may write.",
+    errno.ENOSPC: "Make room, or name another disk.",
+}
+
+
+def _of_the_system(error: OSError) -> str:
+    """What the operating system refused, of which file where it names one, and what helps."""
+    told = f"{error.filename or 'what was to be written'}: {error.strerror or error}"
+    mend = _MENDS.get(error.errno or 0)
+    return told if mend is None else f"{told}. {mend}"
 
 
 _OPTIONS = {
@@ -162,6 +178,7 @@ _OPTIONS = {
 _ASSIGNED = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=(True\b|\[?(?:\"[^\"]*\"|'[^']*'|[\w/.^()-]*[\w)])?\]?)")
 _BEGINS = re.compile(rf"^({'|'.join(_OPTIONS)})(?= must )")
 _LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
+_LEVEL_SHOWN = re.compile(r"\bLevel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
 _FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
 _CALLS = {"estimate_kernels (--estimate)": "--estimate", "estimate_kernels": "--estimate"}
 
@@ -175,7 +192,7 @@ def in_words(error: UtmostError) -> str:
     required = _BEGINS.sub(_option, _spoken(_LEVEL.sub(r"\1 = ", error.required)))
     where = None if error.where is None else _OPTIONS.get(error.where, error.where)
     remedy = None if error.remedy is None else _spoken(error.remedy)
-    told = str(UtmostError(required, came=error.came, where=where, remedy=remedy))
+    told = _LEVEL_SHOWN.sub(r"\1 = \2", str(UtmostError(required, came=error.came, where=where, remedy=remedy)))
     return _FRACTION.sub(lambda found: found[1] if found[2] == "1" else f"{found[1]}/{found[2]}", told)
 
 

@@ -46,10 +46,13 @@ def facts(rows: Mapping[str, str]) -> Table:
 
 
 def grid(titles: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> Table:
-    """A table of texts: the first ``left`` columns to the left, numbers to the right."""
+    """A table of texts: the first ``left`` columns to the left, folded where they are wide, numbers to the right."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
     for at, title in enumerate(titles):
-        table.add_column(escape(title), justify="left" if at < left else "right", no_wrap=at >= left)
+        if at < left:
+            table.add_column(escape(title), overflow="fold")
+        else:
+            table.add_column(escape(title), justify="right", no_wrap=True)
     for row in rows:
         table.add_row(*map(escape, row))
     return table

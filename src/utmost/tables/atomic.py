@@ -78,14 +78,14 @@ def check_free_name(path: Path, *, overwrite: bool) -> None:
 
 def _kept_aside(path: Path) -> Path:
     """The same file under another name, from which it comes back."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".before", dir=path.parent)
+    descriptor, name = _opened_aside(path, ".before")
     os.close(descriptor)
     shutil.copy2(path, name)
     return Path(name)
 
 
 def _write_aside(path: Path, writer: Writer, mode: int) -> Path:
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    descriptor, name = _opened_aside(path, ".part")
     try:
         with os.fdopen(descriptor, "w+b") as file:
             writer(file)
@@ -96,6 +96,15 @@ def _write_aside(path: Path, writer: Writer, mode: int) -> Path:
         os.unlink(name)
         raise
     return Path(name)
+
+
+def _opened_aside(path: Path, suffix: str) -> tuple[int, str]:
+    """A new file beside this one; where there can be none, the error names the file that was asked for."""
+    try:
+        return tempfile.mkstemp(prefix=f".{path.name}.", suffix=suffix, dir=path.parent)
+    except OSError as error:
+        error.filename = str(path)
+        raise
 
 
 def _umask() -> int:
