@@ -11,7 +11,7 @@ from rich.text import Text
 
 from utmost.cli import file_options, options, secret_options
 from utmost.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search
-from utmost.cli.screen import busy, facts, grid, percent, screen, share_done, tallied
+from utmost.cli.screen import busy, entry_text, facts, grid, percent, screen, share_done, tallied
 from utmost.cli.vertices_command import draw_type
 from utmost.documents.codec import header, write_list
 from utmost.documents.space_names import secret_names
@@ -49,7 +49,7 @@ def show_kernels(
     names = secret_names(ptype.space)
     for k, kernel in enumerate(listed_kernels(ptype)):
         console.print(Text(f"Kernel {k}", style="bold"))
-        rows = [[name, *map(_cell, row)] for name, row in zip(names, kernel.matrix.tolist(), strict=True)]
+        rows = [[name, *map(entry_text, row)] for name, row in zip(names, kernel.matrix.tolist(), strict=True)]
         console.print(grid(["", *(f"y{y}" for y in range(kernel.shape[1]))], rows))
 
 
@@ -74,11 +74,6 @@ def show_estimate(spelled: str, ptype: PrivacyType, outcomes: int, found: Kernel
         "samples": str(found.samples),
     }
     screen().print(facts(shown))
-
-
-def _cell(entry: Any) -> str:
-    text = str(entry)
-    return text if "/" in text or len(text) < 7 else f"{float(entry):.6g}"
 
 
 Count = Annotated[bool, typer.Option("--count", help="Only how many there are.")]

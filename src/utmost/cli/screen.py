@@ -24,6 +24,8 @@ from rich.text import Text
 
 from utmost.exact.compilation import compilation_told
 
+_LONG_FRACTION, _LONG_NUMBER = 20, 7  # characters
+
 
 def screen(*, stderr: bool = False) -> Console:
     """The terminal, or the pipe, as it is now."""
@@ -67,6 +69,16 @@ def number(value: Any, digits: int = 6) -> str:
     if isinstance(value, int) or (isinstance(value, Fraction) and value.denominator == 1):
         return str(value)
     return f"{float(value):.{digits}g}"
+
+
+def entry_text(value: Any) -> str:
+    """An entry of a matrix as people read it: a short number or fraction as it is, a longer one to six digits.
+
+    >>> entry_text(Fraction(1, 3)), entry_text("0.25"), entry_text(Fraction(10**20, 10**20 + 1))
+    ('1/3', '0.25', '1')
+    """
+    text = str(value)
+    return text if len(text) < (_LONG_FRACTION if "/" in text else _LONG_NUMBER) else f"{float(Fraction(text)):.6g}"
 
 
 def percent(value: Any) -> str:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from utmost.cli import file_options, options, secret_options
 from utmost.cli.kernel_files import height_rows, posterior_rows
-from utmost.cli.screen import busy, facts, grid, number, screen, tallied
+from utmost.cli.screen import busy, entry_text, facts, grid, screen, tallied
 from utmost.documents.codec import header, write_list
 from utmost.documents.space_names import secret_names
 from utmost.errors import OutOfRange
@@ -58,7 +58,7 @@ def show_vertices(
     names = secret_names(ptype.space)
     if len(names) <= _WIDEST:
         titles = ["h", *names]
-        console.print(grid(titles, [[heights_text(h), *map(_short, v)] for h, v in rows]))
+        console.print(grid(titles, [[heights_text(h), *map(entry_text, v)] for h, v in rows]))
     else:
         console.print(grid(["h"], [[heights_text(h)] for h, _ in rows]))
     if more:
@@ -82,10 +82,6 @@ def heights_text(heights: Sequence[str]) -> str:
     ('0 1', '0, 1 + sqrt(2)')
     """
     return (", " if any("sqrt" in h for h in heights) else " ").join(heights)
-
-
-def _short(probability: str) -> str:
-    return probability if "/" in probability or len(probability) < 7 else number(float(probability))
 
 
 # So many are listed to be shown; a type with more is counted only when it is asked to be.
