@@ -219,11 +219,11 @@ def test_a_table_is_written_in_no_unknown_format(run, tmp_path):
 
 
 def test_a_disk_that_refuses_is_one_message(run, tmp_path):
-    """It names the file that was asked for, and says what helps."""
+    """Before anything is drawn; it names the file that was asked for, and says what helps."""
     path = tmp_path / "nowhere" / "out.csv"
     code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", path)
-    assert code == 1
-    told = "No such file or directory. Correct the name; or make the folder first, where a file is to be written."
+    assert code == 2
+    told = "a file is written into a folder; got a folder that is not there. Make it first, or correct the name."
     assert err == f"utmost: {path}: {told}\n"
 
 

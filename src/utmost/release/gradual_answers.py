@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from os import fsdecode
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ class Saving:
         """The name of the release."""
         if self.name is not None:
             return self.name
-        stem = Path(self.path).name.partition(".")[0]
+        stem = Path(fsdecode(self.path)).name.partition(".")[0]
         return "release" if stem in ("", "-") else stem
 
     def write(self, made: Publication) -> dict[str, Any]:

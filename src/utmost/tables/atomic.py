@@ -17,15 +17,27 @@ def check_absent(path: Path) -> None:
     """Check that a file may be written here.
 
     Raises:
-        Unsupported: where something is there already.
+        Unsupported: where something is there already, and where there is no folder to write into.
     """
     if os.path.lexists(path):
         raise Unsupported(
             "nothing is written over another file",
-            came="a file that exists",
+            came="a folder that exists" if path.is_dir() else "a file that exists",
             where=str(path),
             remedy="Choose another name. To release the same data a second time is to spend its level a second time.",
         )
+    _check_folder(path)
+
+
+def _check_folder(path: Path) -> None:
+    """Check, before anything is drawn or spent, that there is a folder to write into."""
+    if not path.parent.is_dir():
+        came, remedy = "a folder that is not there", "Make it first, or correct the name."
+    elif not os.access(path.parent, os.W_OK | os.X_OK):
+        came, remedy = "one that is not yours to write", "Name another folder."
+    else:
+        return
+    raise Unsupported("a file is written into a folder", came=came, where=str(path), remedy=remedy)
 
 
 def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, overwrite: bool = False) -> None:
@@ -72,6 +84,7 @@ def check_free_name(path: Path, *, overwrite: bool) -> None:
     """
     if not overwrite:
         return check_absent(path)
+    _check_folder(path)
     if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
         raise Unsupported("only a file is written over", came="something else of this name", where=str(path))
 
