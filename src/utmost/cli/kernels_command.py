@@ -9,7 +9,7 @@ import numpy as np
 import typer
 from rich.text import Text
 
-from utmost.cli import file_options, options, secret_options
+from utmost.cli import file_options, options, secret_options, table_options
 from utmost.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search
 from utmost.cli.screen import busy, entry_text, facts, grid, percent, screen, share_done, tallied
 from utmost.cli.vertices_command import draw_type
@@ -21,8 +21,6 @@ from utmost.geometry import KernelEstimate, estimate_kernels, kernel_blocks, ker
 from utmost.geometry import kernels as listed_kernels
 from utmost.privacy import PrivacyType
 from utmost.release.statements import level_facts
-from utmost.tables import files
-from utmost.tables.atomic import write_together
 
 _SHOWN = 24
 
@@ -129,7 +127,7 @@ def kernels(
     if orbits:
         return _orbits(spelled, ptype, answer)
     if resume is None and listed and out is not None:
-        return _write(ptype, out)
+        return table_options.give_rows(kernel_header(ptype), _rows(ptype), out)
     if resume is None and listed and as_json:
         return _stream(spelled, ptype)
     sizes = _searched(spelled, ptype, resume, None if resume is None else out)
@@ -157,13 +155,6 @@ def _searched(spelled: str, ptype: PrivacyType, resume: Path | None, out: Path |
 def _rows(ptype: PrivacyType) -> Iterator[list[str]]:
     rows = (row for block in kernel_blocks(ptype) for row in kernel_rows(block))
     return tallied(rows, "kernels written")
-
-
-def _write(ptype: PrivacyType, out: Path) -> None:
-    names = kernel_header(ptype)
-    if file_options.file_of(out) is None:
-        return files.write_rows(names, _rows(ptype), sys.stdout.buffer, Path("stdout.csv"))
-    write_together({out: lambda file: files.write_rows(names, _rows(ptype), file, out)})
 
 
 def _stream(spelled: str, ptype: PrivacyType) -> None:

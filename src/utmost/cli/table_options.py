@@ -1,6 +1,7 @@
 """Options that say how tables are written in files: what is read, and what is given."""
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -91,6 +92,16 @@ def give_table(table: Any, form: str | None) -> None:
 
     files.write(table, sys.stdout.buffer, _piped(form))
     sys.stdout.flush()
+
+
+def give_rows(names: list[str], rows: Iterable[list[str]], out: Path) -> None:
+    """Write rows of text as CSV, one by one, to a file or to standard output."""
+    from utmost.tables import files
+    from utmost.tables.atomic import write_together
+
+    if file_options.file_of(out) is None:
+        return files.write_rows(names, rows, sys.stdout.buffer, Path("table.csv"))
+    write_together({out: lambda file: files.write_rows(names, rows, file, out)})
 
 
 def _piped(form: str | None) -> Path:
