@@ -20,6 +20,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from utmost.cli.control_characters import harmless
 from utmost.cli.options import with_families
 from utmost.errors import NotALevel, NotANumber, OutOfRange, PrivacyWarning, Unsupported, UtmostError, WrongKind
 from utmost.version import __version__
@@ -238,11 +239,11 @@ def _silence() -> None:
 
 def _tell(message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> None:
     """One warning on standard error, without the line of code that it comes from."""
-    sys.stderr.write(f"utmost: warning: {message}\n")
+    sys.stderr.write(f"utmost: warning: {harmless(str(message))}\n")
 
 
 def _fail(message: str, code: int) -> NoReturn:
     """One message on standard error, where there is one, and the exit code."""
     with suppress(AttributeError, OSError, ValueError):
-        sys.stderr.write(f"utmost: {message}\n")
+        sys.stderr.write(f"utmost: {harmless(message)}\n")
     sys.exit(code)

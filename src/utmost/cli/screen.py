@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from rich import box
-from rich.console import Console, Group
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
 from rich.progress import (
@@ -19,17 +19,28 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from utmost.cli.control_characters import harmless
 from utmost.exact.compilation import compilation_told
 
 _LONG_FRACTION, _LONG_NUMBER = 20, 7  # characters
 
 
+class HarmlessConsole(Console):
+    """A console on which no text that is printed acts as a control sequence."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments of what is printed; rich's own controls pass."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=harmless(segment.text))
+
+
 def screen(*, stderr: bool = False) -> Console:
     """The terminal, or the pipe, as it is now."""
-    return Console(stderr=stderr, highlight=False)
+    return HarmlessConsole(stderr=stderr, highlight=False)
 
 
 def promised(headline: str, promise: str, rows: Mapping[str, str]) -> Group:
