@@ -145,7 +145,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 _MENDS = {
-    errno.ENOENT: "Correct the name; or make the folder first, where a file is to be written.",
+    errno.ENOENT: "Correct the name.",
     errno.EACCES: "Name a place where you may read and write.",
     errno.EROFS: "Name a place where you may write.",
     errno.ENOSPC: "Make room, or name another disk.",
@@ -161,7 +161,7 @@ def _of_the_system(error: OSError) -> str:
 
 _OPTIONS = {
     **{name: f"--{name}" for name in ("alpha", "cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
-    **{name: f"--{name}" for name in ("delta", "noise", "numbers", "over", "sums", "where")},
+    **{name: f"--{name}" for name in ("column", "delta", "noise", "numbers", "over", "sums", "where")},
     **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
     **{name: f"--{name}" for name in ("prior", "public", "radius", "relaxable", "response", "sensitivity", "size")},
     **{name: f"--{name}" for name in ("by", "nested", "part", "person", "share", "values", "want")},
