@@ -1,10 +1,12 @@
 """The command line: what it prints, what it writes, and how it refuses."""
 
 import csv
+import errno
 import io
 import json
 import re
 import subprocess
+import tempfile
 from importlib import import_module
 from pathlib import Path
 
@@ -218,15 +220,6 @@ def test_a_table_is_written_in_no_unknown_format(run, tmp_path):
     assert "written in a format that is known" in err
 
 
-def test_a_disk_that_refuses_is_one_message(run, tmp_path):
-    """Before anything is drawn; it names the file that was asked for, and says what helps."""
-    path = tmp_path / "nowhere" / "out.csv"
-    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", path)
-    assert code == 2
-    told = "a file is written into a folder; got a folder that is not there. Make it first, or correct the name."
-    assert err == f"utmost: {path}: {told}\n"
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device to write to")
 def test_a_full_standard_output_is_one_message():
     with open("/dev/full", "wb") as full:
@@ -235,6 +228,23 @@ def test_a_full_standard_output_is_one_message():
     assert done.returncode == 1
     assert done.stderr.startswith("utmost: what was to be written: No space left on device. Make room")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_disk_that_refuses_is_one_message(run, tmp_path, monkeypatch):
+    def full(**named):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "mkstemp", full)
+    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "out.csv")
+    assert code == 1
+    assert len(err.splitlines()) == 1
+
+
+def test_a_folder_that_is_not_there_is_named_before_anything_is_drawn(run, tmp_path):
+    folder = tmp_path / "nowhere"
+    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", folder / "out.csv")
+    assert code == 2
+    assert f"{folder}: a file is written into a folder that is there. Make it first." in " ".join(err.split())
 
 
 def test_noise_describes_the_optimal_law(run):

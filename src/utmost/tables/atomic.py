@@ -17,8 +17,9 @@ def check_absent(path: Path) -> None:
     """Check that a file may be written here.
 
     Raises:
-        Unsupported: where something is there already, and where there is no folder to write into.
+        Unsupported: where something is there already, and without a folder that may be written into.
     """
+    _check_folder(path.parent)
     if os.path.lexists(path):
         raise Unsupported(
             "nothing is written over another file",
@@ -26,18 +27,6 @@ def check_absent(path: Path) -> None:
             where=str(path),
             remedy="Choose another name. To release the same data a second time is to spend its level a second time.",
         )
-    _check_folder(path)
-
-
-def _check_folder(path: Path) -> None:
-    """Check, before anything is drawn or spent, that there is a folder to write into."""
-    if not path.parent.is_dir():
-        came, remedy = "a folder that is not there", "Make it first, or correct the name."
-    elif not os.access(path.parent, os.W_OK | os.X_OK):
-        came, remedy = "one that is not yours to write", "Name another folder."
-    else:
-        return
-    raise Unsupported("a file is written into a folder", came=came, where=str(path), remedy=remedy)
 
 
 def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, overwrite: bool = False) -> None:
@@ -84,16 +73,30 @@ def check_free_name(path: Path, *, overwrite: bool) -> None:
     """
     if not overwrite:
         return check_absent(path)
-    _check_folder(path)
+    _check_folder(path.parent)
     if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
         raise Unsupported("only a file is written over", came="something else of this name", where=str(path))
+
+
+def _check_folder(folder: Path) -> None:
+    """Check that there is a folder that may be written into: not found out when everything has been drawn."""
+    if not folder.is_dir():
+        remedy = "Make it first."
+        raise Unsupported("a file is written into a folder that is there", where=str(folder), remedy=remedy)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        came = "one that may not be"
+        raise Unsupported("a file is written into a folder that may be written into", came=came, where=str(folder))
 
 
 def _kept_aside(path: Path) -> Path:
     """The same file under another name, from which it comes back."""
     descriptor, name = _opened_aside(path, ".before")
     os.close(descriptor)
-    shutil.copy2(path, name)
+    try:
+        shutil.copy2(path, name)
+    except BaseException:
+        os.unlink(name)
+        raise
     return Path(name)
 
 
