@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from utmost.channels import Channel
+from utmost.design.nearly_private import private_matrix
 from utmost.design.optimum import Optimum, optimal_mechanism
 from utmost.errors import OutOfRange
-from utmost.exact import Array, as_rationals, checked, objects
+from utmost.exact import Array, as_rationals, checked, is_exact, objects, round_down, round_up
 from utmost.exact.shown import Shown
-from utmost.privacy import PolicyType
+from utmost.privacy import PolicyType, PrivacyType
 from utmost.programs.exact_optima import solve_exactly
 from utmost.programs.linear_program import LinearProgram, LinearSolution
 from utmost.spaces import Consumer, PolicyPart
@@ -31,9 +32,9 @@ class PolicyOptimum(Shown):
 
     Attributes:
         ptype: policy and level.
-        channel: (n, actions), private.
-        loss: its expected loss, exact where all is.
-        lower: no private mechanism loses less.
+        channel: (n, actions) Fractions, exactly private.
+        loss: its expected loss: exact, or a float that is not below it.
+        lower: no private mechanism loses less: equal to ``loss`` when exact, else a float rounded down.
         parts: of a symmetric policy the optimum of each part, with its certificate; else empty.
     """
 
@@ -77,19 +78,29 @@ def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
 
 def _by_parts(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
     rows: list[Any] = [None] * consumer.secrets
-    loss: Any = Fraction(0)
-    lower: Any = Fraction(0)
+    lower = Fraction(0)
     found = []
     for part, kind in zip(ptype.policy.parts, ptype.parts, strict=True):
         mass, own = _of_part(part, consumer)
         best = optimal_mechanism(kind, own)
         found.append(best)
-        loss, lower = loss + mass * best.loss, lower + mass * best.lower
-        matrix = best.channel.matrix
-        for row, members in zip(matrix, part.classes, strict=True):
+        lower += Fraction(mass) * Fraction(best.lower)
+        for row, members in zip(_private(kind, best), part.classes, strict=True):
             for x in members:
                 rows[x] = row
-    return PolicyOptimum(ptype, Channel(np.stack(rows)), loss, lower, tuple(found))
+    matrix = np.stack(rows)
+    loss = Fraction((as_rationals(consumer.prior)[:, None] * matrix * as_rationals(consumer.loss)).sum())
+    if consumer.is_exact and loss == lower:
+        return PolicyOptimum(ptype, Channel(matrix), loss, lower, tuple(found))
+    # What the sums and quotients of the parts' floats have lost, each a share of 2^-53 at most.
+    rounded = lower if consumer.is_exact else lower * (1 - Fraction(4 * consumer.secrets + 16, 1 << 53))
+    return PolicyOptimum(ptype, Channel(matrix), round_up(loss), round_down(rounded), tuple(found))
+
+
+def _private(kind: PrivacyType, best: Optimum) -> Array:
+    """The mechanism of a part in Fractions, exactly private."""
+    matrix = best.channel.matrix if best.certificate.matrix is None else best.certificate.matrix
+    return matrix if is_exact(matrix) else private_matrix(kind, matrix)
 
 
 def _of_part(part: PolicyPart, consumer: Consumer) -> tuple[Any, Consumer]:

@@ -24,7 +24,7 @@ def check_absent(path: Path) -> None:
     if os.path.lexists(path):
         raise Unsupported(
             "nothing is written over another file",
-            came="a file that exists",
+            came="a folder that exists" if path.is_dir() else "a file that exists",
             where=str(path),
             remedy="Choose another name. To release the same data a second time is to spend its level a second time.",
         )
@@ -91,7 +91,7 @@ def _check_folder(folder: Path) -> None:
 
 def _kept_aside(path: Path) -> Path:
     """The same file under another name, from which it comes back."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".before", dir=path.parent)
+    descriptor, name = _opened_aside(path, ".before")
     os.close(descriptor)
     try:
         shutil.copy2(path, name)
@@ -102,7 +102,7 @@ def _kept_aside(path: Path) -> Path:
 
 
 def _write_aside(path: Path, writer: Writer, mode: int) -> Path:
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    descriptor, name = _opened_aside(path, ".part")
     try:
         with os.fdopen(descriptor, "w+b") as file:
             writer(file)
@@ -113,6 +113,15 @@ def _write_aside(path: Path, writer: Writer, mode: int) -> Path:
         os.unlink(name)
         raise
     return Path(name)
+
+
+def _opened_aside(path: Path, suffix: str) -> tuple[int, str]:
+    """A new file beside this one; where there can be none, the error names the file that was asked for."""
+    try:
+        return tempfile.mkstemp(prefix=f".{path.name}.", suffix=suffix, dir=path.parent)
+    except OSError as error:
+        error.filename = str(path)
+        raise
 
 
 def _umask() -> int:
