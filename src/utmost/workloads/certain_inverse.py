@@ -3,7 +3,7 @@
 Floats begin, and differ in their last digits from machine to machine. Newton's steps X <- X (2 - M X) on integers
 double the digits; the residual 1 - M X, computed exactly, says how far X can be off; and only an entry that is far
 enough from the middle between two integers is rounded. What lies there still with more digits may lie there exactly:
-its column is solved in rationals. Where floats tell nothing, as of weights 10^15 apart, Arb's balls of many digits begin.
+its column is solved in rationals. Where floats tell nothing, as of weights 10^15 apart, balls of many digits begin.
 """
 
 import numpy as np
