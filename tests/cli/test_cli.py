@@ -1,9 +1,11 @@
 """The command line: what it prints, what it writes, and how it refuses."""
 
 import csv
+import errno
 import io
 import json
 import re
+import tempfile
 from importlib import import_module
 from pathlib import Path
 
@@ -217,10 +219,21 @@ def test_a_table_is_written_in_no_unknown_format(run, tmp_path):
     assert "written in a format that is known" in err
 
 
-def test_a_disk_that_refuses_is_one_message(run, tmp_path):
-    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "nowhere" / "out.csv")
+def test_a_disk_that_refuses_is_one_message(run, tmp_path, monkeypatch):
+    def full(**named):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "mkstemp", full)
+    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "out.csv")
     assert code == 1
     assert len(err.splitlines()) == 1
+
+
+def test_a_folder_that_is_not_there_is_named_before_anything_is_drawn(run, tmp_path):
+    folder = tmp_path / "nowhere"
+    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", folder / "out.csv")
+    assert code == 2
+    assert f"{folder}: a file is written into a folder that is there. Make it first." in " ".join(err.split())
 
 
 def test_noise_describes_the_optimal_law(run):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from utmost import Domain, Unit, release_workload
-from utmost.documents.workload_files import read_workload, write_workload
+from utmost.documents.workload_files import read_workload
 from utmost.errors import BadTable, Unsupported
 from utmost.workloads import Strategy
 
@@ -16,10 +16,10 @@ def test_a_release_is_read_as_it_was_written(tmp_path):
     strategy = Strategy(Domain(a=["x", "y"], b=["é", "z"]), Unit(1, 1), {"a b": "1/2", "": "1/2"})
     release = release_workload(np.array([[3, 10**20], [0, 1]], dtype=object), strategy, epsilon=1)
     path = tmp_path / "release.json"
-    write_workload(release, path)
+    release.save(path)
     assert read_workload(path).total({"b": "é"}) == release.total({"b": "é"})
     with pytest.raises(Unsupported):
-        write_workload(release, path)
+        release.save(path)
     facts = json.loads(path.read_text(encoding="utf-8"))
     for text in (json.dumps({**facts, "sensitivity": "2"}), "[1, 2]", "{", json.dumps({"kind": "another"})):
         path.write_text(text, encoding="utf-8")

@@ -256,6 +256,9 @@ def test_without_noise_to_speak_of_the_counts_come_back():
         (lambda: Tally([[2]], [1]), OutOfRange, "more ones than"),
         (lambda: Tally([[-1]], [1]), OutOfRange, "fewer than 0"),
         (lambda: Tally([1], [1]), OutOfRange, "ones"),
+        (lambda: Tally([[0.5]], [1]), OutOfRange, "integers of 64 bits"),
+        (lambda: Tally([["a"]], [1]), OutOfRange, "integers of 64 bits"),
+        (lambda: Tally([[1 << 70]], [1 << 70]), OutOfRange, "integers of 64 bits"),
         (lambda: Tally([[1]], [1]) + Tally([[1, 1]], [1]), OutOfRange, "one shape"),
         (lambda: Found("x", 1.0, 1.0, 0.0).interval(1), OutOfRange, "confidence"),
         (

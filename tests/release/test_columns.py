@@ -122,7 +122,11 @@ def test_every_way_of_saying_missing_is_understood(missing):
                 read(column, "n", row)
 
 
-@pytest.mark.parametrize("missing", [pd.NA, pd.NaT, None, "", float("nan"), [1]], ids=repr)
+@pytest.mark.parametrize(
+    "missing",
+    [pd.NA, pd.NaT, None, "", float("nan"), np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), [1], ([],)],
+    ids=repr,
+)
 def test_a_missing_identifier_is_refused(missing):
     with pytest.raises(BadTable, match="row 2, column 'id': every row must have an identifier"):
         check_distinct(["a", missing], "id", row)

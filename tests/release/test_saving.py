@@ -9,7 +9,7 @@ import pytest
 import utmost as ut
 from utmost.documents import check_statement, check_together, stated_release, statement_files
 from utmost.documents.workload_files import check_workload_table, read_workload
-from utmost.errors import NotALevel, OutOfRange, Unsupported, UtmostError
+from utmost.errors import BadTable, NotALevel, OutOfRange, Unsupported, UtmostError
 from utmost.release import (
     CountedTable,
     GradualRelease,
@@ -144,6 +144,64 @@ def test_a_refused_save_spends_nothing(tmp_path):
         assert release.spent is None
     with pytest.raises(NotALevel):
         gradual.save(tmp_path / "u.csv")
+
+
+UNFIT = {
+    "a set": {"w": {1, 2}},
+    "a mapping": {"w": {1: 2, 2: 3}},
+    "text": {"w": "ab"},
+    "a matrix": {"w": np.zeros((2, 2))},
+    "a number": {"w": 2},
+    "two lengths": {"w": [1, 2], "v": [1]},
+}
+
+
+@pytest.mark.parametrize("public", UNFIT.values(), ids=UNFIT)
+def test_public_columns_that_are_none_are_refused_before_anything_is_spent(public, tmp_path):
+    reading = ProcessedRelease([1, 2], before=list, sensitivity=1, after=lambda y, _: y)
+    together = GradualTogether({"a": [1, 2], "b": [3, 4]}, sensitivity=1)
+    for release in (GradualRelease([1, 2], 1), reading, together, PlanarRelease([[1, 2], [3, 4]])):
+        with pytest.raises(BadTable):
+            release.save(tmp_path / "t.csv", epsilon=1, public=public)
+        assert release.spent is None
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_folder_that_is_not_there_is_told_before_anything_is_spent(tmp_path, overwrite):
+    release = GradualRelease([1, 2], 1)
+    with pytest.raises(Unsupported, match=r"a folder that is there\. Make it first"):
+        release.save(tmp_path / "none" / "t.csv", epsilon=1, overwrite=overwrite)
+    assert release.spent is None
+
+
+READINGS = {
+    "nothing": None,
+    "text": "high",
+    "an object": object(),
+    "rows of two lengths": [[1], [2, 3]],
+    "objects": [None],
+    "a complex number": 1j,
+    "columns of two lengths": {"a": [1], "b": [1, 2]},
+}
+
+
+@pytest.mark.parametrize("reading", READINGS.values(), ids=READINGS)
+def test_a_reading_that_is_no_table_is_not_saved_and_stays(reading, tmp_path):
+    """What it is is known when it has been read, and so spent; the same reading is given again for nothing."""
+    release = ProcessedRelease([1, 2], before=list, sensitivity=1, after=lambda y, _: reading)
+    with pytest.raises(Unsupported):
+        release.save(tmp_path / "t.csv", epsilon=1)
+    assert not list(tmp_path.iterdir())
+    assert release.at(epsilon=1) is reading
+    assert release.levels == (ut.level(1),)
+
+
+@pytest.mark.parametrize(
+    "reading", [3, 2.5, np.float64(1), 10**30, ["high", "low"], [10**30, 1], {"a": [1], "b": ["x"]}]
+)
+def test_a_reading_of_numbers_or_texts_is_saved(reading, tmp_path):
+    release = ProcessedRelease([1, 2], before=list, sensitivity=1, after=lambda y, _: reading)
+    assert release.save(tmp_path / "t.csv", epsilon=1)["rows"] == (2 if isinstance(reading, list) else 1)
 
 
 def test_the_statement_of_an_answer_names_all_levels_and_what_they_cost(tmp_path):

@@ -56,7 +56,7 @@ def test_bars_at_any_level(epsilon):
 def test_a_bar_of_a_table_holds_for_each_of_its_sums():
     """A law that stands for several is never narrower than the exact law of any of them, and 5 % wider at most."""
     released = seeded_workload_release(np.zeros((30, 2), dtype=int), BOTH, 7, epsilon=1)
-    kinds, laws = released._laws((0, 0))
+    kinds, laws = released._errors.of_family((0, 0))
     assert len(set(kinds.tolist())) > FEW
     assert any(isinstance(law, NearLaw) for law in laws.values())
     for place in [(0, 0), (7, 0), (13, 1), (14, 0), (29, 1)]:
@@ -206,7 +206,7 @@ def test_a_near_law_bounds_a_sum_of_its_own():
     """P(|T + D| > r) is never above what the law says, by an exact sum of both."""
     reference = Combination([1, "1/2"], [1, 2])
     released = seeded_workload_release(COUNTS, CHOSEN, 7)
-    assert all(isinstance(law, Combination) for law in released._laws((0,))[1].values())
+    assert all(isinstance(law, Combination) for law in released._laws((0,)).values())
     other = Combination(["1.05", "0.53"], [1, 2])
     (spread,) = spreads(np.array([[0.05, 0.03]]), np.array([1.0, 2.0]), np.ones(2))
     law = NearLaw(reference, spread)

@@ -17,7 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import BadTable, NotANumber, UtmostError
-from utmost.exact import level
+from utmost.exact import level, objects
 from utmost.ledger import Ledger
 from utmost.noise import Geometric, Laplace
 from utmost.rappor import PermanentResponses
@@ -33,7 +33,7 @@ from utmost.release import (
     tighten,
 )
 from utmost.release import values as values_file
-from utmost.sampling.grid import snapped_exactly
+from utmost.sampling.grid import snapped
 from utmost.sampling.integers import narrowed
 from utmost.tables import csv_table, dataframes, files
 
@@ -66,7 +66,7 @@ def neighbours(draw):
 
 def planting(target, column, exponent=None):
     """Noise that turns the column into the target; narrow where it can be, as real draws are."""
-    true = [int(x) if exponent is None else snapped_exactly(Fraction(x), exponent) for x in column]
+    true = list(map(int, column)) if exponent is None else snapped(objects(map(Fraction, column)), exponent).tolist()
     noise = np.empty(len(true), object)
     noise[:] = [t - x for t, x in zip(target, true, strict=True)]
     return lambda *_, **__: iter([narrowed(noise)])

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import level
+from utmost.exact import level, objects
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 from utmost.sampling.draw import on_grid
 from utmost.sampling.grid import (
@@ -18,7 +18,6 @@ from utmost.sampling.grid import (
     declared_exponent,
     reach,
     snapped,
-    snapped_exactly,
     steps,
     unsnapped,
     unsnapped_one,
@@ -49,7 +48,7 @@ def test_snapping_is_exact(rule, values, exponent):
     """As in rationals, for tiny, huge, negative and subnormal floats, ties among them, on fine and coarse grids."""
     want = [true_place(x, exponent, rule) for x in values]
     assert snapped(np.array(values, np.float64), exponent, rule).tolist() == want
-    assert [snapped_exactly(x, exponent, rule) for x in values] == want
+    assert snapped(objects(values), exponent, rule).tolist() == want
 
 
 @pytest.mark.parametrize("rule", ["nearest", "floor"])
@@ -77,7 +76,7 @@ def test_narrow_numbers_are_snapped_exactly(kind):
 def test_exact_numbers_are_snapped_as_they_are(value):
     for exponent in (-50, 0, 50):
         exact = Fraction(*map(int, value.as_integer_ratio()))
-        assert snapped_exactly(value, exponent) == true_place(exact, exponent)
+        assert snapped(objects([value]), exponent).tolist() == [true_place(exact, exponent)]
 
 
 @pytest.mark.parametrize("rule", ["nearest", "floor"])
@@ -101,7 +100,7 @@ def test_the_sensitivity_on_the_grid_is_attained_and_never_passed(rule, width):
     """Over all pairs of a fine lattice, ties among them: the largest difference is ceil(Delta/g), not one less."""
     exponent = declared_exponent(width)
     lattice = [Fraction(n, 16) * width for n in range(-64, 65)]
-    places = {x: snapped_exactly(x, exponent, rule) for x in lattice}
+    places = dict(zip(lattice, snapped(objects(lattice), exponent, rule).tolist(), strict=True))
     for share in (Fraction(1, 16), Fraction(1, 2), Fraction(15, 16), 1, Fraction(17, 16), 2, Fraction(5, 2)):
         far = max(abs(places[x] - places[y]) for x in lattice for y in lattice if abs(x - y) <= share * width)
         assert far == steps(share * width, exponent)
@@ -149,7 +148,7 @@ def test_grid_points_become_the_nearest_floats(values, exponent):
         assert math.isfinite(x)
         if abs(n) <= 2**53 and abs(exponent) < 900:
             assert Fraction(x) == true
-            assert snapped_exactly(x, exponent) == n
+            assert snapped(objects([x]), exponent).tolist() == [n]
 
 
 def test_beyond_the_floats_lies_the_largest_one():

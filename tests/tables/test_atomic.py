@@ -1,5 +1,6 @@
 """Writing together: all files or none, whatever fails and whenever."""
 
+import errno
 import os
 import signal
 import stat
@@ -9,6 +10,7 @@ import sys
 import pytest
 
 from utmost.errors import Unsupported
+from utmost.tables import atomic
 from utmost.tables.atomic import write_together
 
 
@@ -124,3 +126,21 @@ def test_a_request_to_end_removes_what_is_half_written(tmp_path):
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], env=os.environ | {"PYTHONPATH": "src"})
     assert done.returncode == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_may_not_be_written_into_is_told_beforehand(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
+    with pytest.raises(Unsupported, match="may be written into"):
+        atomic.check_absent(tmp_path / "a")
+
+
+def test_no_copy_stays_of_a_file_that_could_not_be_kept(tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "no space")
+
+    (tmp_path / "a").write_bytes(b"old")
+    monkeypatch.setattr(atomic.shutil, "copy2", full)
+    with pytest.raises(OSError, match="no space"):
+        atomic.write_together({tmp_path / "a": lambda file: file.write(b"new")}, overwrite=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_bytes() == b"old"

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from hashlib import sha256
 from importlib.util import find_spec
 
@@ -194,6 +195,12 @@ def frames(events, tmp_path):
     arrow = pa.table(events)
     pq.write_table(arrow, tmp_path / "events.parquet", row_group_size=7)
     pd.DataFrame(events).to_csv(tmp_path / "events.csv", index=False)
+    lake = tmp_path / "lake"
+    (lake / "year").mkdir(parents=True)
+    (lake / "_temporary").mkdir()
+    pq.write_table(arrow.slice(0, 9), lake / "one.parquet")
+    pq.write_table(arrow.slice(9), lake / "year" / "other.PQ")
+    pq.write_table(arrow, lake / "_temporary" / "part-0.parquet")
     yield "dict", events
     yield "arrays", {name: np.array(cells) for name, cells in events.items()}
     yield "pandas", pd.DataFrame(events)
@@ -207,6 +214,7 @@ def frames(events, tmp_path):
     yield "arrow in chunks", pa.concat_tables([arrow.slice(0, 9), arrow.slice(9)])
     yield "arrow dictionaries", arrow.set_column(1, "page", arrow["page"].dictionary_encode())
     yield "parquet", tmp_path / "events.parquet"
+    yield "a directory of Parquet files", lake
     yield "csv", tmp_path / "events.csv"
     if find_spec("duckdb"):
         import duckdb
@@ -231,6 +239,17 @@ def test_all_frames_give_one_table(tmp_path, values, integers):
     for name, table in tables.items():
         assert table.atoms.tolist() == wanted, name
         assert table.unit == Unit(2, 3)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [lambda cells: cells, pl.Series, partial(pd.Series, dtype="Int64"), partial(pd.array, dtype="Int64"), pa.array],
+)
+def test_columns_of_nullable_integers_are_what_the_frame_of_them_is(made):
+    """NumPy makes floats of integers beside a missing one; the columns of a dict are read as they are."""
+    events = {"user": made([1, 2, 2]), "page": made([7, None, 8])}
+    counted = count_table(events, person="user", domain=Domain(page=[7, 8]), at_most=2)
+    assert counted.atoms.tolist() == [1, 1]
 
 
 def test_a_dict_is_counted_without_the_extras(monkeypatch):
@@ -389,6 +408,11 @@ SECRET = "9876543"
 BAD = {
     "a person is missing": ({"user": [SECRET, None]}, "must name its person"),
     "a person without a name": ({"user": [SECRET, ""]}, "must name its person"),
+    "a person of spaces": ({"user": [SECRET, " \t"]}, "must name its person"),
+    "a number that signals": ({"user": [SECRET, Decimal("sNaN")]}, "must name its person"),
+    "a tuple of lists": ({"user": [SECRET, ([SECRET],)]}, "text or integers; got a tuple"),
+    "more digits than can be written": ({"user": [SECRET, 10**5000]}, "text or integers; got an integer of thousands"),
+    "an axis of tuples": ({"page": ["p0", ([SECRET],)]}, "text or integers; got a tuple"),
     "a person that is not a number": ({"user": [1.5, float("nan")]}, "must name its person"),
     "a float": ({"user": [9876543.0, 2.0]}, "text or integers; got a number with a point"),
     "a truth value": ({"user": [True, False]}, "text or integers; got a truth value"),
@@ -413,8 +437,10 @@ def test_bad_events_are_refused_and_never_quoted(change, said):
 
 def test_bad_frames_are_refused_alike():
     for frame in (pd.DataFrame, pl.DataFrame, pa.table, pl.LazyFrame):
-        with pytest.raises(BadTable, match="must name its person"):
-            count_table(frame({"user": ["a", None], "page": ["p0", "p0"]}), person="user", domain=PAGES, at_most=1)
+        for nobody in (None, "", " "):
+            events = frame({"user": ["a", nobody], "page": ["p0", "p0"]})
+            with pytest.raises(BadTable, match="must name its person"):
+                count_table(events, person="user", domain=PAGES, at_most=1)
         for cells in ([1.0, 2.0], [True, False], list(np.array([1, 2], dtype="M8[s]").tolist())):
             with pytest.raises(BadTable, match="text or integers"):
                 count_table(frame({"user": cells, "page": ["p0", "p0"]}), person="user", domain=PAGES, at_most=1)
@@ -423,8 +449,14 @@ def test_bad_frames_are_refused_alike():
 
 
 def test_what_lies_outside_is_dropped_and_missing_values_too():
-    events = {"user": list("abcd"), "page": ["p0", "elsewhere", None, float("nan")]}
+    nothing = [None, float("nan"), np.float32("nan"), Decimal("NaN"), "", " "]
+    events = {"user": list("abcdefgh"), "page": ["p0", "elsewhere", *nothing]}
     assert count_table(events, person="user", domain=PAGES, at_most=1).atoms.sum() == 1
+
+
+def test_a_blank_label_is_refused_since_no_cell_would_be_counted_there():
+    with pytest.raises(OutOfRange, match="a label must not be blank"):
+        count_table({"user": ["a"], "page": [" "]}, person="user", domain=Domain(page=["p0", " "]), at_most=1)
 
 
 WRONG = {

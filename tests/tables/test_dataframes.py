@@ -89,6 +89,13 @@ def test_integers_beyond_int64_are_held_or_refused_by_name():
         dataframes.write(pl.DataFrame({"n": [1, 2]}), {"n": np.array([2**200, 1], dtype=object)}, {})
 
 
+@pytest.mark.parametrize("true", [3, -(1 << 100)])
+def test_integers_of_128_bits_are_released_as_what_they_are(true):
+    frame = pl.DataFrame({"n": pl.Series([true, 5], dtype=pl.Int128)})
+    found = release_table(frame, columns="n", epsilon=50, sensitivity=1, cells=1).table["n"].to_list()
+    assert max(abs(found[0] - true), abs(found[1] - 5)) < 40
+
+
 def test_two_columns_of_one_name_are_refused():
     dataframes.register()
     with pytest.raises(BadTable, match="column names must be distinct"):

@@ -173,6 +173,37 @@ def test_what_is_asked_wrongly_is_refused(lazily):
         release_table(lazily({"ward": pa.array([], pa.string()), "visits": pa.array([], pa.int64())}), **SAY)
 
 
+def test_types_that_an_engine_cannot_hand_over_are_refused_before_any_draw(monkeypatch):
+    """Not when the frame is evaluated: then the release would have been made, and the engine would raise its own."""
+    monkeypatch.setattr(engine_release, "ItemRelease", None)
+    big = on_duckdb(wards(9)).project("hash(ward)::HUGEINT AS ward, visits")
+    with pytest.raises(Unsupported, match="column 'ward': identifiers must be text, bytes or integers; got decimal128"):
+        release_table(big, **SAY)
+    wide = pl.LazyFrame(wards(9)).with_columns(pl.col("visits").cast(pl.Int128))
+    with pytest.raises(Unsupported, match="column 'visits': Arrow must have the type of each column; got Int128"):
+        release_table(wide, **SAY)
+
+
+def test_noise_beyond_a_type_is_refused_before_any_draw_and_fits_a_decimal(lazily):
+    """Else whoever evaluates the frame would be refused, by the engine's own error, when everything has been spent."""
+    with pytest.raises(OutOfRange, match=r"column 'visits': noise of this level must fit .* decimal\(38, 0\)"):
+        release_table(lazily(wards(9)), **SAY | {"epsilon": "1e-18"})
+    wide = on_duckdb(wards(9)).project("ward, visits::DECIMAL(38, 0) AS visits")
+    assert len(columns_of(release_table(wide, **SAY | {"epsilon": "1e-18"}).table)["visits"]) == 9
+    with pytest.raises(OutOfRange, match="noise of this level"):
+        release_table(wide, **SAY | {"epsilon": "1e-36"})
+
+
+@pytest.mark.parametrize(("kind", "most"), [("BIGINT", 1 << 62), ("DECIMAL(38, 0)", 5 * 10**37)])
+def test_values_leave_noise_half_of_their_type(kind, most):
+    for true in (most - 1, 1 - most):
+        rows = duckdb.connect().sql(f"SELECT 'a' AS ward, {true}::{kind} AS visits")
+        assert abs(int(columns_of(release_table(rows, **SAY).table)["visits"][0]) - true) < 300
+    rows = duckdb.connect().sql(f"SELECT 'a' AS ward, {-most}::{kind} AS visits")
+    with pytest.raises(BadTable, match="integers must be below"):
+        release_table(rows, **SAY)
+
+
 def test_a_rehearsal_draws_nothing_and_a_statement_has_no_digest(lazily):
     frame = lazily(wards())
     assert rehearse_table(frame, **SAY).table is None

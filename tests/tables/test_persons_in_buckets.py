@@ -1,5 +1,10 @@
 """Persons counted a bucket at a time: the table is that of one machine, wherever the events waited."""
 
+import os
+import signal
+import subprocess
+import sys
+
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -7,7 +12,7 @@ import pytest
 
 from utmost.errors import BadTable
 from utmost.sampling.item_words import Identifiers, compound_tags, item_tags
-from utmost.tables import count_keys, count_table, persons_in_buckets
+from utmost.tables import count_keys, count_table
 from utmost.tables.bounding import least_in_runs
 from utmost.tables.persons_in_buckets import PersonsInBuckets
 from utmost.workloads import Domain
@@ -104,7 +109,7 @@ def test_amounts_beyond_64_bits_wait_exactly():
 
 
 @pytest.mark.usefixtures("way")
-@pytest.mark.parametrize("nobody", [None, ""])
+@pytest.mark.parametrize("nobody", [None, "", " ", "\u2003\t"])
 def test_an_event_of_nobody_is_refused_wherever_it_would_wait(lazily, nobody):
     events = random_events(900) | {"user": ["a"] * 899 + [nobody]}
     with pytest.raises(BadTable, match="must name its person"):
@@ -118,22 +123,27 @@ def test_persons_must_be_text_or_integers(lazily, user):
         count_table(lazily(random_events(90) | {"user": [user] * 90}), person="user", domain=DOMAIN, at_most=1)
 
 
-def test_nothing_is_left_on_the_disk(monkeypatch, tmp_path):
-    """Events wait in one temporary folder, which goes also where the reading stops at a refusal."""
-    monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", WAYS["on the disk"])
-    made = []
+KILLED = """
+import os, signal, polars
+from utmost.tables import count_table
+from utmost.tables.persons_in_buckets import PersonsInBuckets
+from utmost.workloads import Domain
 
-    class Watched(persons_in_buckets.TemporaryDirectory):
-        def __init__(self, **named):
-            super().__init__(dir=tmp_path, **named)
-            made.append(self.name)
+def killed(*arguments):
+    os.kill(os.getpid(), signal.SIGKILL)
 
-    monkeypatch.setattr(persons_in_buckets, "TemporaryDirectory", Watched)
-    say = {"person": "user", "domain": DOMAIN, "at_most": 1}
-    count_table(on_duckdb(random_events()), **say)
-    with pytest.raises(BadTable):
-        count_table(on_duckdb(random_events() | {"user": ["a"] * 2999 + [None]}), **say)
-    assert made
+PersonsInBuckets.__init__.__defaults__ = (0, 500, 1 << 24)
+PersonsInBuckets._summed = killed
+events = polars.LazyFrame({"user": [f"person {i}" for i in range(3000)], "page": ["p1"] * 3000})
+count_table(events, person="user", domain=Domain(page=["p1"]), at_most=1)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there the system has no signal that nothing catches")
+def test_a_killed_count_leaves_nobodys_events_on_the_disk(tmp_path):
+    """The file has no name from the start: nothing need be tidied up, and nobody else can open it."""
+    ended = subprocess.run([sys.executable, "-c", KILLED], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
+    assert ended.returncode == -signal.SIGKILL
     assert not list(tmp_path.iterdir())
 
 

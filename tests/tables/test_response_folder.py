@@ -128,6 +128,25 @@ def test_anything_else_is_not_kept_and_leaves_nothing(kept):
         folder.keep("kept", loose, epsilon=1)
 
 
+def test_nothing_goes_to_recipients_beside_an_answer(kept):
+    """Neither a column more, be it the true values, nor a column of radii that holds something else."""
+    ledger, folder, con = kept
+    loose = ledger.relax("visits", table(con), epsilon=2)
+    for more, said in (("*, 31 AS n_true", "'n_true'"), ("* REPLACE (n_radius + n % 2 AS n_radius)", "n_radius")):
+        with pytest.raises(DataChanged, match=said):
+            folder.keep("visits", loose.project(more), epsilon=2)
+    assert [one.name[:1] for one in (folder.path).glob("*/*/*")] == ["1"]
+    folder.keep("visits", loose.project("n, id"), epsilon=2)
+
+
+def test_a_folder_whose_manifest_is_gone_is_named(kept):
+    ledger, folder, con = kept
+    (file,) = map(Path, folder.files("visits", epsilon=1))
+    (file.parent / "manifest.json").unlink()
+    with pytest.raises(LedgerDamaged, match=r"must have a manifest; got none\. Remove it"):
+        folder.keep("visits", ledger.publish("visits", table(con), **SAY, epsilon=1), epsilon=1)
+
+
 def test_files_that_changed_are_found(kept):
     _, folder, _ = kept
     (file,) = map(Path, folder.files("visits", epsilon=1))
@@ -141,7 +160,9 @@ def test_files_that_changed_are_found(kept):
     with pytest.raises(DataChanged):
         folder.verify()
     file.write_bytes(before)
-    for wrong in ({"level": "2"}, {"release": "00"}, {"files": [{"name": "../x.parquet", "sha256": "0" * 64}]}):
+    names = ("../x.parquet", "", "..", "manifest.json")
+    files = [{"files": [{"name": name, "sha256": "0" * 64}]} for name in names]
+    for wrong in ({"level": "2"}, {"release": "00"}, *files, {"files": [{"name": "x.parquet", "sha256": ""}]}):
         manifest.write_text(json.dumps(said | wrong))
         with pytest.raises(LedgerDamaged, match="manifest"):
             folder.files("visits", epsilon=1)

@@ -36,6 +36,10 @@ def as_directory(frame, place):
     frame[:2000].to_parquet(lake / "a.parquet", index=False)
     frame[2000:].to_parquet(lake / "b" / "c.parquet", index=False)
     (lake / "_metadata.parquet").write_bytes(b"none of ours")
+    for attempt in ("_temporary", ".part", "rows.parquet"):  # a job that did not end, and one that wrote nothing
+        (lake / attempt).mkdir()
+    frame[:7].to_parquet(lake / "_temporary" / "part-0.parquet", index=False)
+    frame[:7].to_parquet(lake / ".part" / "part-0.parquet", index=False)
     return lake
 
 
@@ -129,6 +133,16 @@ def test_a_file_that_changes_between_the_passes_is_not_released(kind, tmp_path):
     else:
         as_parquet(wards()[:4000], tmp_path)
     with pytest.raises(BadTable, match="must not change"):
+        written(made, out_of(path))
+
+
+def test_a_file_with_as_many_other_rows_is_not_released(kind, tmp_path):
+    """What was checked was another file: its identifiers may come twice now, and its public cells be the true ones."""
+    path = kind(wards(), tmp_path)
+    made = streamed_release(files.streamed(path), **SAY)
+    changed = path / "a.parquet" if path.is_dir() else path
+    changed.write_bytes(changed.read_bytes())
+    with pytest.raises(BadTable, match="must not change while it is released; got another file"):
         written(made, out_of(path))
 
 

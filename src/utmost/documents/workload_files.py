@@ -10,7 +10,6 @@ from utmost.errors import BadTable, UtmostError
 from utmost.release import WorkloadRelease
 from utmost.release.workload_statements import WORKLOAD_KIND
 from utmost.tables import table_formats
-from utmost.tables.atomic import check_absent, write_together
 
 ON_TRUST_OF_SUMS = (
     "what one individual changes: sensitivity and cells, which a count proves to whoever ran it",
@@ -19,18 +18,6 @@ ON_TRUST_OF_SUMS = (
     "that parts of one partition share nobody",
 )
 """What no release by a plan can show."""
-
-
-def write_workload(release: WorkloadRelease, path: Path | str) -> None:
-    """Write a workload release, statement and noisy sums, as one new JSON file, whole or not at all.
-
-    Raises:
-        Unsupported: where the file exists.
-        OSError: where the disk refuses.
-    """
-    out = Path(path)
-    check_absent(out)
-    write_together({out: lambda file: codec.write(release.facts(), file)})
 
 
 def read_workload(path: Path | str) -> WorkloadRelease:

@@ -26,6 +26,7 @@ from utmost.rappor.bits import Bits, draw_bits
 from utmost.rappor.categories import Formula, SubsetSelection, value_at
 from utmost.release.values import secure
 from utmost.sampling.integers import uniform_integers
+from utmost.sampling.item_words import int64_array
 from utmost.sampling.random_bits import Randomness
 
 Sets = NDArray[np.int64]
@@ -279,11 +280,8 @@ class CategoryCounts(Shown):
     clients: int
 
     def __post_init__(self) -> None:
-        seen = np.array(plain_array(self.seen, "seen"))
-        if seen.dtype.kind not in "iu":
-            raise OutOfRange("counts of categories must be integers", came=str(seen.dtype), where="CategoryCounts")
-        seen = seen.astype(np.int64)
-        if seen.ndim != 1 or (seen < 0).any() or (seen > self.clients).any():
+        seen = int64_array(self.seen, "counts of categories", (-1,))
+        if (seen < 0).any() or (seen > self.clients).any():
             raise OutOfRange("no category can stand in more reports than there are, or fewer than 0", came=seen.shape)
         seen.setflags(write=False)
         object.__setattr__(self, "seen", seen)

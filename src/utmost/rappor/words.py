@@ -13,6 +13,7 @@ from utmost.exact import checked, natural, plain_array, wrong_kind
 from utmost.exact.shown import Shown
 from utmost.rappor.bits import BitResponse, Bits, as_bits
 from utmost.sampling import uniform_integers
+from utmost.sampling.item_words import int64_array
 from utmost.sampling.random_bits import Randomness
 
 _LONGEST_KEY = 64
@@ -147,8 +148,8 @@ class Tally(Shown):
     clients: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        ones, clients = (np.array(each, dtype=np.int64) for each in (self.ones, self.clients))
-        if ones.ndim != 2 or clients.shape != ones.shape[:1]:
+        ones, clients = int64_array(self.ones, "ones", (-1, -1)), int64_array(self.clients, "clients", (-1,))
+        if clients.shape != ones.shape[:1]:
             raise OutOfRange(
                 "a tally has ones (cohorts, bits) and clients (cohorts,)", came=(ones.shape, clients.shape)
             )

@@ -4,7 +4,7 @@ A refusal says what kind of thing stands in the cell and never what: cells and i
 messages end in logs. That there is a refusal depends on the data too, so it is for the curator alone.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
@@ -80,16 +80,17 @@ def check_distinct(column: Column, name: str, place: Place) -> None:
     """
     seen: dict[Any, int] = {}
     for row, key in enumerate(column.tolist() if isinstance(column, np.ndarray) else column):
-        if _is_missing(key) or not isinstance(key, Hashable):
+        if is_missing(key) or not is_hashable(key):
             raise BadTable("every row must have an identifier", came=kind_of(key), where=_where(row, name, place))
         if key in seen:
-            raise BadTable(
-                "identifiers must be distinct",
-                came=f"the one that is also in {place(seen[key])}",
-                where=_where(row, name, place),
-                remedy="Give each group one row: an individual counted twice changes two cells.",
-            )
+            raise not_distinct(f"the one that is also in {place(seen[key])}", _where(row, name, place))
         seen[key] = row
+
+
+def not_distinct(came: str, where: str) -> BadTable:
+    """The refusal of an identifier that stands in two rows."""
+    remedy = "Give each group one row: an individual counted twice changes two cells."
+    return BadTable("identifiers must be distinct", came=came, where=where, remedy=remedy)
 
 
 def _plain(column: Any, name: str, place: Place) -> NDArray[Any] | None:
@@ -139,15 +140,36 @@ def _where(row: int, name: str, place: Place) -> str:
     return f"{place(row)}, column {name!r}"
 
 
-def _is_missing(cell: Any) -> bool:
-    """Whether the cell is None, empty text, NaN, or what pandas puts for a missing value."""
+def is_missing(cell: Any) -> bool:
+    """Whether a cell holds nothing: None, text without a letter, a number that is none, or what pandas puts there.
+
+    >>> [is_missing(cell) for cell in (None, " ", float("nan"), Decimal("NaN"), 0, "0")]
+    [True, True, True, True, False, False]
+    """
     if isinstance(cell, str):
         return not cell.strip()
-    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
+    if isinstance(cell, float | np.floating):
+        return bool(cell != cell)
+    if isinstance(cell, Decimal):
+        return cell.is_nan()
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType")
+
+
+def is_hashable(cell: Any) -> bool:
+    """Whether a cell is a value that stands for itself; a tuple of lists is none, whatever its type says.
+
+    >>> is_hashable((1, "a")), is_hashable((1, []))
+    (True, False)
+    """
+    try:
+        hash(cell)
+    except TypeError:
+        return False
+    return True
 
 
 def _remedy(cell: Any) -> str:
-    if _is_missing(cell):
+    if is_missing(cell):
         return "Fill it or drop the row: whether a value is missing is itself information about individuals."
     if isinstance(cell, bool | np.bool_):
         return "Count the individuals for whom it is true, and release the count."

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law
 from utmost.noise.costs import absolute
 from utmost.noise.law import read_confidence
 from utmost.privacy.unit import Unit
-from utmost.release.adapters import Column, named
+from utmost.release.adapters import Column, check_column, named
 from utmost.release.lattice import Lattice
 from utmost.release.plan import Plan
 from utmost.release.saving import Digest, Publication, check_destination_free, saved
@@ -47,10 +49,12 @@ class Saving:
         """The arguments of a ``save``, read, and found to name files that can be written: nothing has been drawn yet.
 
         Raises:
-            OutOfRange: for a confidence that is none. Others: as `saved`.
+            OutOfRange: for a confidence that is none.
+            BadTable: for a public column that is none, and for two of different lengths. Others: as `saved`.
         """
         sure = read_confidence(confidence)
         made = cls(path, public={} if public is None else dict(public), confidence=sure, **how)
+        _check_columns(made.public)
         check_destination_free(made.path, made.format, made.sign, overwrite=made.overwrite)
         return made
 
@@ -170,13 +174,38 @@ def column_publication(plan: Plan, laid: LaidOut, answered: Mapping[str, Any]) -
 
 
 def _array(answer: Any) -> NDArray[Any]:
+    """A number, or an array of numbers or texts, as an array.
+
+    Raises:
+        Unsupported: for anything else.
+    """
     wide = isinstance(answer, int) and abs(answer) >= 1 << 63
-    return np.asarray(answer, dtype=object if wide else None)
+    try:
+        array = np.asarray(answer, dtype=object if wide else None)
+    except ValueError:  # lists of different lengths
+        array = np.asarray(None)
+    alone = array.ndim == 0
+    kinds = (Real, Decimal) if alone else (Real, Decimal, str)
+    whole = all(isinstance(cell, kinds) for cell in array.reshape(-1).tolist()) if array.dtype == object else True
+    if not whole or array.dtype.kind not in ("biufO" if alone else "biufOUT"):
+        required = "a table is made of a number, or of numbers or texts in an array or in columns"
+        raise Unsupported(required, came=type(answer).__name__, where="save")
+    return array
+
+
+def _check_columns(public: Mapping[Any, Any]) -> None:
+    """Check what can be checked of public columns before it is known how many rows there are."""
+    for name, column in public.items():
+        check_column(column, named(name))
+        if np.ndim(column) != 1 and isinstance(column, np.ndarray):
+            raise BadTable("a column must be one-dimensional", came=f"shape {column.shape}", where=f"column {name!r}")
+    if len(set(map(len, public.values()))) > 1:
+        raise BadTable("public columns must have one length", came="different lengths", where="public")
 
 
 def _check_given(given: Mapping[str, Any], taken: set[str], rows: int) -> None:
     for name, column in given.items():
         if name in taken:
             raise BadTable("column names must be distinct", came=repr(name), where="public")
-        if isinstance(column, str | bytes) or not hasattr(column, "__len__") or len(column) != rows:
+        if len(column) != rows:
             raise BadTable(f"a public column must have {rows} rows", came="another number", where=f"column {name!r}")

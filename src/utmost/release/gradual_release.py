@@ -101,6 +101,8 @@ class GradualRelease(Shown):
     ) -> None:
         self._is_table = isinstance(values, Mapping)
         table = values if isinstance(values, Mapping) else {None: values}
+        if not table:
+            raise BadTable("a table must have a column", came="none")
         units, kinds_of_numbers = _each(unit, table, "a sensitivity"), _each(numbers, table, "a kind of numbers")
         grids = _grids(grid, kinds_of_numbers)
         self._columns = {

@@ -377,12 +377,17 @@ def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, 
     first = _plain(column(most=_FIRST))
     for released, true in cells.items():
         if all(map(_same, first, _plain(true[:_FIRST]))) and all(map(_same, _plain(column()), _plain(true))):
-            raise BadTable(
-                f"a public column must not repeat the released column {released!r}",
-                came="the same value in every row",
-                where=f"column {name!r}",
-                remedy="Drop it: beside it, noise protects nobody.",
-            )
+            raise copied(name, released)
+
+
+def copied(name: str, released: str) -> BadTable:
+    """The refusal of a public column that holds the true values of a released one."""
+    return BadTable(
+        f"a public column must not repeat the released column {released!r}",
+        came="the same value in every row",
+        where=f"column {name!r}",
+        remedy="Drop it: beside it, noise protects nobody.",
+    )
 
 
 def same_cells(column: Column, true: Column) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.exact import Level, Number, checked, frozen, level, wrong_kind
 from utmost.exact.shown import Shown
-from utmost.noise import Combination, Geometric, RatioBar, fieller, simultaneous_radii
+from utmost.noise import Combination, Geometric, RatioBar, fieller
 from utmost.noise.law import read_confidence
 from utmost.privacy import Unit
 from utmost.release.adapters import table_of
@@ -21,9 +21,9 @@ from utmost.release.clean_release import CleanRelease, cleaned
 from utmost.release.counted import CountedTable
 from utmost.release.plan import warn_of_level
 from utmost.release.saving import Publication, saved
-from utmost.release.table_bars import laws_of_groups
 from utmost.release.values import noised_by, secure
 from utmost.release.workload_answers import Answer, Printing, answer_of
+from utmost.release.workload_errors import AnswerErrors
 from utmost.release.workload_statements import (
     check_stated,
     noise_laws,
@@ -250,10 +250,13 @@ class WorkloadRelease(Shown):
         """
         chosen, narrow = narrowed(self.domain, family)
         sums, divisor = self.reconstruction.estimates(self.measured, chosen)
-        noises = self._noises(chosen)
-        printing = Printing.of(noises.values())
-        radii = {key: printing.radius(noise.radius(self.confidence)) for key, noise in noises.items()}
-        columns = {"estimate": printing.estimates(sums, divisor).ravel(), "radius": self._by_group(radii, chosen)}
+        laws = self._laws(chosen)
+        printing = Printing.of(laws.values())
+        radii = {kind: printing.radius(law.radius(self.confidence)) for kind, law in laws.items()}
+        columns = {
+            "estimate": printing.estimates(sums, divisor).ravel(),
+            "radius": self._errors.by_group(radii, chosen),
+        }
         return self._table(chosen, columns, narrow)
 
     def raw(self, family: Families) -> Any:
@@ -287,8 +290,7 @@ class WorkloadRelease(Shown):
             OutOfRange: for names and labels that the domain has not.
         """
         form = selected(self.domain, {} if where is None else where, along)
-        sure = self.confidence if confidence is None else read_confidence(confidence)
-        return answer_of(self.reconstruction.value(self.measured, form), self.noise(form), sure)
+        return answer_of(self.reconstruction.value(self.measured, form), self.noise(form), self._sure(confidence))
 
     @checked
     def difference(self, one: Where, other: Where, *, confidence: Number | None = None) -> Answer:
@@ -302,17 +304,9 @@ class WorkloadRelease(Shown):
             NotDetermined, OutOfRange: as for `total`.
         """
         forms = selected(self.domain, one), selected(self.domain, other)
-        for form in forms:
-            self.reconstruction.check_determined(form)
-        listed = [
-            (key[0] - key[1], self._ratios[family], count)
-            for family, terms in self.reconstruction.terms(*forms).items()
-            for key, count in terms.items()
-        ]
-        coefficients, levels, counts = zip(*listed, strict=True) if listed else ((), (), ())
-        value = self.reconstruction.value(self.measured, forms[0]) - self.reconstruction.value(self.measured, forms[1])
-        sure = self.confidence if confidence is None else read_confidence(confidence)
-        return answer_of(value, Combination(coefficients, levels, counts), sure)
+        noise = self._errors.of_difference(*forms)
+        value, less = (self.reconstruction.value(self.measured, form) for form in forms)
+        return answer_of(value - less, noise, self._sure(confidence))
 
     @checked
     def ratio(self, numerator: Where, denominator: Where, *, confidence: Number | None = None) -> RatioBar:
@@ -377,18 +371,10 @@ class WorkloadRelease(Shown):
             NotDetermined, OutOfRange: as for `total`.
         """
         chosen = [self.domain.family(one) for one in families] or self._wanted()
-        sure = self.confidence if confidence is None else read_confidence(confidence)
-        noises = {family: self._noises(family) for family in chosen}
-        if together:
-            listed = [noise for family, of in noises.items() for noise in self._by_group(of, family).tolist()]
-            alone = len(self.measured) == 1 and len(noises) == 1
-            radii = dict(zip(map(id, listed), simultaneous_radii(listed, sure, independent=alone), strict=True))
-        else:
-            radii = {id(noise): noise.radius(sure) for of in noises.values() for noise in of.values()}
-        widest = {family: max(radii[id(one)] for one in of.values()) for family, of in noises.items()}
+        widest = self._errors.widest(chosen, self._sure(confidence), together=together)
         return {
-            self.domain.family_name(family): Printing.of(of.values()).radius(widest[family])
-            for family, of in noises.items()
+            self.domain.family_name(family): Printing.of(self._laws(family).values()).radius(radius)
+            for family, radius in widest.items()
         }
 
     def clean(self) -> CleanRelease:
@@ -401,7 +387,7 @@ class WorkloadRelease(Shown):
         Cost: seconds for 10^5 atoms.
         """
         self.reconstruction.check_family_determined(self.domain.finest)
-        atom = max(self._noises(self.domain.finest).values(), key=lambda law: law.variance)
+        atom = max(self._laws(self.domain.finest).values(), key=lambda law: law.variance)
         squares, measured = self.reconstruction, self.measured
         if isinstance(squares, TurnedReconstruction):
             squares, measured = squares.on_atoms(measured)
@@ -415,50 +401,29 @@ class WorkloadRelease(Shown):
         """
         if not isinstance(form, ProductForm):
             raise wrong_kind("form", "a ProductForm", form)
-        self.reconstruction.check_determined(form)
-        listed = [
-            (key[0], self._ratios[family], count)
-            for family, terms in self.reconstruction.terms(form).items()
-            for key, count in terms.items()
-        ]
-        coefficients, levels, counts = zip(*listed, strict=True) if listed else ((), (), ())
-        return Combination(coefficients, levels, counts)
+        return self._errors.of(form)
 
     @cached_property
     def _ratios(self) -> dict[Family, Level]:
         return {family: law.ratio for family, law in noise_laws(self.strategy, self.level).items()}
 
+    @cached_property
+    def _errors(self) -> AnswerErrors:
+        return AnswerErrors(self.reconstruction, self._ratios)
+
+    def _laws(self, family: Family) -> dict[int, Combination]:
+        """The laws of the errors of a family's sums."""
+        return self._errors.of_family(family)[1]
+
+    def _sure(self, confidence: Number | None) -> Fraction:
+        return self.confidence if confidence is None else read_confidence(confidence)
+
     def _ratio(
         self, over: ProductForm, of: "WorkloadRelease", under: ProductForm, confidence: Number | None
     ) -> RatioBar:
-        of.reconstruction.check_determined(over)
-        self.reconstruction.check_determined(under)
-        shared = of is self
-        listed = [
-            (key[0], key[1] if shared else Fraction(0), of._ratios[family], count)
-            for family, terms in of.reconstruction.terms(*((over, under) if shared else (over,))).items()
-            for key, count in terms.items()
-        ]
-        if not shared:
-            listed += [
-                (Fraction(0), key[0], self._ratios[family], count)
-                for family, terms in self.reconstruction.terms(under).items()
-                for key, count in terms.items()
-            ]
-        u, v, levels, counts = zip(*listed, strict=True) if listed else ((), (), (), ())
+        law = of._errors.of_pair(over, under, self._errors)
         top, bottom = of.reconstruction.value(of.measured, over), self.reconstruction.value(self.measured, under)
-        sure = self.confidence if confidence is None else confidence
-        return fieller(top, bottom, u, v, levels, counts=counts, confidence=sure)
-
-    def _noises(self, family: Family) -> dict[int, Combination]:
-        """The laws of the errors of a family's sums: one for each kind of groups that have one law."""
-        return self._laws(family)[1]
-
-    def _laws(self, family: Family) -> tuple[NDArray[np.intp], dict[int, Combination]]:
-        """Of each group the number of its law, and the laws."""
-        if family not in self._known_laws:
-            self._known_laws[family] = laws_of_groups(self.reconstruction, family, self._ratios, self.noise)
-        return self._known_laws[family]
+        return fieller(top, bottom, **law, confidence=self._sure(confidence))
 
     def _wanted(self) -> list[Family]:
         """The families of the wanted parts that are families; the measured ones where there is none."""
@@ -470,17 +435,6 @@ class WorkloadRelease(Shown):
             except UtmostError:  # a part of ranges or prefixes, which has bars of its own by `total`
                 continue
         return list(dict.fromkeys(found)) or [family for family in self.measured if not is_tents(family)]
-
-    @cached_property
-    def _known_laws(self) -> dict[Family, tuple[NDArray[np.intp], dict[int, Combination]]]:
-        return {}
-
-    def _by_group(self, found: Mapping[int, Any], family: Family) -> NDArray[Any]:
-        """Of each group of a family, what was found for its kind."""
-        kinds = self._laws(family)[0]
-        if len(found) == 1:
-            return np.full(kinds.size, next(iter(found.values())))
-        return np.array([found[kind] for kind in kinds.tolist()])
 
     def _table(
         self, family: Family, columns: Mapping[str, NDArray[Any]], narrow: Mapping[int, int] | None = None

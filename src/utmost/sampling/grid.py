@@ -92,15 +92,6 @@ def snapped(x: NDArray[Any], exponent: int, rule: Snapping = "nearest") -> Integ
     return (_floors(x, exponent + 1) + 1) >> 1
 
 
-def snapped_exactly(x: Any, exponent: int, rule: Snapping = "nearest") -> int:
-    """`snapped` for one int, float, Fraction or Decimal.
-
-    >>> snapped_exactly(-0.1, 4), snapped_exactly(Fraction(1, 3), 4), snapped_exactly(Fraction(1, 3), 4, "floor")
-    (-2, 5, 5)
-    """
-    return _floor(x, exponent) if rule == "floor" else (_floor(x, exponent + 1) + 1) >> 1
-
-
 def reach(rule: Snapping) -> Fraction:
     """By how many steps of the grid snapping moves a value at most.
 

@@ -17,8 +17,9 @@ def check_absent(path: Path) -> None:
     """Check that a file may be written here.
 
     Raises:
-        Unsupported: where something is there already.
+        Unsupported: where something is there already, and without a folder that may be written into.
     """
+    _check_folder(path.parent)
     if os.path.lexists(path):
         raise Unsupported(
             "nothing is written over another file",
@@ -72,15 +73,30 @@ def check_free_name(path: Path, *, overwrite: bool) -> None:
     """
     if not overwrite:
         return check_absent(path)
+    _check_folder(path.parent)
     if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
         raise Unsupported("only a file is written over", came="something else of this name", where=str(path))
+
+
+def _check_folder(folder: Path) -> None:
+    """Check that there is a folder that may be written into: not found out when everything has been drawn."""
+    if not folder.is_dir():
+        remedy = "Make it first."
+        raise Unsupported("a file is written into a folder that is there", where=str(folder), remedy=remedy)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        came = "one that may not be"
+        raise Unsupported("a file is written into a folder that may be written into", came=came, where=str(folder))
 
 
 def _kept_aside(path: Path) -> Path:
     """The same file under another name, from which it comes back."""
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".before", dir=path.parent)
     os.close(descriptor)
-    shutil.copy2(path, name)
+    try:
+        shutil.copy2(path, name)
+    except BaseException:
+        os.unlink(name)
+        raise
     return Path(name)
 
 

@@ -129,7 +129,7 @@ def count_table(
 
     Cost: seconds for a million events; memory goes with the distinct pairs of person and atom; for an engine's frame
         with the domain, and those pairs of a 256th of the persons (of the largest person, on Spark), while the events
-        wait in a temporary folder on the disk.
+        wait on the disk, in a file without a name.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["A", "B", "A", "A"]}
     >>> counted = count_table(events, person="user", domain=Domain(page=["A", "B", "C"]), at_most=2)

@@ -408,6 +408,11 @@ class CsvPieces:
         """The file."""
         return self.table.path
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The one file that it is."""
+        return (self.table.path,)
+
     def pieces(self) -> Iterator[CsvPiece]:
         """The blocks, or records some thousands at a time."""
         if self.table.in_blocks:

@@ -29,11 +29,16 @@ def read(frame: Any, name: str) -> Column:
 def _cells(column: Any) -> Column:
     missing = column.is_null()
     if not missing.any():
-        if column.dtype.is_numeric() and not column.dtype.is_decimal():
+        if column.dtype.is_numeric() and not column.dtype.is_decimal() and not _is_wide(column.dtype):
             return _numbers(column)
         if not column.implementation.is_pandas_like():
             return list(column.to_list())
     return [None if gone else cell for cell, gone in zip(column.to_list(), missing.to_list(), strict=True)]
+
+
+def _is_wide(kind: Any) -> bool:
+    """Whether these are integers of 128 bits, for which NumPy has no type."""
+    return str(kind) in ("Int128", "UInt128")
 
 
 def _numbers(column: Any) -> NDArray[Any]:

@@ -55,6 +55,7 @@ def publish_frame(
         remedy = "Leave it out."
         raise Unsupported("what an engine answers takes no room that largest= would bound", remedy=remedy)
     frame = ReleasableFrame.of(laid, drop=drop, id_column=id_column, numbers=promise.numbers)
+    frame.check_room(promise.lattice, asked.level)
     asked = asked.of_items(frame.columns, frame.identifiers, frame.public)
     again = None if asked.request is None else items.release(asked.name, asked.version, asked.request)
     if again is not None:
@@ -76,10 +77,11 @@ def relax_frame(
     """
     known = known_by_item(items, name, version)
     frame = _frame_again(known, table)
+    frame.check_room(known.promise.lattice, at)
     committed = _committed_again(items, known, frame, table_at)
     release = items.relax(name, committed, epsilon=at, version=known.version)
     answer = responses_of if table_at is None else Moving(table_at, at)
-    return frame.noised(release, known.promise.radius(at, CONFIDENCE), answer)
+    return frame.noised(release, radius_of(known, at), answer)
 
 
 def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Level, version: int | None) -> Any:
@@ -94,8 +96,9 @@ def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Le
     """
     known = known_by_item(items, name, version)
     frame = checked_responses(items, known, table, table_at)
+    frame.check_room(known.promise.lattice, at)
     release = items.view(name, epsilon=at, version=known.version)
-    return frame.noised(release, known.promise.radius(at, CONFIDENCE), Moving(table_at, at))
+    return frame.noised(release, radius_of(known, at), Moving(table_at, at))
 
 
 def checked_responses(items: ItemLedger, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
@@ -123,6 +126,11 @@ def _committed_again(
         answered = items.view(known.name, epsilon=table_at, version=known.version), table_at
     key = items.commitment_key(known.name, version=known.version)
     return _committed(frame, key, frame.checked_rows(), answered)
+
+
+def radius_of(known: Published, at: Level) -> int | float:
+    """The radius that stands beside the answers of a release at a level."""
+    return known.promise.radius(at, CONFIDENCE)
 
 
 def known_by_item(items: ItemLedger, name: str, version: int | None) -> Published:

@@ -10,20 +10,32 @@ from dataclasses import dataclass
 from typing import Any
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.exact import Level
 from utmost.noise import DiscreteStaircase, Geometric
 from utmost.release.adapters import check_there
+from utmost.release.columns import not_distinct
 from utmost.release.counted import Laid
 from utmost.release.item_release import ItemRelease
 from utmost.release.lattice import Lattice
 from utmost.release.plan import Plan, warn_of_level, warn_of_rows
-from utmost.release.table import TableRelease, check_size, chosen_columns, declared_columns, rows_origin
+from utmost.release.table import (
+    TableRelease,
+    check_radii_free,
+    check_size,
+    chosen_columns,
+    copied,
+    declared_columns,
+    rows_origin,
+)
 from utmost.sampling.item_words import SECRET_BYTES
 from utmost.sampling.random_bits import Randomness
 from utmost.tables.engines import EngineFrame, engine_frame
 from utmost.tables.extra import extra
-from utmost.tables.item_columns import Answering, ItemNoiseMap, released_type, responses_of
+from utmost.tables.item_columns import Answering, ItemNoiseMap, check_identifier, is_text, released_type, responses_of
 
 _LARGEST = 1 << 62
+_HALF_DECIMAL = 10**38 // 2
+_RARE = 200  # noise passes so many times the inverse of its level with a chance below exp(-200)
 
 
 def release_frame(
@@ -47,6 +59,7 @@ def release_frame(
     """
     origin, lattice = rows_origin(rows_from), lattice_of_plan(plan)
     frame = ReleasableFrame.of(laid, drop=drop, id_column=id_column, numbers=plan.law.numbers)
+    frame.check_room(lattice, plan.level)
     rows = frame.checked_rows()
     check_size(plan.unit, rows, len(frame.columns))
     warn_of_level(plan.level, plan.law)
@@ -106,19 +119,37 @@ class ReleasableFrame:
             NotDeclared, BadTable, OutOfRange, Unsupported: for what cannot be released so.
         """
         frame = engine_frame(laid.table)
-        names = tuple(frame.schema().names)
+        schema = frame.schema()
+        names = tuple(schema.names)
         identifiers = _identifier_columns(id_column)
         check_there(identifiers, names)
+        for name in identifiers:
+            check_identifier(schema.field(name).type, name)
         chosen = chosen_columns(laid.columns, names, None)
         public, _ = declared_columns(names, chosen, laid.public, drop)
+        check_radii_free(chosen, names)
         for name in chosen:
             if name in identifiers:
                 raise OutOfRange("the identifier cannot be released as a number", came=repr(name), where="columns")
-            if f"{name}_radius" in names:
-                came, remedy = "a column of that name", "Rename it."
-                raise BadTable(f"the radius of {name!r} needs the name '{name}_radius'", came=came, remedy=remedy)
-            released_type(frame.schema().field(name).type, numbers)
+            released_type(schema.field(name).type, numbers)
         return cls(frame, chosen, public, identifiers, numbers)
+
+    def check_room(self, lattice: Lattice, level: Level) -> None:
+        """Check that noise of a level fits the types of the released columns: not found out by who evaluates them.
+
+        It passes half of what a type holds with a chance below exp(-200); true values must lie in the other half.
+
+        Raises:
+            OutOfRange: where it does not fit.
+        """
+        for name, room in self._rooms.items():
+            if lattice.of(level).epsilon_float * (room // lattice.block) < _RARE:
+                raise OutOfRange(
+                    "noise of this level must fit the type of its column",
+                    came=level,
+                    where=f"column {name!r}",
+                    remedy="Cast the column to decimal(38, 0), or choose a larger level.",
+                )
 
     def noised(self, release: ItemRelease, radius: int | float | None, answer: Answering = responses_of) -> Any:
         """The engine's own frame of the released and public columns, with radii where one is given.
@@ -164,19 +195,15 @@ class ReleasableFrame:
         total = counts.pop("rows")
         for (what, name), count in ((key, count) for key, count in counts.items() if not isinstance(key, str)):
             if what == "copy" and total and count == total:
-                raise _copied(*name)
+                raise copied(*name)
             if what != "copy" and count:
                 raise _wrong(what, name, count)
         self._check_sizes(rows, nw)
         ids = nw.from_native(used.select(list(self.identifiers)).native)
         distinct = int(ids.unique().select(nw.len()).collect().item(0, 0))
         if distinct != total:
-            raise BadTable(
-                "identifiers must be distinct",
-                came=f"{total - distinct} of {total} rows with one that another row has",
-                where=f"column {', '.join(map(repr, self.identifiers))}",
-                remedy="Give each group one row: an individual counted twice changes two cells.",
-            )
+            came = f"{total - distinct} of {total} rows with one that another row has"
+            raise not_distinct(came, f"column {', '.join(map(repr, self.identifiers))}")
         return total
 
     def _wrong_cells(self, nw: Any) -> dict[Any, Any]:
@@ -186,7 +213,7 @@ class ReleasableFrame:
         for name in (*self.identifiers, *self.columns):
             found["missing", name] = nw.col(name).null_count()
             kind = schema.field(name).type
-            if name in self.identifiers and _is_text(kind):
+            if name in self.identifiers and is_text(kind):
                 found["empty", name] = _rows_where(nw, nw.col(name).str.strip_chars() == "")
             if arrow.types.is_floating(kind):
                 found["infinite", name] = _rows_where(nw, ~nw.col(name).is_finite())
@@ -199,7 +226,7 @@ class ReleasableFrame:
             kind = schema.field(name).type
             for released in self.columns:
                 true = nw.col(released)
-                if _is_text(kind):
+                if is_text(kind):
                     same = nw.col(name).str.strip_chars() == true.cast(nw.String)
                 elif _is_number(kind):
                     same = nw.col(name) == true
@@ -208,21 +235,30 @@ class ReleasableFrame:
                 found["copy", (name, released)] = _rows_where(nw, same)
         return found
 
+    @property
+    def _rooms(self) -> dict[str, int]:
+        """Of each column that is released as integers, what half of its type holds."""
+        kinds, schema = extra("pyarrow", "tables").types, self.frame.schema()
+        found = {name: released_type(schema.field(name).type, self.numbers) for name in self.columns}
+        rooms = {name: _HALF_DECIMAL if kinds.is_decimal(kind) else _LARGEST for name, kind in found.items()}
+        return {} if self.numbers == "reals" else rooms
+
     def _check_sizes(self, rows: Any, nw: Any) -> None:
         """Check that integers leave room for noise in the type that they are released in."""
-        arrow, schema = extra("pyarrow", "tables"), self.frame.schema()
-        whole = [name for name in self.columns if arrow.types.is_integer(schema.field(name).type)]
-        if self.numbers == "reals" or not whole:
+        rooms = self._rooms
+        if not rooms:
             return
         ends = rows.select(
-            *(nw.col(name).min().alias(f"low_{at}") for at, name in enumerate(whole)),
-            *(nw.col(name).max().alias(f"high_{at}") for at, name in enumerate(whole)),
+            *(nw.col(name).min().alias(f"low_{at}") for at, name in enumerate(rooms)),
+            *(nw.col(name).max().alias(f"high_{at}") for at, name in enumerate(rooms)),
         ).collect()
-        for at, name in enumerate(whole):
-            low, high = ends.item(0, at), ends.item(0, at + len(whole))
-            if low is not None and max(-int(low), int(high)) >= _LARGEST:
-                remedy = "Cast the column to decimal(38, 0)."
-                raise BadTable("integers must be below 2^62", came="a larger one", where=repr(name), remedy=remedy)
+        for at, (name, room) in enumerate(rooms.items()):
+            low, high = ends.item(0, at), ends.item(0, at + len(rooms))
+            if low is not None and max(-int(low), int(high)) >= room:
+                wanted, remedy = "below 2^62", "Cast the column to decimal(38, 0)."
+                if room != _LARGEST:
+                    wanted, remedy = "below 5 10^37", "Count in larger units."
+                raise BadTable(f"integers must be {wanted}", came="a larger one", where=repr(name), remedy=remedy)
 
 
 def _rows_where(nw: Any, holds: Any) -> Any:
@@ -249,20 +285,6 @@ def _wrong(what: str, name: str, count: int) -> BadTable:
         return BadTable("every released cell must be a finite number", came=f"{count} that are none", where=where)
     remedy = "Fill it or drop the row: whether a value is missing is itself information about individuals."
     return BadTable(f"no cell may be {what}", came=f"{count} that are", where=where, remedy=remedy)
-
-
-def _copied(name: str, released: str) -> BadTable:
-    return BadTable(
-        f"a public column must not repeat the released column {released!r}",
-        came="the same value in every row",
-        where=f"column {name!r}",
-        remedy="Drop it: beside it, noise protects nobody.",
-    )
-
-
-def _is_text(kind: Any) -> bool:
-    kinds = extra("pyarrow", "tables").types
-    return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
 
 
 def _is_number(kind: Any) -> bool:

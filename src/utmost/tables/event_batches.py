@@ -17,6 +17,7 @@ from utmost.tables import csv_table, dataframes, files, parquet
 from utmost.tables.csv_table import CsvTable
 from utmost.tables.engines import engine_frame
 from utmost.tables.extra import extra
+from utmost.tables.parquet_pieces import ParquetPieces
 
 Batch = Mapping[str, Any]
 """Some of the events: by name a column of each, an Arrow array, a NumPy array or a list, all equally long."""
@@ -46,7 +47,8 @@ def read_events(events: Any, wanted: Sequence[str], values: str | None = None) -
     """The columns wanted of a table of events.
 
     Args:
-        events: a dict of columns, a frame of any library that narwhals reads, a CSV table, or the path of a file.
+        events: a dict of columns, a frame of any library that narwhals reads, a CSV table, or the path of a file or of
+            a directory of Parquet files.
         wanted: the names of the columns.
         values: the one that holds amounts.
 
@@ -55,7 +57,7 @@ def read_events(events: Any, wanted: Sequence[str], values: str | None = None) -
         Unsupported: where a package is missing.
     """
     if isinstance(events, Path):
-        if events.suffix.lower() in files.PARQUET:
+        if events.is_dir() or events.suffix.lower() in files.PARQUET:
             return _from_parquet(events, wanted)
         events = files.read(events)
     if isinstance(events, CsvTable):
@@ -76,8 +78,13 @@ def _from_columns(events: Mapping[str, Any], wanted: Sequence[str]) -> Events:
 
 
 def _sliceable(column: Any) -> Any:
-    plain = isinstance(column, list | tuple | np.ndarray) or hasattr(column, "dictionary_encode")
-    return column if plain else np.asarray(column)
+    """The column as an array or a list; a series of nullable integers as a list, since an array has floats for them."""
+    if isinstance(column, list | tuple | np.ndarray) or hasattr(column, "dictionary_encode"):
+        return column
+    listed = getattr(column, "to_list", None) or getattr(column, "tolist", None)
+    if listed is None or isinstance(getattr(column, "dtype", None), np.dtype):
+        return np.asarray(column)
+    return listed()
 
 
 def _slices(columns: Mapping[str, Any], rows: int) -> Iterator[Batch]:
@@ -100,15 +107,18 @@ def _csv_batches(path: Path, places: Mapping[str, int], values: str | None) -> I
 
 
 def _from_parquet(path: Path, wanted: Sequence[str]) -> Events:
-    file = parquet.opened(path)
-    check_there(wanted, file.schema_arrow.names)
-    return Events("dataframe:pyarrow", file.metadata.num_rows, lambda: _parquet_batches(file, path, wanted))
+    whole = ParquetPieces.of(path)
+    check_there(wanted, whole.names)
+    rows = sum(parquet.opened(one).metadata.num_rows for one in whole.files)
+    return Events("dataframe:pyarrow", rows, lambda: _parquet_batches(whole.files, wanted))
 
 
-def _parquet_batches(file: Any, path: Path, wanted: Sequence[str]) -> Iterator[Batch]:
-    with parquet.well_formed(path):
-        for batch in file.iter_batches(batch_size=_ROWS, columns=list(wanted)):
-            yield {name: batch.column(name) for name in wanted}
+def _parquet_batches(paths: Sequence[Path], wanted: Sequence[str]) -> Iterator[Batch]:
+    for path in paths:
+        file = parquet.opened(path)
+        with parquet.well_formed(path):
+            for batch in file.iter_batches(batch_size=_ROWS, columns=list(wanted)):
+                yield {name: batch.column(name) for name in wanted}
 
 
 def _from_frame(events: Any, wanted: Sequence[str]) -> Events:

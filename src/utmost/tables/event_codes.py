@@ -4,7 +4,7 @@ Integers and text agree, in every library and file: 7 and "7" are one person. Fl
 no such text and are refused, so that one table of events is never counted in two ways.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable
+from utmost.errors import BadTable, OutOfRange
 from utmost.exact import exact
-from utmost.release.columns import integer_column
+from utmost.release.columns import integer_column, is_hashable, is_missing
 from utmost.release.values import kind_of
 from utmost.sampling.item_words import Identifiers
 from utmost.tables.extra import extra
@@ -51,7 +51,7 @@ def distinct_cells(column: Any, name: str) -> tuple[NDArray[np.int64], list[Any]
     for row, cell in enumerate(cells):
         if is_missing(cell):
             codes[row] = -1
-        elif isinstance(cell, Hashable):
+        elif is_hashable(cell):
             codes[row] = numbers.setdefault((cell.__class__, cell), len(numbers))
         else:
             raise _refused(cell, name)
@@ -72,19 +72,11 @@ def _arrow_cells(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
     return np.where(gone[codes], -1, codes), values
 
 
-def is_missing(cell: Any) -> bool:
-    """Whether a cell holds nothing: None, empty text, NaN, or what pandas puts there.
-
-    >>> [is_missing(cell) for cell in (None, "", float("nan"), 0, "0")]
-    [True, True, True, False, False]
-    """
-    if isinstance(cell, str):
-        return not cell
-    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
-
-
 def _refused(cell: Any, name: str) -> BadTable:
-    came = "a number with a point" if isinstance(cell, float | np.floating | Decimal) else kind_of(cell)
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        came = "an integer of thousands of digits"
+    else:
+        came = "a number with a point" if isinstance(cell, float | np.floating | Decimal) else kind_of(cell)
     return BadTable("the cells must be text or integers", came=came, where=f"column {name!r}", remedy=_CAST)
 
 
@@ -165,6 +157,7 @@ def places_on(axis: Axis, name: str) -> Places:
     """The reader of one axis's column: as `Axis.place` for each cell, from a table made once.
 
     Raises:
+        OutOfRange: for a blank label, since a blank cell is a missing one.
         BadTable: from the reader, for cells of a listed axis that are neither text nor integers.
 
     >>> from utmost.workloads import bins, plain
@@ -174,6 +167,9 @@ def places_on(axis: Axis, name: str) -> Places:
     [3, 7, -1]
     """
     labels = {text_of(label): place for place, label in enumerate(axis.labels[0])}
+    if any(map(is_missing, labels)):
+        remedy = "Say what a blank stands for in the data, or let an other= on the axis take missing values in."
+        raise OutOfRange("a label must not be blank: a blank cell is a missing one", where=name, remedy=remedy)
     outside = -1 if axis.other is None else labels[text_of(axis.other)]
     if axis.edges is not None:
         return _bin_reader(axis, outside, name)

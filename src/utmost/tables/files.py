@@ -16,7 +16,7 @@ from utmost.tables.parquet_pieces import ParquetPieces
 from utmost.tables.streamed import FilePieces, StreamedTable
 from utmost.tables.text_files import GZ, TextFile
 
-PARQUET = (".parquet", ".pq")
+PARQUET = parquet.ENDINGS
 TEXT = (".csv", ".tsv", ".txt", "")
 JSON_LINES = (".jsonl", ".ndjson")
 FEATHER = (".feather", ".arrow", ".ipc")

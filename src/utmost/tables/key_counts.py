@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import checked, exact_integer
 from utmost.release.adapters import check_there
+from utmost.release.columns import is_missing
 from utmost.sampling.item_words import Identifiers, item_tags
 from utmost.tables.bounding import Pairs, Progress, Tally, identified, marking_secret, pair_marks
 from utmost.tables.counting import KEY_BYTES
 from utmost.tables.engines import engine_frame, is_engine_frame
 from utmost.tables.event_batches import Batch, read_events
-from utmost.tables.event_codes import Persons, distinct_cells, is_missing
+from utmost.tables.event_codes import Persons, distinct_cells
 from utmost.tables.extra import extra
 from utmost.tables.persons_in_order import TOTAL, take_events, totals_schema, wide_integers
 from utmost.workloads.axes import text_of

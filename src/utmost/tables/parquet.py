@@ -11,6 +11,8 @@ from utmost.errors import BadTable
 from utmost.tables import dataframes, table_formats
 from utmost.tables.extra import extra
 
+ENDINGS = (".parquet", ".pq")
+
 # Columns of counts shrink to a hundredth at most; a small file may shrink more.
 _INFLATION, _INFLATED = 200, 1 << 30
 _BATCH = 1 << 17

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -58,13 +59,12 @@ class ParquetPieces:
 
     @classmethod
     def of(cls, path: Path) -> "ParquetPieces":
-        """The files at a path, found to have one schema.
+        """The files at a path, found to have one schema; what engines write beside tables begins with "_" or ".".
 
         Raises:
             BadTable: for a directory without any, and where two of them differ in their columns.
         """
-        found = tuple(sorted(path.glob("**/*.parquet"))) if path.is_dir() else (path,)
-        found = tuple(one for one in found if not one.name.startswith(("_", ".")))
+        found = tuple(sorted(filter(partial(_is_part, path), path.glob("**/*")))) if path.is_dir() else (path,)
         if not found:
             raise BadTable("a directory must hold Parquet files", came="none", where=str(path))
         schema = _plain_schema(parquet.opened(found[0]).schema_arrow)
@@ -107,6 +107,12 @@ class ParquetPieces:
                 cells = [columns[name] if name in columns else piece.batch.column(name) for name in names]
                 out.write_batch(arrow.record_batch(_in_arrow(cells, schema), schema=schema))
                 yield piece.rows, b""
+
+
+def _is_part(folder: Path, path: Path) -> bool:
+    """Whether a path in a folder is a file of its table: not of an attempt that an engine has not ended."""
+    is_named = not any(name.startswith(("_", ".")) for name in path.relative_to(folder).parts)
+    return is_named and path.suffix.lower() in parquet.ENDINGS and path.is_file()
 
 
 def _in_arrow(cells: Sequence[Any], schema: Any) -> list[Any]:

@@ -1,15 +1,13 @@
 """Counting persons whose events come in any order: a part of the persons at a time, chosen by a hash of their text.
 
-Events are read once. Where they are many they are set aside in files, one for each value of a hash that the engine
-computes of the person; a file then holds all events of the persons in it, and few enough to be counted in memory. The
-hash decides nothing but where events wait: what is kept of a person is the choice of `count_table` on one machine.
+Events are read once. Where they are many they are set aside on the disk by a hash that the engine computes of the
+person: all events of a person are in one bucket, and a bucket has few enough to be counted in memory. The hash decides
+nothing but where events wait: what is kept of a person is the choice of `count_table` on one machine.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,8 @@ from utmost.tables.bounding import Tally
 from utmost.tables.engines import EventReader
 from utmost.tables.event_codes import Persons, TextsInArrow
 from utmost.tables.extra import extra
+from utmost.tables.item_columns import is_text
+from utmost.tables.set_aside import SetAside
 
 BUCKETS = 256
 _PERSON, _CELL, _AMOUNT, _BUCKET = "person", "cell", "amount", "bucket"
@@ -26,6 +26,7 @@ _AT_ONCE = 1 << 20
 _IN_MEMORY = 1 << 21
 _LARGEST = 1 << 24
 _SHORT = 1 << 31
+_BEYOND_ASCII = 0x80
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -63,8 +64,8 @@ class PersonsInBuckets:
         else:
             yield self._summed(iter(first), rows)
             return
-        with TemporaryDirectory(prefix="utmost-") as name:
-            aside = _Aside(Path(name))
+        with SetAside(BUCKETS) as held:
+            aside = _Aside(held)
             for part in _gathered(chain(first, laid), self.at_once):
                 aside.add(part)
             first.clear()
@@ -112,16 +113,11 @@ class PersonsInBuckets:
         return self.reader.summed(tally.pairs(), persons.texts)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Aside:
-    """Events in files by their bucket: each file is a row of Arrow streams, so that none need stay open."""
+    """Events on the disk by their bucket, a row of Arrow streams for each."""
 
-    folder: Path
-    rows: NDArray[np.int64]
-
-    def __init__(self, folder: Path) -> None:
-        object.__setattr__(self, "folder", folder)
-        object.__setattr__(self, "rows", np.zeros(BUCKETS, dtype=np.int64))
+    def __init__(self, held: SetAside) -> None:
+        self._held, self.rows = held, np.zeros(BUCKETS, dtype=np.int64)
 
     def add(self, table: Any) -> None:
         """Write events behind those of their buckets."""
@@ -129,7 +125,7 @@ class _Aside:
         buckets = table[_BUCKET].combine_chunks().to_numpy(zero_copy_only=False).astype(np.uint8)
         counts = np.bincount(buckets, minlength=BUCKETS)
         order = np.argsort(buckets, kind="stable")
-        columns = {name: table[name].combine_chunks() for name in table.column_names if name != _BUCKET}
+        columns = {name: _wide(table[name]).combine_chunks() for name in table.column_names if name != _BUCKET}
         cells = columns[_CELL].to_numpy(zero_copy_only=False)
         if cells.max(initial=0) < _SHORT:
             columns[_CELL] = arrow.array(cells.astype(np.int32))
@@ -138,12 +134,11 @@ class _Aside:
         for bucket, end in enumerate(np.cumsum(counts).tolist()):
             count = int(counts[bucket])
             if count:
-                with (
-                    self._file(bucket).open("ab") as file,
-                    ipc.new_stream(file, ordered.schema, options=options) as out,
-                ):
+                written = arrow.BufferOutputStream()
+                with ipc.new_stream(written, ordered.schema, options=options) as out:
                     out.write_batch(ordered.slice(end - count, count))
-        self.rows[:] += counts
+                self._held.add(bucket, written.getvalue())
+        self.rows += counts
 
     def parts(self, least: int) -> Iterator[list[int]]:
         """The buckets that hold events, several together where they have few."""
@@ -157,17 +152,11 @@ class _Aside:
             yield some
 
     def tables(self, buckets: list[int]) -> Iterator[Any]:
-        """The events of some buckets, as they were written; their files are then gone."""
+        """The events of some buckets, as they were written."""
         arrow, ipc = extra("pyarrow", "tables"), extra("pyarrow.ipc", "tables")
         for bucket in buckets:
-            with self._file(bucket).open("rb") as file:
-                size = self._file(bucket).stat().st_size
-                while file.tell() < size:
-                    yield arrow.Table.from_batches(list(ipc.open_stream(file)))
-            self._file(bucket).unlink()
-
-    def _file(self, bucket: int) -> Path:
-        return self.folder / f"{bucket}.events"
+            for written in self._held.of(bucket):
+                yield arrow.Table.from_batches(list(ipc.open_stream(written)))
 
 
 def _gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
@@ -189,28 +178,40 @@ def _checked_persons(column: Any, name: str) -> Any:
     Raises:
         BadTable: for an event without a person, and persons that are neither.
     """
-    arrow, compute = extra("pyarrow", "tables"), extra("pyarrow.compute", "tables")
+    arrow = extra("pyarrow", "tables")
     if arrow.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if arrow.types.is_integer(column.type) and not column.null_count:
         return column
-    if _is_text(column.type) and not column.null_count:
-        shortest = compute.min(compute.binary_length(_wide(column))).as_py()
-        if shortest != 0:
-            return column
+    if is_text(column.type) and not column.null_count and not _holds_blanks(_wide(column)):
+        return column
     persons = Persons(name)
     codes = persons.codes(column)
     return arrow.array(persons.texts, arrow.string()).take(arrow.array(codes))
 
 
-def _is_text(kind: Any) -> bool:
-    kinds = extra("pyarrow", "tables").types
-    return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
+def _holds_blanks(texts: Any) -> bool:
+    """Whether some text is empty, or of white space alone; looked at closely only where its first byte leaves it open.
+
+    Args:
+        texts: an Arrow array of large strings, none missing.
+    """
+    arrow, compute = extra("pyarrow", "tables"), extra("pyarrow.compute", "tables")
+    _, offsets, data = texts.buffers()
+    starts = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    if (starts[1:] == starts[:-1]).any():
+        return True
+    if not len(texts):
+        return False
+    first = np.frombuffer(data, np.uint8)[starts[:-1]]
+    doubtful = np.flatnonzero((first <= ord(" ")) | (first >= _BEYOND_ASCII))
+    trimmed = compute.utf8_trim_whitespace(texts.take(arrow.array(doubtful)))
+    return bool(compute.min(compute.binary_length(trimmed)).as_py() == 0)
 
 
 def _wide(column: Any) -> Any:
     """Text in offsets that no number of events overflows; integers as they are."""
-    return column.cast(extra("pyarrow", "tables").large_string()) if _is_text(column.type) else column
+    return column.cast(extra("pyarrow", "tables").large_string()) if is_text(column.type) else column
 
 
 def _cells_of(table: Any) -> NDArray[np.int64]:
@@ -227,6 +228,6 @@ def _amounts_in_arrow(amounts: NDArray[Any]) -> Any:
 
 def _amounts_of(table: Any) -> NDArray[Any]:
     column = table[_AMOUNT]
-    if not _is_text(column.type):
+    if not is_text(column.type):
         return np.asarray(column.to_numpy())
     return np.array([int(text) for text in column.to_pylist()], dtype=object)

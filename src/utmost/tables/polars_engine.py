@@ -29,8 +29,24 @@ class LazyPolars:
             raise Unsupported(f"lazy frames are read by Polars {_LEAST} or later", came=version, remedy=remedy)
 
     def schema(self) -> Any:
-        """The Arrow schema of the rows."""
-        return extra("polars", "tables").DataFrame(schema=self.native.collect_schema()).to_arrow().schema
+        """The Arrow schema of the rows.
+
+        Raises:
+            Unsupported: for a column of a type that Arrow has not.
+        """
+        arrow, polars = extra("pyarrow", "tables"), extra("polars", "tables")
+        fields = []
+        for name, kind in self.native.collect_schema().items():
+            try:
+                fields.append(polars.DataFrame(schema={name: kind}).to_arrow().schema.field(0))
+            except (arrow.ArrowException, polars.exceptions.PolarsError):
+                raise Unsupported(
+                    "Arrow must have the type of each column",
+                    came=str(kind),
+                    where=f"column {name!r}",
+                    remedy="Cast it to Decimal(38, 0), to Int64 or to text, or leave it out.",
+                ) from None
+        return arrow.schema(fields)
 
     def select(self, names: Sequence[str]) -> "LazyPolars":
         """The frame with these columns alone; categories become text."""

@@ -15,12 +15,13 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
-from utmost.errors import LedgerDamaged, NeedsTable, Unsupported
+from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Unsupported
 from utmost.exact import Level, Number, level, wrong_kind
 from utmost.release.statements import level_text
 from utmost.tables import parquet
 from utmost.tables.atomic import force
 from utmost.tables.engines import engine_frame
+from utmost.tables.extra import extra
 from utmost.tables.item_columns import CommittingRows, gathered_commitment
 
 if TYPE_CHECKING:  # whoever has a ledger has its room; others do not wait for it
@@ -45,7 +46,7 @@ def check_responses(
     Args:
         ledger: that answered.
         name, version: of the release; the newest version if left out.
-        table: the identifiers and the released columns, in any order of the rows.
+        table: the identifiers and the released columns, in any order of the rows; no other column is looked at.
         epsilon, alpha: the level, one of the two.
 
     Returns:
@@ -121,8 +122,10 @@ class ResponseFolder:
             the folder of its files.
 
         Raises:
-            DataChanged: for a frame that holds anything else; nothing of it is kept.
+            DataChanged: for a frame that holds anything else, another column among it; nothing of it is kept. Public
+                columns are taken as they are.
             NeedsTable: for a level that was not answered.
+            LedgerDamaged: for a folder of the level whose manifest is gone.
             UnknownRelease, Unsupported: without such a release, and for one whose noise goes by rows.
         """
         release, at = self._answered(name, level(epsilon, alpha), version)
@@ -135,6 +138,7 @@ class ResponseFolder:
                 os.replace(aside, place)
             except OSError:
                 if self._manifest(release, at) is None:  # else another writer was first, with the same values
+                    _check_gone(place)
                     raise
             finally:
                 shutil.rmtree(aside, ignore_errors=True)
@@ -217,7 +221,8 @@ class ResponseFolder:
             found = json.loads(path.read_bytes())
             names = [file["name"] for file in found["files"] if len(file["sha256"]) == 64]
             is_right = found["form"] == _FORM and found["release"] == release.bound.hex()
-            is_right &= found["level"] == level_text(at) and all(Path(one).name == one for one in names)
+            is_right &= found["level"] == level_text(at) and len(names) == len(found["files"])
+            is_right &= all(Path(one).name == one and one.endswith(".parquet") for one in names)
         except (ValueError, KeyError, TypeError):
             is_right = False
         if not is_right:
@@ -226,7 +231,9 @@ class ResponseFolder:
 
     def _write_aside(self, release: "Published", at: Level, frame: Any, aside: Path) -> None:
         """Write, force to the disk, read back, and say what it is."""
-        engine_frame(frame).written(aside)
+        answered = engine_frame(frame)
+        _check_columns(release, answered.schema().names)
+        answered.written(aside)
         files = sorted(one for one in aside.glob("*.parquet") if not one.name.startswith(("_", ".")))
         self._check(release, at, files)
         listed = [{"name": one.name, "sha256": _digest(one)} for one in files]
@@ -245,9 +252,48 @@ class ResponseFolder:
         work = CommittingRows(key, release.items.identifiers, answered)
         batches = _batches(files, [*release.items.identifiers, *release.columns])
         items.check_committed(release.name, gathered_commitment(work(batches)), version=release.version)
+        _check_radii(files, release, at)
 
     def __repr__(self) -> str:
         return f"ResponseFolder({str(self.path)!r})"
+
+
+def _radii(release: "Published") -> list[str]:
+    return [f"{name}_radius" for name in release.columns]
+
+
+def _check_columns(release: "Published", names: list[str]) -> None:
+    """Check that there is no column but those of an answer: what is kept is for recipients."""
+    assert release.items is not None
+    answered = {*release.items.identifiers, *release.columns, *release.public, *_radii(release)}
+    other = [name for name in names if name not in answered]
+    if other:
+        raise DataChanged(
+            "a frame must have the columns of an answer alone",
+            came=", ".join(map(repr, other)),
+            where=repr(release.name),
+            remedy="Pass what publish, relax or view gave, or drop the others.",
+        )
+
+
+def _check_radii(files: list[Path], release: "Published", at: Level) -> None:
+    """Check that a column of radii holds the one radius of a level, and so nothing of the data."""
+    from utmost.tables.engine_ledger import radius_of
+
+    compute, radius = extra("pyarrow.compute", "tables"), radius_of(release, at)
+    for path in files:
+        there = [name for name in _radii(release) if name in parquet.opened(path).schema_arrow.names]
+        for batch in _batches([path], there) if there else ():
+            for name in there:
+                if batch.num_rows and compute.unique(batch.column(name)).to_pylist() != [radius]:
+                    where = f"column {name!r}"
+                    raise DataChanged("a radius must be that of the level", came="another", where=where)
+
+
+def _check_gone(place: Path) -> None:
+    if place.exists():
+        remedy = "Remove it: it is made again, with the same values."
+        raise LedgerDamaged("a level's folder must have a manifest", came="none", where=str(place), remedy=remedy)
 
 
 def _batches(files: list[Path], columns: list[str]) -> Iterator[Any]:

@@ -1,15 +1,15 @@
 """Files larger than memory: checked in one pass and released in another, a piece of the rows at a time.
 
 What is released is what `release_table` releases; a piece is noised when it is written, and no other copy is made of
-it. The second pass reads and checks every cell again, and must find as many rows: a file that changes meanwhile is not
-released, and nothing of it is left on the disk.
+it. The second pass reads and checks every cell again, and must find as many rows in files of the same size and time: a
+file that changes meanwhile is not released, and nothing of it is left on the disk.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable
 from utmost.release.adapters import Column, check_there
-from utmost.release.columns import integer_column, real_column
+from utmost.release.columns import integer_column, not_distinct, real_column
 from utmost.release.counted import Laid
 from utmost.release.plan import Plan, plan_release, warn_of_level, warn_of_rows
 from utmost.release.table import (
@@ -25,6 +25,7 @@ from utmost.release.table import (
     check_radii_free,
     check_size,
     chosen_columns,
+    copied,
     declared_columns,
     rows_origin,
     same_cells,
@@ -33,8 +34,12 @@ from utmost.release.values import noised_by, secure
 from utmost.sampling import Randomness
 from utmost.sampling.item_words import SECRET_BYTES, Identifiers, Tags, check_unique, item_tags
 from utmost.sampling.random_bits import entropy
+from utmost.tables.set_aside import SetAside
 
 Columns = Mapping[str, NDArray[Any]]
+State = tuple[tuple[int, int, int], ...]
+"""Of each file its size, when it was written last, and which one it is."""
+
 _BUCKETS = 256
 _SHOWN = 100
 
@@ -69,6 +74,11 @@ class FilePieces(Protocol):
         """Where it is."""
         ...
 
+    @property
+    def files(self) -> Sequence[Path]:
+        """The files that it is."""
+        ...
+
     def pieces(self) -> Iterator[Any]:
         """The pieces, each a `FilePiece`, in the order of the file."""
         ...
@@ -101,6 +111,7 @@ class StreamedTable:
         left_out: those that are not written.
         plan: what is promised.
         rows: how many there are.
+        state: of the files when they were checked.
         randomness: from where the noise comes.
         shown: the first released rows as text, once they are written.
     """
@@ -110,6 +121,7 @@ class StreamedTable:
     left_out: tuple[str, ...]
     plan: Plan
     rows: int
+    state: State
     randomness: Randomness
     shown: list[list[str]] = field(default_factory=list)
 
@@ -147,10 +159,9 @@ class StreamedTable:
             self._show(piece, found)
             before += piece.rows
             yield piece, found
-        if before != self.rows:
-            raise BadTable(
-                "the file must not change while it is released", came=f"{before} rows", where=str(self.source.path)
-            )
+        if before != self.rows or _state(self.source) != self.state:
+            came = f"{before} rows" if before != self.rows else "another file"
+            raise BadTable("the file must not change while it is released", came=came, where=str(self.source.path))
 
     def _show(self, piece: Any, found: Columns) -> None:
         few = range(min(piece.rows, _SHOWN - len(self.shown)))
@@ -190,12 +201,16 @@ def streamed_release(
     chosen = chosen_columns(laid.columns, tuple(source.names), id_column)
     published, dropped = declared_columns(tuple(source.names), chosen, laid.public, drop)
     check_radii_free(chosen, tuple(source.names))
-    count = _checked_rows(source, plan, chosen, published, id_column)
+    state, count = _state(source), _checked_rows(source, plan, chosen, published, id_column)
     check_size(plan.unit, count, len(chosen))
     warn_of_level(plan.level, plan.law)
     warn_of_rows(origin)
-    table = None if rehearsed else StreamedTable(source, chosen, dropped, plan, count, secure(randomness))
+    table = None if rehearsed else StreamedTable(source, chosen, dropped, plan, count, state, secure(randomness))
     return TableRelease(table, chosen, plan, count, published, origin)
+
+
+def _state(source: FilePieces) -> State:
+    return tuple((one.st_size, one.st_mtime_ns, one.st_ino) for one in map(os.stat, source.files))
 
 
 def _reader(plan: Plan) -> Callable[..., NDArray[Any]]:
@@ -212,8 +227,8 @@ def _checked_rows(
     """How many rows there are, every released cell of them a number, every identifier there once, no column a copy."""
     read, rows = _reader(plan), 0
     copies = {(name, released) for name in public for released in chosen}
-    with TemporaryDirectory(prefix="utmost-") as aside:
-        seen = _SeenOnce(Path(aside), id_column)
+    with SetAside(_BUCKETS) as aside:
+        seen = _SeenOnce(aside, id_column)
         for piece in source.pieces():
             check_there(chosen, source.names)
             true = {name: read(piece.column(name), name, partial(_place, source.path, rows)) for name in chosen}
@@ -222,19 +237,14 @@ def _checked_rows(
             rows += piece.rows
         seen.check(source.path)
     for name, released in copies if rows else ():
-        raise BadTable(
-            f"a public column must not repeat the released column {released!r}",
-            came="the same value in every row",
-            where=f"column {name!r}",
-            remedy="Drop it: beside it, noise protects nobody.",
-        )
+        raise copied(name, released)
     return rows
 
 
 class _SeenOnce:
-    """Whether identifiers come once: their tags are sorted into files, so that each file fits into memory."""
+    """Whether identifiers come once: their tags wait on the disk in parts, each of which fits into memory."""
 
-    def __init__(self, aside: Path, name: str | None) -> None:
+    def __init__(self, aside: SetAside, name: str | None) -> None:
         self._aside, self._name, self._secret = aside, name, entropy(SECRET_BYTES)
 
     def add(self, piece: Any) -> None:
@@ -246,8 +256,7 @@ class _SeenOnce:
         ends = np.cumsum(np.bincount(buckets, minlength=_BUCKETS))
         for bucket, part in enumerate(np.split(tags[order], ends[:-1])):
             if len(part):
-                with self._file(bucket).open("ab") as file:
-                    file.write(part.tobytes())
+                self._aside.add(bucket, part.tobytes())
 
     def check(self, path: Path) -> None:
         """Check that no two are equal.
@@ -256,17 +265,8 @@ class _SeenOnce:
             BadTable: where two are; they are on the disk by their tags alone, so nobody can say in which rows.
         """
         for bucket in range(_BUCKETS):
-            if self._file(bucket).exists():
-                tags: Tags = np.fromfile(self._file(bucket), np.uint64).reshape(-1, 2)
-                try:
-                    check_unique(tags)
-                except BadTable:
-                    raise BadTable(
-                        "identifiers must be distinct",
-                        came="one in two rows",
-                        where=f"{path.name}, column {self._name!r}",
-                        remedy="Give each group one row: an individual counted twice changes two cells.",
-                    ) from None
-
-    def _file(self, bucket: int) -> Path:
-        return self._aside / f"{bucket}.tags"
+            tags: Tags = np.frombuffer(b"".join(self._aside.of(bucket)), np.uint64).reshape(-1, 2)
+            try:
+                check_unique(tags)
+            except BadTable:
+                raise not_distinct("one in two rows", f"{path.name}, column {self._name!r}") from None

@@ -127,7 +127,7 @@ def _rebuilt(levels: Any, labels: Any, starts: Any, edges: Any, other: Any) -> A
 
 
 def text_of(value: Any) -> str | None:
-    """The text by which a value is known: integers and text agree; None for what is neither.
+    """The text by which a value is known: integers and text agree; None for what is neither, or has too many digits.
 
     >>> text_of(7), text_of("7"), text_of(np.int64(7)), text_of(True), text_of(7.0)
     ('7', '7', '7', None, None)
@@ -135,8 +135,11 @@ def text_of(value: Any) -> str | None:
     if isinstance(value, str):
         return str(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        return str(int(value))
+        return str(int(value)) if abs(int(value)) < _LARGEST_SPELLED else None
     return None
+
+
+_LARGEST_SPELLED = 10**4000  # Python spells no integer of more than 4300 digits
 
 
 @checked
