@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import subprocess
 
 import pytest
 
@@ -23,6 +24,7 @@ from utmost.service.page_forms import forms
 from utmost.service.page_sign_in import sign_in
 from utmost.service.page_tables import csv_columns
 from utmost.service.page_tools import tools
+from utmost.service.page_work import _told
 from utmost.service.pages import pages
 from utmost.service.settings import Settings
 from utmost.workloads import Domain, Workload, strategy
@@ -106,6 +108,10 @@ def test_a_sign_in_leads_back_and_nowhere_else(app, bearer, published):
         assert answer.headers["location"] == ("/verify" if wanted == "/verify" else "/releases")
         forced = visitor.fill(page, "/login", token=presented, next=wanted, follow=False)
         assert forced.status_code in (303, 403)  # the proof was for the cookie before
+    visitor, part = Visitor(app), {"HX-Request": "true"}
+    page = visitor.get("/login", params={"next": "/verify?€"})
+    answer = visitor.fill(page, "/login", token=presented, follow=False, headers=part)
+    assert answer.headers["hx-redirect"] == "/verify?%E2%82%AC"  # a header has no such letters
 
 
 @pytest.mark.parametrize(("scheme", "name"), [("http", "utmost"), ("https", "__Host-utmost")])
@@ -303,6 +309,27 @@ def test_sums_of_a_part_at_once(opened, bearer):
     assert service.ledger.budget("towns").spent == 1
 
 
+def test_a_part_is_proposed_by_form(visitor, service):
+    """Whoever approves reads which part it is; a table of another part, or of the whole, is not what was approved."""
+    ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
+    (plan, basel), (_, bern), (_, whole) = (
+        plan_and_table(part) for part in (("town", "Basel"), ("town", "Bern"), None)
+    )
+    for wrong in ("town", "town =", "= Bern", "a = b = c"):
+        answer = ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, release="x", part=wrong)
+        assert answer.status_code == 422
+    asked = {"release": "of Bern", "part": "town = Bern"}
+    ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, **asked)
+    page = grace.get("/proposals")
+    assert "Bern of town: its level does not add up" in page.text
+    grace.fill(page, "/proposals/decision", {"state": "approved"})
+    page = ada.get("/proposals")
+    for table in (basel, whole):
+        assert ada.fill(page, "/proposals/table", files={"table": table}).status_code == 422
+    done = ada.fill(page, "/proposals/table", files={"table": bern})
+    assert "Of the part Bern of town." in done.text, done.text
+
+
 @pytest.mark.parametrize(
     "plan", [b"", b"x", b"{}", b"[1]", b"\xff", b'{"kind":"workload plan","format":1}', b'{"kind":"counted"}', b"NaN"]
 )
@@ -478,6 +505,31 @@ def test_a_page_refuses_what_is_too_much_or_nothing(visitor):
         assert answer.status_code == 422, (page, asked)
         assert '<div class="alert" role="alert">' in answer.text
         assert f'action="{page}"' in answer.text
+
+
+def test_a_place_in_the_trail_is_a_number(visitor):
+    """As in the API: whatever else is refused before the store is asked, of which one knows no byte 0."""
+    di = visitor("Di", "auditor")
+    assert di.get("/trail?after=00001").status_code == 200
+    for after in ("%00", "x", "1" * 41, "%D9%A3"):
+        assert di.get(f"/trail?after={after}").status_code == 422
+
+
+def test_the_work_of_a_map_is_told_nothing_of_the_ledger(monkeypatch):
+    """Its process has neither key nor password in its environment, and works without them."""
+    secret = "5ec2e7" * 11
+    for name in ("UTMOST_LEDGER_KEY", "UTMOST_SERVE_OIDC_SECRET_FILE", "PGPASSWORD"):
+        monkeypatch.setenv(name, secret)
+    run, seen = subprocess.run, []
+
+    def noted(command, **options):
+        seen.append(run(["env"], **options).stdout)
+        return run(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", noted)
+    assert json.loads(_told(["line", "2", "1/3", "binary"]))["names"] == ["0", "1"]
+    assert seen
+    assert secret not in seen[0]
 
 
 def test_programs_still_get_problem_details(app):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from utmost.errors import Unsupported
+from utmost.exact.disk import force
 
 Writer = Callable[[BinaryIO], object]
 """Writes one file's content to an open file, from which it may read what it has written."""
@@ -118,14 +119,3 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def force(path: Path) -> None:
-    """Force a file, or a folder's names, to the disk."""
-    if os.name == "nt" and path.is_dir():  # a directory cannot be opened there
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
