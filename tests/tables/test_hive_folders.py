@@ -1,6 +1,7 @@
 """Columns in the names of folders: every door reads the table that was laid out in them, and no message says a cell."""
 
 import json
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
@@ -168,6 +169,7 @@ def test_a_domain_that_spells_folders_otherwise_is_refused_and_not_empty(tmp_pat
     for axis in (plain(labels), plain(labels, other="else")):
         with pytest.raises(BadTable, match="spelled as the names of the folders"):
             count_table(tmp_path, person="user", domain=Domain(month=axis), at_most=1)
+    assert count_table(tmp_path, person="user", domain=Domain(month=bins(13)), at_most=9).atoms.sum() == len(cells)
     right = Domain(month=cells)
     assert count_table(tmp_path, person="user", domain=right, at_most=9).atoms.tolist() == [1] * len(cells)
 
@@ -275,6 +277,19 @@ def test_files_whose_folders_make_no_table_are_refused_without_a_cell(tmp_path, 
         with pytest.raises(BadTable, match=said) as error:
             door(tmp_path)
         assert "ann" not in str(error.value)
+
+
+def test_names_of_folders_that_are_no_text_are_refused(tmp_path):
+    folder = os.fsencode(tmp_path) + b"/person=ann\xff"
+    try:
+        os.mkdir(folder)
+    except OSError:
+        pytest.skip("names are text on this file system")
+    path = laid(tmp_path, "", "other.PARQUET", n=[1])
+    os.rename(os.fsencode(path), folder + b"/part-0.parquet")
+    with pytest.raises(BadTable, match="Arrow cannot read") as error:
+        ParquetPieces.of(tmp_path)
+    assert "ann" not in str(error.value)
 
 
 def test_a_damaged_file_is_told_by_its_number_and_not_by_its_cells(tmp_path):

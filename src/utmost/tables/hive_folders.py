@@ -132,12 +132,10 @@ def _said_by(root: Path, file: Path) -> dict[str, str | None]:
 
 def _decoded(text: str, root: Path, file: Path) -> str:
     try:
-        found = unquote(text, errors="strict")
-        found.encode()
+        return unquote(text, errors="strict")
     except UnicodeError:
         where = shown(root, file)
         raise BadTable("the names of folders must be text in UTF-8", came="other bytes", where=where) from None
-    return found
 
 
 def _listed(keys: Iterable[str]) -> str:
