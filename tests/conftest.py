@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.doctest import DoctestModule
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parents[1]
 ORDER = 2009
@@ -30,10 +30,13 @@ QUICK = [
 
 # A busy machine is no failure of a theorem, and forty cases of each keep the suite quick. They are the same for
 # everybody, so that the suite passes for everybody or for nobody; `pytest --explore` tries others, and more of them.
-settings.register_profile("repeated", deadline=None, max_examples=40, derandomize=True)
-settings.register_profile("exploring", deadline=None, max_examples=400, derandomize=False, print_blob=True)
+_PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("repeated", **_PATIENT, max_examples=40, derandomize=True)
+settings.register_profile("exploring", **_PATIENT, max_examples=400, derandomize=False, print_blob=True)
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_MEANWHILE = re.compile(r"^(Compiling this search|Designing: round).*\n", re.M)
+"""What is said where machine code is made first, or where ten seconds pass: chance, on a machine that others use."""
 
 
 def pytest_addoption(parser):
@@ -101,7 +104,7 @@ def pytest_make_parametrize_id(val):
 
 @pytest.fixture
 def run(capsys, monkeypatch):
-    """Run a command in this process: (exit code, standard output, standard error)."""
+    """Run a command in this process: (exit code, standard output, standard error but for `_MEANWHILE`)."""
     from utmost.cli.main import main
 
     monkeypatch.setenv("COLUMNS", "140")
@@ -110,7 +113,7 @@ def run(capsys, monkeypatch):
         with pytest.raises(SystemExit) as ended:
             main([str(argument) for argument in arguments])
         out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
+        return ended.value.code or 0, out, _MEANWHILE.sub("", err)
 
     return call
 

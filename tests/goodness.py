@@ -7,8 +7,8 @@ import numpy as np
 from scipy.special import kolmogorov
 from scipy.stats import chi2
 
-LEVEL = 1e-6
-"""A true sampler fails a test at this level once in a million; seeded ones, once chosen, never."""
+LEVEL = 1e-9
+"""A true sampler fails a test at this level once in 10^9 runs; seeded ones, once chosen, never."""
 
 
 def chi_square(draws: Any, cdf: Callable[[Any], Any], least: float = 20.0) -> float:

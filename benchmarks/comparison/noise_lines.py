@@ -19,14 +19,14 @@ OPENDP, DIFFPRIVLIB, PYDP, TUMULT = "OpenDP", "diffprivlib", "PyDP", "Tumult"
 
 
 def fits(law: IntegerLaw, drawn: Any) -> bool:
-    """Whether chi-square over some twenty classes leaves draws to their law, at one in a million."""
+    """Whether chi-square over some twenty classes leaves draws to their law, at one in 10^9."""
     from scipy.stats import chi2
 
     edges = np.unique([int(law.ppf(part)) for part in np.linspace(0.05, 0.95, 19)])
     chances = np.diff([0.0, *map(float, law.cdf(edges)), 1.0])
     seen = np.bincount(np.searchsorted(edges, np.asarray(drawn).ravel()), minlength=len(chances))
     expected = chances * np.size(drawn)
-    return bool(chi2.sf(((seen - expected) ** 2 / expected).sum(), len(chances) - 1) > 1e-6)
+    return bool(chi2.sf(((seen - expected) ** 2 / expected).sum(), len(chances) - 1) > 1e-9)
 
 
 def opendp_of(count: int | None) -> Callable[[], Any]:

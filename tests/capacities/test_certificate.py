@@ -18,14 +18,15 @@ from utmost.capacities import (
     UniformDual,
     UniformMechanism,
     capacity,
+    policy_capacity,
 )
 from utmost.capacities.pair_program import by_edge_program
 from utmost.channels import geometric_channel, randomized_response
 from utmost.design import Bounds
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import as_array
-from utmost.privacy import PrivacyType
-from utmost.spaces import counts, discrete, grid, hamming
+from utmost.privacy import PolicyType, PrivacyType
+from utmost.spaces import Policy, counts, discrete, grid, hamming
 
 HALF = {"alpha": "1/2"}
 LINE, EQUAL = PrivacyType(counts(3), **HALF), PrivacyType(discrete(3), **HALF)
@@ -170,3 +171,31 @@ def test_the_uniform_mechanism_of_irrational_levels_is_written_in_floats():
     assert found.mechanism.channel().shape == (8, 8)
     assert not found.is_exact
     assert found.lower < found.value
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 0.5])
+def test_multipliers_that_are_no_rationals_prove_nothing(value):
+    """Of NaN no slack is below 0: z = 0 would prove a capacity of 0."""
+    ptype = PrivacyType(discrete(4), alpha="1/2")
+    mechanism = capacity(ptype).mechanism
+    x, j = np.arange(16) // 4, np.arange(16) % 4
+    zero = as_array(["0"] * 4)
+    for values in (np.full(16, value), np.array([value] * 16, dtype=object), as_array(["1"] * 15)):
+        with pytest.raises(PromiseBroken):
+            CapacityCertificate(ptype, "multiplicative", mechanism, zero, PairMultipliers(x, (x + 1) % 4, j, values))
+    with pytest.raises(PromiseBroken):
+        CapacityCertificate(ptype, "multiplicative", mechanism, np.array([value] * 4, dtype=object))
+
+
+@pytest.mark.parametrize("level", [{"alpha": "1/2"}, {"epsilon": 1}])
+def test_what_the_parts_of_a_policy_do_not_prove_is_refused(level):
+    two = PolicyType(Policy.product(Policy.public(2), counts(3)), **level)
+    for kind in ("multiplicative", "additive"):
+        found = policy_capacity(two, kind)
+        assert found.verify()
+        assert not replace(found, value=found.value / 2).verify()
+        assert not replace(found, lower=found.lower * 2).verify()
+    found = policy_capacity(two)
+    assert sum(Fraction(part.value) for part in found.parts) <= found.value
+    assert not replace(found, parts=found.parts[:1]).verify()
+    assert not replace(found, parts=()).verify()

@@ -5,6 +5,7 @@ import errno
 import io
 import json
 import re
+import subprocess
 import tempfile
 from importlib import import_module
 from pathlib import Path
@@ -217,6 +218,16 @@ def test_a_table_is_written_in_no_unknown_format(run, tmp_path):
     code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "out.xlsx")
     assert code == 2
     assert "written in a format that is known" in err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device to write to")
+def test_a_full_standard_output_is_one_message():
+    with open("/dev/full", "wb") as full:
+        streams = {"capture_output": False, "stdout": full, "stderr": subprocess.PIPE}
+        done = utmost_command("noise", "--epsilon", "1", "--sensitivity", "1", **streams)
+    assert done.returncode == 1
+    assert done.stderr.startswith("utmost: what was to be written: No space left on device. Make room")
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_disk_that_refuses_is_one_message(run, tmp_path, monkeypatch):

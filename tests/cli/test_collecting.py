@@ -40,13 +40,13 @@ def test_the_best_report_is_shown_with_what_relaxing_it_costs(run):
 def test_reports_are_drawn_and_counted(run, tmp_path):
     table, out = tmp_path / "answers.csv", tmp_path / "reports.csv"
     table.write_text("id,how\n" + "".join(f"{n},{'car' if n % 3 else 'foot'}\n" for n in range(300)))
-    drawn = ["categories", *LABELS, "--epsilon", 20, "--file", table, "--column", "how"]
+    drawn = ["categories", *LABELS, "--epsilon", 40, "--file", table, "--column", "how"]
     assert run(*drawn, "--out", out)[::2] == (0, "")
     assert out.read_text().splitlines()[:3] == ["report", "foot", "car"]
-    counted = json.loads(run("categories", *LABELS, "--epsilon", 20, "--reports", out, "--json")[1])
+    counted = json.loads(run("categories", *LABELS, "--epsilon", 40, "--reports", out, "--json")[1])
     assert [round(one["estimate"]) for one in counted["counts"]] == [0, 200, 0, 100]
     assert run(*drawn)[1].startswith("report\n")
-    shown = run("categories", *LABELS, "--epsilon", 20, "--reports", out)[1]
+    shown = run("categories", *LABELS, "--epsilon", 40, "--reports", out)[1]
     assert "standard error" in shown
 
 

@@ -74,9 +74,7 @@ def test_places_with_a_prior_file_are_designed_written_and_checked_again(run, fi
     out = tmp_path / "design.json"
     asked = ["design", "--grid", "6x6", "--prior", f"weights:{weights}", "--loss", "distance", "--epsilon", 2]
     code, shown, err = run(*asked, "--out", out)
-    assert code == 0
-    said = ("Designing: round ", "Compiling this search, once")
-    assert all(line.startswith(said) for line in err.splitlines()), "what a slow machine, or a new one, says meanwhile"
+    assert (code, err) == (0, "")
     assert re.search(r"found by\s+column generation", shown)
     written = json.loads(out.read_text())
     assert set(written["multipliers"]) == {"low", "high", "action", "value"}
@@ -105,7 +103,7 @@ def test_a_picture_of_places_is_drawn(run, tmp_path):
     for path in (one, two):
         assert run(*asked, "--space", "manhattan:2x3", "--plot", path)[0] == 0
     assert one.read_bytes() == two.read_bytes()
-    assert b"answers for place 0" in one.read_bytes() or b"<svg" in one.read_bytes()
+    assert b"answers for place 0" in one.read_bytes()
     assert run(*asked, "--discrete", 3, "--plot", tmp_path / "no.svg")[0] == 2
     assert run(*asked, "--space", "manhattan:2x3", "--plot", tmp_path / "no.csv")[0] == 2
     assert not (tmp_path / "no.svg").exists()

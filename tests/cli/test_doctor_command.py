@@ -3,6 +3,7 @@
 import json
 import os
 from fractions import Fraction
+from time import process_time
 
 import pytest
 
@@ -14,11 +15,13 @@ from utmost.testing import SeededRandomness
 
 
 def test_a_sound_installation_is_well_within_half_a_minute(run):
+    begun = process_time()
     code, out, err = run("doctor", "--check", "--json")
-    report = json.loads(out)
+    spent, report = process_time() - begun, json.loads(out)
     assert (code, err, report["well"]) == (0, "", True)
     assert [one["problem"] for one in report["check"]] == [""] * len(self_check.CHECKS)
-    assert sum(one["seconds"] for one in report["check"]) < 30
+    assert spent < 30  # of the processor: what others do on the machine is no fault of the installation
+    assert min(one["seconds"] for one in report["check"]) > 0
     assert run("doctor")[0] == 0
 
 

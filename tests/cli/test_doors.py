@@ -97,6 +97,8 @@ def test_losslessness_is_decided_with_its_reason(run, file):
     assert told(run, "lossless", coin, still)["lossless"] is True
     assert told(run, "lossless", still, coin)["lossless"] is False
     assert run("lossless", 1, 2, "--law", "gaussian")[0] == 2
+    code, _, err = run("lossless", "3/2", 1, "--sensitivity", 3)
+    assert (code, "Give the smaller epsilon first" in err) == (2, True)
 
 
 def test_trust_gives_levels_by_distance_and_writes_views_for_the_owner_alone(run, file, tmp_path):
@@ -107,12 +109,12 @@ def test_trust_gives_levels_by_distance_and_writes_views_for_the_owner_alone(run
     assert report["coalitions"]["checked"]
     listed = told(run, "trust", network, "--owner", "ann", "--at", "1=ln2", "--at", "2=1/4")
     assert [one["epsilon"] for one in listed["recipients"]] == ["-log(1/2)", "1/4"]
-    secret, out = file("1984\n", "secret"), tmp_path / "views.json"
+    secret, out = file("198419841984\n", "secret"), tmp_path / "views.json"
     code, shown, err = run(
         "trust", network, "--owner", "ann", *HALF, "--value", secret, "--sensitivity", 1, "--out", out
     )
     assert (code, err) == (0, "")
-    assert "1984" not in shown
+    assert "19841984" not in shown
     assert set(json.loads(out.read_text())["views"]) == {"bo", "cy"}
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
 

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,15 @@ def test_publishing_writes_the_table_and_its_statement(run, published):
     assert statement["released"] == ["admitted"]
     assert statement["radius"] == 6
     assert oct(Path("r.db.key").stat().st_mode)[-3:] == "600"
+
+
+@pytest.mark.parametrize("out", [["--out", "nowhere/a.csv"], ["--out", "a.parquet"], ["--format", "parquet"]])
+def test_what_cannot_be_written_is_refused_before_a_ledger_is_made(run, out, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    where = ["--ledger", "new.db", "--create"]
+    code, printed, err = run("release", BERKELEY, *ADMITTED, "--epsilon", "1/2", *where, *out)
+    assert (code, printed, len(err.splitlines())) == (2, "", 1)
+    assert not list(Path.cwd().iterdir())
 
 
 def test_the_statement_is_one_that_read_takes(run, published):

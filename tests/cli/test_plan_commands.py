@@ -180,7 +180,7 @@ def test_bins_are_asked_by_ranges(run, tmp_path):
     domain.write_text(json.dumps({"age": {"bins": [0, 60], "width": 20}, "sex": ["men", "women"]}))
     events.write_text("who,age,sex,spent\na,25,men,3\nb,33,women,8\nc,39,men,1\nd,40,men,9\n")
     say = ["--person", "who", "--domain", domain, "--at-most", 1]
-    loud = ["--epsilon", 20, "--yes"]
+    loud = ["--epsilon", 40, "--yes"]
     plan, counts, sums = (tmp_path / name for name in ("plan.json", "counts.json", "sums.json"))
     run("plan", domain, "--at-most", 1, "--want", "age sex", "--want", "ranges of age", "--epsilon", 1, "--out", plan,
         "--share", "age sex=1")  # fmt: skip

@@ -67,3 +67,12 @@ def test_what_is_no_policy_is_refused(run, policy, text, options, said):
     assert code in (1, 2)
     assert out == ""
     assert said in err
+
+
+@pytest.mark.parametrize("epsilon", ["1/2", "1", "3", "10"])
+def test_a_policy_at_a_rational_epsilon_is_checked(run, policy, epsilon):
+    """The mechanism is of fractions that keep the promise exactly, and is shown to six digits."""
+    code, out, err = run("policy", policy("ann,bob\nbob,cem\n"), "--epsilon", epsilon)
+    assert (code, err) == (0, "")
+    assert "yes, the promise and the bound" in out
+    assert all(len(line) <= 100 for line in out.splitlines())

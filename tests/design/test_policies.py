@@ -131,6 +131,27 @@ def test_irrational_levels_are_rounded_to_the_safe_side():
     assert 0 <= found.loss - found.lower < Fraction(1, 10**12)
 
 
+@pytest.mark.parametrize("epsilon", ["1e-6", "1/10", "1/2", "1", "2", "3", "10", "50"])
+@pytest.mark.parametrize("exactly", [True, False])
+@pytest.mark.parametrize("loss", [losses.binary, losses.absolute])
+def test_floats_of_a_part_become_fractions_that_are_exactly_private(epsilon, exactly, loss):
+    """At a rational epsilon a part's optimum is of floats, whose rounding may break the promise; the channel does not.
+
+    The loss is what the channel loses, by the definition, and the bound is below it by rounding alone.
+    """
+    policy = Policy.of_edges([("a", "b"), ("b", "c"), ("d", "e", "1/3"), ("e", "f", 0)], "abcdefg")
+    prior = priors.from_counts([1, 2, 3, 1, 1, 1, 2])
+    consumer = Consumer(prior if exactly else prior.astype(float), loss)
+    found = policy_mechanism(PolicyType(policy, epsilon=epsilon), consumer)
+    assert found.verify()
+    lost = sum(
+        Fraction(consumer.prior[x]) * found.channel.matrix[x, y] * Fraction(consumer.loss[x, y])
+        for x, y in np.ndindex(found.channel.matrix.shape)
+    )
+    assert found.lower <= lost <= found.loss
+    assert found.loss - found.lower < 1e-9
+
+
 def test_products_have_public_metric_and_hidden_attributes():
     """The public attribute may be told, the hidden one not at all, the metric one along its distance."""
     policy = Policy.product(Policy.public(2), counts(1), Policy.hidden(2))

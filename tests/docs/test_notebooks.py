@@ -34,6 +34,7 @@ def test_notebooks_are_kept_without_outputs(path):
         assert cell.get("outputs", []) == []
         assert cell.get("execution_count") is None
     assert document["cells"][0]["cell_type"] == "markdown"
+    assert 'pip install ".[plot]"' in "".join(document["cells"][0]["source"])
 
 
 @pytest.mark.parametrize("path", [path for path in NOTEBOOKS if path.stem in QUICK], ids=lambda path: path.stem)

@@ -7,8 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from running import utmost_command
+import pytest
+
+from running import called, utmost_command
 from utmost.cli.main import COMMANDS
+from utmost.ledger.events import FORMAT as EVENTS
+from utmost.release.keys import KEYS_FORMAT
+from utmost.release.statements import FORMAT as TABLES
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -78,7 +83,24 @@ def test_every_claim_names_tests_and_benchmarks_that_are_there():
         assert not test or f"\ndef {test}(" in text, f"{path}::{test}"
 
 
-def test_every_link_into_a_page_names_one_of_its_headings():
+def test_the_formats_that_stay_are_those_that_are_written():
+    said = (ROOT / "docs/reference/stability.md").read_text(encoding="utf-8")
+    assert f"| ledger, its events | {EVENTS} | 1 to {EVENTS} |" in said
+    assert TABLES == KEYS_FORMAT
+    assert f"| statements of a table, of named keys | {TABLES} | 1, {TABLES} |" in said
+
+
+def _shown_by_commands():
+    """The commands of the table of claims, without those that take many seconds."""
+    claims = (ROOT / "docs/reference/claims.md").read_text(encoding="utf-8")
+    return sorted(set(re.findall(r"`utmost ((?!reproduce)\w[^`]* [^`]*)`", claims)))
+
+
+@pytest.mark.parametrize("command", _shown_by_commands())
+def test_every_command_that_shows_a_claim_runs(command):
+    ended = called(*shlex.split(command), cwd=ROOT)
+    assert ended.returncode == 0, ended.stderr
+
     """The part after # is the heading in small letters, its spaces as hyphens and without punctuation."""
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         for target, anchor in re.findall(r"\]\(([^):#]*)#([^)]+)\)", page.read_text(encoding="utf-8")):

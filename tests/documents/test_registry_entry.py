@@ -272,7 +272,21 @@ def test_a_real_reader_of_yaml_reads_back_what_was_written(value):
     assert json.dumps(found) == json.dumps(value)  # 1 and 1.0 and true differ
 
 
-@pytest.mark.parametrize("wrong", [{"a": None}, {"a": float("inf")}, {"A b": 1}, {"a": True}, {"yes": 1}, {1: 1}, []])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"a": None},
+        {"a": float("inf")},
+        {"A b": 1},
+        {"a": True},
+        {"yes": 1},
+        {"true": 1},
+        {"false": "x"},
+        {"a": {"null": "x"}},
+        {1: 1},
+        [],
+    ],
+)
 def test_what_the_small_part_of_yaml_has_not_is_refused(wrong):
     with pytest.raises(WrongKind):
         yaml_text(wrong)

@@ -51,7 +51,7 @@ def test_bars_hold_as_often_as_they_say(law):
     noise = step * sample(plan.drawn, (4000, 12)).astype(float)
     if plan.grid is not None:
         noise = noise + step * np.random.default_rng(1).uniform(-0.5, 0.5, noise.shape)
-    least = 0.95 - 5 * (0.05 * 0.95 / 4000) ** 0.5
+    least = 0.95 - 7 * (0.05 * 0.95 / 4000) ** 0.5
     assert np.mean(abs(noise[:, 0]) <= bars.alone()) > least
     assert np.mean(abs(noise).max(axis=1) <= bars.together(12)) > least
     assert np.mean(abs(noise.sum(axis=1)) <= bars.total(12)) > least

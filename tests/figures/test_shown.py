@@ -19,8 +19,8 @@ from utmost.figures.cards import CARDS, card
 from utmost.figures.plots import DRAWN, plot
 from utmost.spaces import counts, losses, priors
 
-TRUE = [918273645, 564738291, 827364519]
-"""Values that only noise separates from what is released; at epsilon 10^-6 it is 0 once in two million draws."""
+TRUE = [918273645564738, 564738291827364, 827364519182736]
+"""Values that only noise separates from what is released; at epsilon 10^-12 it is 0 once in 2 10^12 draws."""
 
 
 @cache
@@ -79,11 +79,11 @@ def planted(tmp_path):
     """Values that hold true ones, or noise, and the texts that must not be shown."""
     domain = ut.Domain(department=["A"], sex=["m", "w", "x"])
     workload, unit = ut.Workload(domain, {"department sex": 1}), ut.Unit(1, 1)
-    strategy = ut.strategy(workload, unit, epsilon="1/1000000")
+    strategy = ut.strategy(workload, unit, epsilon="1/1000000000000")
     columns = {"id": ["p", "q", "r"], "n": TRUE}
-    promise = {"columns": "n", "public": "id", "epsilon": "1/1000000", "sensitivity": 1, "cells": 1}
+    promise = {"columns": "n", "public": "id", "epsilon": "1/1000000000000", "sensitivity": 1, "cells": 1}
     gradual, path = ut.GradualRelease(TRUE, sensitivity=1), ut.release.path("1/1000", noise=TRUE[0])
-    gradual.at("1/1000000")
+    gradual.at("1/1000000000000")
     counted = ut.atoms_table({"sex": ["m", "w", "x"], "n": TRUE}, ut.Domain(sex=["m", "w", "x"]), unit=unit, counts="n")
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
         ledger.publish("r", columns, **promise)
@@ -91,10 +91,10 @@ def planted(tmp_path):
         yield [
             ut.release_table(columns, **promise),
             ut.rehearse_table(columns, **promise),
-            ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000"),
-            ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000").clean(),
+            ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000000000"),
+            ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000000000").clean(),
             ut.release.release_places(
-                {"x": [float(x) for x in TRUE], "y": [1.0, 2.0, 3.0]}, columns=["x", "y"], epsilon="1/1000", per=1000
+                {"x": [float(x) for x in TRUE], "y": [1.0, 2.0, 3.0]}, columns=["x", "y"], epsilon="1/1000", per=10**9
             ),
             strategy,
             workload,
@@ -103,7 +103,7 @@ def planted(tmp_path):
             ut.TrustRelease(TRUE[0], sensitivity=1, levels={"friend": 1, "press": "1/10"}),
             ut.PlanarRelease([[float(x), 2.0] for x in TRUE]),
             ut.GradualTogether({"n": TRUE, "m": TRUE}, sensitivity=1),
-            ut.release_together({"n": TRUE, "m": TRUE}, columns=["n", "m"], epsilon="1/1000000", sensitivity=1),
+            ut.release_together({"n": TRUE, "m": TRUE}, columns=["n", "m"], epsilon="1/1000000000000", sensitivity=1),
             counted,
             path,
             path.steps,
@@ -232,7 +232,7 @@ def test_showing_spends_nothing(planted):
 def test_a_released_table_shows_its_error_bars(planted):
     page = planted[0]._repr_html_()
     assert page.count("±") == 3
-    assert "epsilon=1/1000000 for each individual" in page
+    assert "epsilon=1/1000000000000 for each individual" in page
     bars = planted[0].plot().axes[0]
     assert [label.get_text() for label in bars.get_xticklabels()] == ["p", "q", "r"]
 

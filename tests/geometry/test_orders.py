@@ -196,3 +196,17 @@ def test_qif_agrees_on_both_orders(seed):
     A = B @ Channel(rng.dirichlet(np.ones(k), m)) if seed % 2 else Channel(rng.dirichlet(np.ones(k) * 3, n))
     theirs = qif.refinement.max_refined_by(B.matrix, A.matrix), qif.refinement.priv_refined_by(B.matrix, A.matrix)
     assert (is_below(A, B, "max-case"), is_below(A, B, "privacy")) == tuple(map(bool, theirs))
+
+
+def test_verdicts_are_of_their_channels():
+    """Posteriors and ratios that are none of the two channels prove nothing about them."""
+    better, worse = Channel([["1/2", "1/2"], ["1/4", "3/4"]]), Channel([["3/4", "1/4"], ["1/4", "3/4"]])
+    points = refines(better=better, worse=worse, order="max-case")
+    assert not points
+    assert points.verify()
+    same = as_array([["1", "0"], ["0", "1"]])
+    assert not replace(points, before=points.after, weights=same, outcome=None, separator=None).verify()
+    ratios = refines(better=better, worse=worse, order="privacy")
+    assert not ratios
+    assert ratios.verify()
+    assert not replace(ratios, loose=ratios.strict, pair=None).verify()

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.channels import Channel, geometric_channel, randomized_response
+from utmost.channels import Channel, Remap, geometric_channel, randomized_response
 from utmost.errors import NotALoss, NotAPrior, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import as_integers
 from utmost.geometry import distinguishing_mechanism, kernels, least_nib_loss, universal_mechanism, universality
+from utmost.geometry.best_action_cells import Cell, Complex, Dominance
 from utmost.geometry.universal_optima import LeastLoss
 from utmost.privacy import PrivacyType
 from utmost.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss, losses, priors
@@ -383,3 +384,28 @@ def test_what_nib_refuses():
             least_nib_loss(ptype, prior)
     with pytest.raises(NotAPrior, match="3 probabilities"):
         least_nib_loss(line, priors.uniform(2))
+
+
+def test_cells_that_say_that_they_have_no_borders_prove_nothing():
+    """A cell of one prior, on no hyperplane, would fill the simplex; and sums of floats are rounded."""
+    ptype, channel = PrivacyType(discrete(3), **HALF), randomized_response(3, **HALF)
+    assert not universality(ptype, losses.binary, channel)
+    least = LeastLoss.of(ptype, losses.binary)
+    sure = (1, 0, 0)
+    duals = {prior: found.dual for prior, found in least.at((sure,))}
+    units = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+    cells = Complex(3, units, (Cell((sure,), (0,)),))
+    assert not Dominance(least.columns, least.loss, channel, Fraction(0), cells, duals).verify()
+    proof = universality(PrivacyType(counts(2), **HALF), losses.binary, geometric_channel(3, **HALF)).certificate
+    prior, dual = next(iter(proof.duals.items()))
+    assert proof.verify()
+    for changed in (dual[:2], (*dual, Fraction(0)), tuple(map(float, dual)), (float("nan"),) * 3):
+        assert not replace(proof, duals={**proof.duals, prior: changed}).verify()
+    assert not replace(proof, duals={one: z for one, z in proof.duals.items() if one != prior}).verify()
+
+
+def test_a_remap_of_some_outcomes_alone_attains_nothing():
+    found = least_nib_loss(PrivacyType(counts(4), **HALF), priors.uniform(5))
+    assert found.verify()
+    assert not replace(found, remap=Remap(found.remap.actions[:4].tolist(), 5)).verify()
+    assert not replace(found, packing=found.packing[:4]).verify()

@@ -288,3 +288,10 @@ def test_refusals():
         capacity([[1]], bayes_risk, prior=[1])
     with pytest.raises(OutOfRange, match="gap"):
         shannon_capacity(Channel([[1]]), gap=0)
+
+
+@pytest.mark.parametrize("value", [float("inf"), -float("inf"), float("nan"), 0.5])
+def test_an_attained_value_is_a_number(value):
+    found = capacity(Channel([[0.75, 0.25], [0.25, 0.75]])).certificate
+    assert found.verify()
+    assert not replace(found, value=value).verify()

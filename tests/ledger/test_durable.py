@@ -4,8 +4,8 @@ import os
 
 import pytest
 
+from utmost.exact.disk import force
 from utmost.ledger import Ledger
-from utmost.ledger.key import sync_directory
 
 
 @pytest.mark.skipif(os.name != "posix", reason="directories cannot be synced here")
@@ -19,7 +19,7 @@ def test_a_new_name_is_synced_with_its_directory(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", noting)
     here = tmp_path.stat().st_ino
-    sync_directory(tmp_path)
+    force(tmp_path)
     assert synced == [here]
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         assert synced.count(here) == 2

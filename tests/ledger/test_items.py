@@ -201,7 +201,7 @@ def test_releases_do_not_share_noise(tmp_path):
                 found += [answer["n"] - first["n"], answer["m"]]
     for at, mine in enumerate(found):
         for other in found[:at]:
-            assert abs(np.corrcoef(mine, other)[0, 1]) < 5 / N**0.5
+            assert abs(np.corrcoef(mine, other)[0, 1]) < 8 / N**0.5
             assert (mine == other).mean() < 0.3
 
 

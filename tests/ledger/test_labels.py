@@ -48,6 +48,15 @@ def test_every_cell_is_read_as_it_was_written():
     assert str(stored_labels(PartRows(list(nan)), 2, 1, Labels.of(["x"], nan))) == "{'x': [nan]}"
 
 
+@pytest.mark.parametrize("label", [10**5000, -(10**5000), Fraction(1, 10**5000)], ids=["long", "negative", "fraction"])
+def test_a_label_too_long_to_be_written_is_refused_by_name(tmp_path, label):
+    """Before anything is drawn, and not repeated: Python writes numbers of 4300 digits."""
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        with pytest.raises(BadTable, match="at most 4300 digits"):
+            ledger.publish("wide", {"k": [1, label], "n": [601, 370]}, columns="n", public="k", **PROMISE)
+        assert ledger.releases == ()
+
+
 @pytest.mark.parametrize("rows", [1, BLOCK, BLOCK + 1])
 def test_labels_of_many_rows_come_in_blocks(rows, tmp_path):
     table = {"ward": [f"w{at}" for at in range(rows)], "n": np.zeros(rows, np.int64)}

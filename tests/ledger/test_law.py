@@ -91,7 +91,7 @@ def fits(noise, levels, reach=2):
     often = expected * noise.shape[1] >= 8
     e, o = expected[often] * noise.shape[1], observed[often]
     e, o = np.append(e, noise.shape[1] - e.sum()), np.append(o, noise.shape[1] - o.sum())
-    return stats.chisquare(o[e > 0], e[e > 0]).pvalue > 1e-6
+    return stats.chisquare(o[e > 0], e[e > 0]).pvalue > 1e-9
 
 
 ORDERS = [(order, False) for order in permutations(range(3))] + [((2, 0, 1), True), ((0, 1, 2), True)]
@@ -179,7 +179,7 @@ def test_larger_sensitivities_keep_their_law(tmp_path, half_step):
             x = np.arange(-12, 13)
             observed = np.array([(noise == at).sum() for at in x])
             expected = joint_pmf([x], [one.scaled("1/5")]).astype(float) * N
-        assert stats.chisquare([*observed, N - observed.sum()], [*expected, N - expected.sum()]).pvalue > 1e-6
+        assert stats.chisquare([*observed, N - observed.sum()], [*expected, N - expected.sum()]).pvalue > 1e-9
 
 
 def test_reals_live_on_a_declared_grid(tmp_path):

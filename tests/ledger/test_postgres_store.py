@@ -15,7 +15,7 @@ PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
 
 @pytest.fixture
 def ledger():
-    with Ledger.open(fresh_database(), create=True, key=KEY, witness=False, timeout=5) as ledger:
+    with Ledger.open(fresh_database(), create=True, key=KEY, witness=False, timeout=60) as ledger:
         yield ledger
 
 
@@ -70,7 +70,7 @@ def test_another_writer_is_waited_for_only_so_long():
         holder.execute(_LOCK)
         with Ledger.open(one, key=KEY, witness=False, timeout=0.1) as ledger, pytest.raises(LedgerUnavailable):
             ledger.publish("r", TABLE, epsilon=1, **PROMISE)
-        with Ledger.open(other, create=True, key=KEY, witness=False, timeout=5) as ledger:
+        with Ledger.open(other, create=True, key=KEY, witness=False, timeout=60) as ledger:
             assert ledger.publish("r", TABLE, epsilon=1, **PROMISE)
 
 

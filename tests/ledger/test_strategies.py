@@ -242,3 +242,15 @@ def test_the_largest_part_is_found_where_sums_are_irrational():
     assert together([*halves, (level("1.39"), ("p", "y"))]).epsilon == Fraction(139, 100)
     same = together([*halves, (level(alpha="1/4"), ("p", "y"))])
     assert same.epsilon == pytest.approx(2 * math.log(2))
+
+
+def test_counts_without_a_strategy_are_relaxed_as_they_were_published(ledger):
+    """What was published of a counted table is relaxed with the very same object, and with no other."""
+    domain = Domain(sex=["men", "women"], town=["Bern", "Basel"])
+    table = CountedTable(domain, np.array([[60, 7], [3, 40]]), ONE)
+    strict = ledger.publish("counts", table, columns="n", drop="town", epsilon=1)
+    loose = ledger.relax("counts", table, epsilon=2)
+    assert list(loose) == list(strict) == ["sex", "n", "n_radius"]
+    assert ledger.relax("counts", table, epsilon=1)["n"].tolist() == strict["n"].tolist()
+    with pytest.raises(DataChanged):
+        ledger.relax("counts", CountedTable(domain, np.array([[60, 7], [3, 41]]), ONE), epsilon=3)

@@ -168,6 +168,9 @@ def test_receipts_tell_a_rollback(here):
         late = ledger.receipt()
         ledger.check(early)
         ledger.check(late)
+        for forged in ("", "a:\ud800", f"\ud800{late}", f"{late}\ud800", early.replace(":2:", ":3:"), late[:-1], None):
+            with pytest.raises(KeyRefused, match="must be this ledger's, unchanged"):
+                ledger.check(forged)
     shutil.copy(here / "old.db", here / "l.db")
     with opened(here, witness=False) as ledger:
         ledger.check(early)

@@ -110,6 +110,32 @@ def test_a_far_step_is_not_lost_to_rounding():
         assert optimal_gamma(epsilon, 1, lambda x: 1.0 * (abs(x) > 1000.25)) == 0.25
 
 
+@pytest.mark.parametrize("epsilon", [9, 12])
+def test_a_late_jump_is_weighed_by_its_height(epsilon):
+    """|x| + 10^300 1{|x| > 20.3}: b^20 10^300 outweighs all before, and 0.3 is the gamma of the jump alone."""
+    cost = lambda x: np.abs(x) + 1e300 * (np.abs(x) > 20.3)  # noqa: E731
+    law = Staircase(epsilon, 1, cost)
+    assert law.gamma == pytest.approx(0.3, abs=1e-12)
+    assert law.expected_cost(cost) == pytest.approx(1e300 * 2 * float(law.ccdf(20.3)), rel=1e-9)
+
+
+def test_terms_of_one_power_are_compared_at_any_epsilon():
+    """L = 1{|x| > 0.9} + h 1{|x| > 1.1}: both are of order b; h = 1000 wants gamma 0.1, h = 1/1000 wants 0.9."""
+    for epsilon in (1000, "1e18"):
+        for height, gamma in ((1000, 0.1), (0.001, 0.9)):
+            cost = lambda x, h=height: 1.0 * (np.abs(x) > 0.9) + h * (np.abs(x) > 1.1)  # noqa: E731
+            assert optimal_gamma(epsilon, 1, cost) == pytest.approx(gamma, abs=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "0.5", "5"])
+def test_a_jump_is_found_where_its_chance_underflows(epsilon):
+    """1{|x| > n + 0.3}, its chance below e^-1000; sums of zeros said 0 before."""
+    n = math.ceil(1000 / float(epsilon))
+    assert optimal_gamma(epsilon, 1, lambda x: 1.0 * (np.abs(x) > n + 0.3)) == pytest.approx(0.3, abs=1e-9)
+    with pytest.raises(Unsupported, match="far away"):
+        optimal_gamma("1e-4", 1, lambda x: 1.0 * (np.abs(x) > 1e9))
+
+
 def test_costs_that_depend_on_no_gamma_get_one():
     for cost in (lambda x: 1.0 * (x != 0), lambda x: 2.0 + 0 * x, lambda x: np.floor(np.abs(x))):
         assert optimal_gamma(2000, 1, cost) == 0.5

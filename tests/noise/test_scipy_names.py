@@ -123,4 +123,4 @@ def test_scipys_laplace_is_ours():
 def test_draws_fit_the_distribution():
     """A test of fit of SciPy takes the distribution as it takes its own."""
     law = ut.Laplace(1)
-    assert stats.kstest(law.rvs(4000), law.to_scipy().cdf).pvalue > 1e-6
+    assert stats.kstest(law.rvs(4000), law.to_scipy().cdf).pvalue > 1e-9

@@ -103,7 +103,7 @@ def test_responses_are_packed_copies_of_any_shape():
     bits = np.zeros((3, 5, 2), bool)
     answer = PermanentResponses(bits)
     bits[:] = True
-    assert answer.at("1/1000000").sum() == 0
+    assert answer.at("1e-15").sum() == 0  # of which 2 10^15 bits turn one
     assert answer.at("1/2").shape == (3, 5, 2)
     assert PermanentResponses(np.zeros((0, 8), bool)).at("1/2").shape == (0, 8)
     assert PermanentResponses(1).at("1/3").shape == ()

@@ -318,7 +318,7 @@ def test_later_lists_have_the_law_of_fresh_ones():
     for delta in ("1e-5", "1e-4"):
         chance = float(naming_law(level(1), Fraction(delta), 1).chance(8))
         named = len(selection.at(delta).keys)
-        assert abs(named - 4000 * chance) <= 6 * math.sqrt(4000 * chance * (1 - chance))
+        assert abs(named - 4000 * chance) <= 7 * math.sqrt(4000 * chance * (1 - chance))
 
 
 def test_tables_of_two_columns_are_read():

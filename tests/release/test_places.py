@@ -35,7 +35,7 @@ def test_the_noise_of_a_table_is_that_of_the_plane():
     zeros = np.zeros(20_000)
     made = release_places({"x": zeros, "y": zeros}, columns=["x", "y"], epsilon="1/2", per=3)
     off = np.hypot(made.table["x"], made.table["y"])
-    assert stats.kstest(off, EuclideanLaplace(level("1/6")).within).pvalue > 1e-5
+    assert stats.kstest(off, EuclideanLaplace(level("1/6")).within).pvalue > 1e-9
     assert (off <= made.radius).mean() == pytest.approx(0.95, abs=0.01)
 
 

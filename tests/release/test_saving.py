@@ -2,6 +2,7 @@
 
 import json
 import stat
+import sys
 
 import numpy as np
 import pytest
@@ -134,16 +135,35 @@ def test_nothing_is_written_over_unless_that_is_asked_for(kind, tmp_path):
 
 
 def test_a_refused_save_spends_nothing(tmp_path):
-    """A file that is there, an ending nobody knows and a column that does not fit come before any draw."""
+    """A file that is there, a folder that is not, a wrong ending, a column that does not fit: before any draw."""
     (tmp_path / "t.csv").touch()
+    bad = [("t.csv", {}), ("t.xlsx", {}), ("nowhere/t.csv", {}), ("nowhere/t.csv", {"overwrite": True}), ("", {})]
     gradual, points = GradualRelease([1, 2], 1), PlanarRelease([[1, 2]])
     for release, shapes in ((gradual, 3), (points, 2)):
-        for path, more in (("t.csv", {}), ("t.xlsx", {}), ("u.csv", {"public": {"w": [1] * shapes}})):
+        for path, more in (*bad, ("u.csv", {"public": {"w": [1] * shapes}})):
             with pytest.raises(UtmostError):
                 release.save(tmp_path / path, epsilon=1, **more)
         assert release.spent is None
     with pytest.raises(NotALevel):
         gradual.save(tmp_path / "u.csv")
+
+
+def test_a_format_whose_package_is_missing_is_refused_before_a_draw(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    gradual = GradualRelease([1, 2], 1)
+    for path, form in ((tmp_path / "t.parquet", None), (tmp_path / "t.feather", None), ("-", "parquet")):
+        with pytest.raises(Unsupported, match="pyarrow"):
+            gradual.save(path, epsilon=1, format=form)
+    assert gradual.spent is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_paths_are_bytes_too_and_must_name_a_file(kind, tmp_path):
+    with pytest.raises(OutOfRange, match="path must name a file"):
+        KINDS[kind]("", tmp_path)
+    (tmp_path / "l.db").exists() and [path.unlink() for path in tmp_path.glob("l.db*")]
+    KINDS[kind](str(tmp_path / "t.csv").encode(), tmp_path)
+    assert (tmp_path / "t.csv.json").exists()
 
 
 UNFIT = {

@@ -77,14 +77,14 @@ def test_a_level_given_as_alpha_stays_exact():
 
 
 def test_the_noise_of_a_column_has_the_stated_spread():
-    """The mean of |noise| over 1e5 cells is within five standard errors of E|X|, in both of two columns."""
+    """The mean of |noise| over 1e5 cells is within seven standard errors of E|X|, in both of two columns."""
     rows = 100_000
     table = {"a": np.zeros(rows, dtype=np.int64), "b": np.arange(rows)}
     release = release_table(table, columns=["a", "b"], epsilon=1, sensitivity=3, cells=2)
     mean, square = (float(release.law.moment(m)) for m in (1, 2))
     for name in ("a", "b"):
         noise = release.table[name] - table[name]
-        assert abs(np.abs(noise).mean() - mean) < 5 * np.sqrt((square - mean**2) / rows)
+        assert abs(np.abs(noise).mean() - mean) < 7 * np.sqrt((square - mean**2) / rows)
         assert (np.abs(noise) <= release.radius).mean() > 0.945
     assert not np.array_equal(release.table["a"], release.table["b"] - table["b"])
 

@@ -36,7 +36,7 @@ def test_from_a_strategy_to_answers_with_bars():
     chosen = strategy(wanted, ONE, epsilon=1, tents=True)
     assert any(family[0] < 0 for family in chosen.shares)
     released = release_workload(COUNTS, chosen, epsilon=1)
-    answer = released.total({"age": slice(7, 30)}, confidence="0.999999")
+    answer = released.total({"age": slice(7, 30)}, confidence="0.999999999999")
     assert abs(answer.exact - int(COUNTS[7:30].sum())) <= answer.radius
     assert answer.variance == pytest.approx(float(released.noise(group_of(AGES, (1,), (0,))).variance), rel=9)
 

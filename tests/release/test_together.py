@@ -209,7 +209,7 @@ def test_two_levels_have_the_joint_law_of_the_process(order):
         for place in ((0, 0), (1, 0), (0, 1), (2, 2), (-3, -1)):
             share = float(joint_pmf(place, [level("1/4"), level("3/4")]))
             seen = ((x == place[0]) & (y == place[1])).mean()
-            assert abs(seen - share) < 5.5 * (share / rows) ** 0.5 + 1e-4
+            assert abs(seen - share) < 7 * (share / rows) ** 0.5 + 1e-4
 
 
 def test_three_columns_and_change_one_in_several_levels():

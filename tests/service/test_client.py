@@ -1,6 +1,7 @@
 """A ledger behind a service is used as a local one is: the same verbs, tables of the same kind, the same errors."""
 
 import asyncio
+import json
 
 import httpx
 import pandas as pd
@@ -8,7 +9,16 @@ import pytest
 
 from service.conftest import TABLE
 from utmost import Unit, Workload
-from utmost.errors import BudgetExceeded, DataChanged, LedgerUnavailable, NeedsApproval, NotAllowed, OutOfRange
+from utmost.errors import (
+    BudgetExceeded,
+    DataChanged,
+    LedgerUnavailable,
+    NeedsApproval,
+    NotAllowed,
+    OutOfRange,
+    ServiceError,
+    UtmostError,
+)
 from utmost.exact import level
 from utmost.release.counted import CountedTable
 from utmost.service import Grant
@@ -84,6 +94,11 @@ def test_a_strategy_through_a_service(connected):
     seen = curator.view("applicants", epsilon=1)
     assert seen.total({"sex": "men"}).value == made.total({"sex": "men"}).value
     assert curator.relax("applicants", counted, epsilon=2).level == level(2)
+    part = CountedTable(domain, [[1, 2], [3, 4]], Unit(1, 1), part=("town", "Bern"))
+    assert curator.publish("in Bern", part, strategy=plan, epsilon=1).part == ("town", "Bern")
+    alone = curator.publish("counts", part, epsilon=1, dataset="in Bern")
+    assert list(alone) == ["sex", "outcome", "count", "count_radius"]
+    assert curator.relax("counts", part, epsilon=2)["sex"] == alone["sex"]
 
 
 def test_an_answer_that_is_lost_on_its_way_is_asked_for_again(connected):
@@ -124,6 +139,20 @@ def test_a_second_person_over_the_wire(opened):
     proposal = ada.propose("publish", "admissions", epsilon=1, **PROMISE)
     grace.decide(proposal["name"], "approved")
     assert len(ada.publish("admissions", TABLE, **PROMISE, epsilon=1, proposal=proposal["name"])["admitted"]) == 3
+
+
+@pytest.mark.parametrize("status", [200, 400, 500])
+@pytest.mark.parametrize("body", ["", "[]", '"x"', "null", '{"wrong":3}', '{"title":"NotAllowed","wrong":[3]}'])
+def test_a_proxy_that_answers_something_else(status, body):
+    """What is no answer of a service is refused by name, whatever JSON it is."""
+    transport = httpx.MockTransport(lambda request: httpx.Response(status, text=body))
+    with connect("http://localhost", "utmost_x", transport=transport) as ledger:
+        if status == 200 and body.startswith("{"):
+            assert ledger.me() == json.loads(body)
+            return
+        with pytest.raises(UtmostError, match=r"JSON object|^service") as refused:
+            ledger.me()
+        assert type(refused.value) in (ServiceError, NotAllowed)
 
 
 def test_a_token_never_goes_in_the_clear():

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from service.conftest import TABLE, TERMS, relax
+from service.visiting import Visitor
 from utmost.exact import level
 from utmost.service import Grant
 from utmost.service.app import application
@@ -131,7 +132,7 @@ def test_every_answer_is_guarded(caller):
 
 def test_a_long_body_and_too_many_requests_are_refused(service, caller):
     """Declared or not, a body beyond the limit is 413; the third of two requests at once is 429, and says when."""
-    small = application(service, Settings(most_bytes=1000, rate=0.5, burst=2))
+    small = application(service, Settings(most_bytes=1000, rate=0.005, burst=2))
     presented = service.bearers.make(None, "x", "Ada", "curator", (Grant("*"),))[1]
     ada = Caller(small, presented)
 
@@ -143,7 +144,34 @@ def test_a_long_body_and_too_many_requests_are_refused(service, caller):
     assert ada("POST", "/v1/releases", key="k", content=pieces()).status_code == 413
     late = ada("GET", "/v1/me")
     assert late.status_code == 429
-    assert 1 <= int(late.headers["retry-after"]) <= 2
+    assert 1 <= int(late.headers["retry-after"]) <= 200
+
+
+def test_a_long_form_is_refused_as_a_long_body_is(service):
+    """413 where it is cut off in the middle, too; and of a stranger no more is read than a sign-in takes, no file."""
+    app = application(service, Settings(most_bytes=1_000_000, rate=1e6, burst=10**6))
+    ada = Visitor(app, service.bearers.make(None, "x", "Ada", "curator", (Grant("*"),))[1])
+    stranger, read = Visitor(app), []
+
+    async def pieces(first, piece):
+        yield first
+        for _ in range(200):
+            read.append(len(piece))
+            yield piece
+
+    parts = {"Content-Type": "multipart/form-data; boundary=b"}
+    for name in ("table", "plan"):
+        head = f'--b\r\nContent-Disposition: form-data; name="{name}"; filename="x"\r\n\r\n'.encode()
+        assert ada.send("POST", "/publish", content=pieces(head, b"1" * 10_000), headers=parts).status_code == 413
+        read.clear()
+        for path in ("/login", "/logout"):
+            assert stranger.send("POST", path, content=pieces(head, b"1" * 10_000), headers=parts).status_code == 400
+        assert sum(read) <= 40_000
+    coded = {"Content-Type": "application/x-www-form-urlencoded"}
+    for first, piece in ((b"token=", b"1" * 10_000), (b"", b"&a=1" * 10)):
+        read.clear()
+        assert stranger.send("POST", "/login", content=pieces(first, piece), headers=coded).status_code == 400
+        assert sum(read) <= 50_000
 
 
 def test_the_log_holds_routes_and_statuses_and_nothing_else(caller, caplog):
@@ -183,7 +211,9 @@ def test_what_a_recipient_sees_depends_on_the_data_through_the_noise_alone(servi
     fields = answer.json()
     assert fields["columns"].keys() == {"department", "admitted", "admitted_radius"}
     assert fields["statement"]["public"] == ["department"]
-    assert not any(key in str(answer.headers) for key in ("601", "370", "322"))
+    headers = {name: said for name, said in answer.headers.items() if name != "x-request-id"}  # random digits
+    assert "content-type" in headers
+    assert not any(key in str(headers) for key in ("601", "370", "322"))
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from service.conftest import relax
 from utmost.errors import NeedsTable, NotAllowed, OutOfRange, UnknownRecord
 from utmost.exact import level
-from utmost.service.market import read_offer
+from utmost.service.market import Offer, read_offer
 
 EIGHTH, QUARTER, HALF, ONE = level("1/8"), level("1/4"), level("1/2"), level(1)
 PRICES = {EIGHTH: 5, QUARTER: 10, ONE: 35}
@@ -38,6 +38,15 @@ def test_a_buyer_pays_the_step_and_views_what_was_bought(service, who, published
     assert large.radius < small.radius
     again = service.releases.view(buyer, "admissions", EIGHTH)
     assert again.table["admitted"] == small.table["admitted"]
+
+
+def test_an_offer_of_what_is_gone_is_not_shown(who, service, published):
+    """A ledger that was put back further than the records lacks a release that is offered: the others still sell."""
+    service.market.offer(published, "o", "admissions", PRICES, "EUR")
+    gone = Offer("0" * 24, "gone", 1, ((ONE, Fraction(1)),), "EUR")
+    service.desk.records.write(lambda shelf: shelf.put("offer", gone.name, gone.kept()))
+    for token in (published, who("Bo", "recipient")):
+        assert [one.release for one in service.market.offers(token)] == ["admissions"]
 
 
 def test_buyers_who_share_hold_the_loosest_and_no_more(service, who, published):

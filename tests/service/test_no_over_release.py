@@ -283,6 +283,26 @@ def test_no_budget_is_split_without_a_declaration(world):
         world.service.ledger.release("mine")
 
 
+def test_a_rehearsal_tells_nobody_of_another_budget(world):
+    """A budget is for tokens for all releases; whoever is for some is told that of their datasets, and of another one
+    the same words, whether it is there or not."""
+    wages = Caller(world.app, bearer(world.app, "curator", (Grant("admissions"),)))
+    said = {
+        (one.status_code, one.content)
+        for dataset in ("wages", "nothing", "Admissions", "*")
+        for one in [wages("GET", f"/v1/releases/admissions/rehearsal?epsilon=1/8&dataset={dataset}")]
+    }
+    ((status, content),) = said
+    assert status == 403
+    assert b"their datasets" in content
+    shared = world.service.ledger.release("admissions").dataset
+    for dataset in ("", f"&dataset={shared}"):
+        found = wages("GET", f"/v1/releases/admissions/rehearsal?epsilon=1/8{dataset}")
+        assert (found.status_code, found.json()["dataset"]) == (200, shared)
+    whole = Caller(world.app, bearer(world.app, "curator"))
+    assert whole("GET", "/v1/releases/new/rehearsal?epsilon=1/8&dataset=wages").json()["dataset"] == "wages"
+
+
 def test_a_refusal_does_not_list_what_is_there(world):
     """Whoever may ask for a release that is not there is not told the names of those that are."""
     bo = Caller(world.app, bearer(world.app, "recipient", (Grant("nothing"),)))

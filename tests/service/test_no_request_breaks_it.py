@@ -14,7 +14,8 @@ from utmost.service.app import application
 from utmost.service.arriving import strict_json
 
 JSON = {"content-type": "application/json"}
-SECRET = 88888
+SECRET = 8_888_888_888_888
+"""A cell, so long that it stands in no random text of a page by chance."""
 PLAIN = {"columns": ["n"], "public": ["p"], "sensitivity": 1, "cells": 1}
 NAMES = [
     "",

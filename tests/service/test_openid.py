@@ -47,7 +47,7 @@ class Provider:
 
 def signed(by="r", key=None, algorithm=None, **changed):
     own, usual = SIGNERS.get(by, (RSA, "RS256"))
-    claims = {"iss": ISSUER, "aud": AUDIENCE, "sub": "bo", "exp": time.time() + 60} | changed
+    claims = {"iss": ISSUER, "aud": AUDIENCE, "sub": "bo", "exp": time.time() + 3600} | changed
     claims = {name: value for name, value in claims.items() if value is not None}
     return jwt.encode(claims, own if key is None else key, algorithm or usual, headers={"kid": by})
 
@@ -115,6 +115,31 @@ def test_names_of_keys_that_are_not_there_do_not_flood_the_provider():
     assert openid.vouched(signed("new", OTHER))["sub"] == "bo"
     with pytest.raises(NotAuthenticated):
         openid.vouched(signed("r"))
+
+
+def test_a_provider_that_is_silent_is_left_alone_for_a_moment():
+    """While it does not answer, strangers with tokens of unknown keys wait for it once in five seconds, not each in
+    turn; all of them are told that it is no fault of theirs, and it is found again when it is back."""
+    provider, now, tried = Provider(), [0.0], []
+
+    def silent(address):
+        tried.append(address)
+        now[0] += 10.0
+        raise httpx.ConnectTimeout("none")
+
+    answers = [silent]
+    openid = OpenId(ISSUER, AUDIENCE, lambda address: answers[0](address), clock=lambda: now[0])
+    for name in range(50):
+        with pytest.raises(LedgerUnavailable):
+            openid.vouched(signed(f"x{name}", OTHER))
+        now[0] += 0.02
+    assert len(tried) == 1
+    now[0] += 4.5
+    with pytest.raises(LedgerUnavailable):
+        openid.vouched(signed())
+    assert len(tried) == 2
+    answers[0], now[0] = provider, now[0] + 5.0
+    assert openid.vouched(signed())["sub"] == "bo"
 
 
 @pytest.mark.parametrize(

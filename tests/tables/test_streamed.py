@@ -81,7 +81,7 @@ def out_of(path):
 
 
 def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_path):
-    """Rows in their order, radii behind, and noise whose frequencies are those of the law, within five deviations."""
+    """Rows in their order, radii behind, and noise whose frequencies are those of the law, within seven deviations."""
     path = kind(wards(), tmp_path)
     made = streamed_release(files.streamed(path), **SAY)
     found = written(made, out_of(path))
@@ -91,7 +91,7 @@ def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_p
     noise = (found["visits"] - wards()["visits"]).to_numpy()
     for x in range(-2, 3):
         p = float(made.law.pmf(x))
-        assert abs((noise == x).sum() - ROWS * p) < 5 * (ROWS * p * (1 - p)) ** 0.5
+        assert abs((noise == x).sum() - ROWS * p) < 7 * (ROWS * p * (1 - p)) ** 0.5
     assert made.table.shown == [[str(cell) for cell in row] for row in found.head(100).itertuples(index=False)]
 
 

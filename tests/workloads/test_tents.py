@@ -200,6 +200,26 @@ def test_the_rounded_inverse_is_the_inverse_rounded(size, seed, scale):
         assert all(abs(identity[i][j] * scale - found[i, j]) <= Fraction(1, 2) for j in range(size))
 
 
+def test_halves_are_rounded_up_and_nearly_singular_matrices_inverted():
+    """An entry that is exactly half an integer is one; floats are no start where the condition is 10^30."""
+    assert rounded_inverse(np.array([[2, 0], [0, 4]], dtype=object), 1).tolist() == [[1, 0], [0, 0]]
+    assert rounded_inverse(np.array([[2]], dtype=object), 1).tolist() == [[1]]
+    large = 10**30
+    found = rounded_inverse(np.array([[large + 1, large], [large, large + 1]], dtype=object), 4 * large + 2)
+    assert found.tolist() == [[2 * large + 2, -2 * large], [-2 * large, 2 * large + 2]]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 64])
+@pytest.mark.parametrize("weights", [(1, 1), (1, 10**16), (1, 10**30), (10**30, 1)])
+def test_estimates_are_unbiased_however_far_the_weights_are_apart(size, weights):
+    """Tents of spacing 4 are sums of tents of spacing 2: nearly singular, where the values are hardly measured."""
+    domain = Domain(age=range(size))
+    found = TentReconstruction(domain, {(0,): weights[0], (-2,): weights[1], (-4,): weights[1]})
+    truly = np.random.default_rng(size).integers(0, 50, size)
+    sums, divisor = found.estimates({family: domain.sums(truly, family) for family in found.weights}, (0,))
+    assert [Fraction(int(one), divisor) for one in sums] == truly.tolist()
+
+
 def dense_variances(workload, shares, epsilon):
     """Of each part the mean variance of its answers, by dense generalised least squares."""
     domain = workload.domain

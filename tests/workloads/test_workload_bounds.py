@@ -363,3 +363,16 @@ def test_the_matrix_inequality_holds_for_any_certificate():
             [part], MatrixRoots(tuple(random.integers(1, 30, 5).tolist()), (root,), (int(random.integers(0, 10)),))
         )
         assert proven <= 5
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e9])
+def test_a_bound_that_is_no_number_or_too_large_is_refused(value):
+    bounds = bounds_of(Workload(TABLE, {"a b": 1, "a": 1}), ONE, 2)
+    check_lower_bounds(bounds)
+    forged = [
+        replace(bounds, **{name: replace(getattr(bounds, name), value=value)})
+        for name in ("per_answer", "any_unbiased", "any_integer_strategy", "these_families")
+    ]
+    for one in [*forged, replace(bounds, parts=(value, *bounds.parts[1:]))]:
+        with pytest.raises(PromiseBroken):
+            check_lower_bounds(one)

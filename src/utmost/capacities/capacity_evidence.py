@@ -34,7 +34,7 @@ from utmost.capacities.implicit_mechanisms import (
 )
 from utmost.capacities.similarity import Similarity, farthest, row_sums
 from utmost.channels import Channel
-from utmost.design.checker import Bounds, check_private
+from utmost.design.checker import Bounds, check_private, holds_rationals
 from utmost.design.evidence import Evidence
 from utmost.errors import PromiseBroken
 from utmost.exact import Array, Interval, checked, is_exact, round_down, round_up
@@ -127,7 +127,7 @@ def bounded(ptype: PrivacyType, kind: Kind, dual: Dual, multipliers: PairMultipl
         return _product([bounded(part, kind, z) for part, z in zip(parts, dual.parts, strict=True)])
     if isinstance(dual, UniformDual):
         return _of_uniform(ptype, kind, 1 if kind == "multiplicative" else -1)
-    if dual.shape != (ptype.space.size,) or not is_exact(dual):
+    if dual.shape != (ptype.space.size,) or not holds_rationals(dual):
         raise PromiseBroken(f"the dual must hold {ptype.space.size} Fractions", came=dual.shape)
     if multipliers is not None:
         _check_multipliers(ptype, kind, dual, multipliers)
@@ -150,7 +150,7 @@ def _of_matrix(ptype: PrivacyType, kind: Kind, channel: Channel) -> Around:
 def _of_kernel(ptype: PrivacyType, kind: Kind, mechanism: SimilarityMechanism) -> Around:
     """Columns alpha^(+-d) w are private by the triangle inequality; their sums, and the rest, are looked at."""
     weights, sign = mechanism.weights, mechanism.sign
-    if weights.shape != (ptype.space.size,) or not is_exact(weights) or (weights < 0).any():
+    if weights.shape != (ptype.space.size,) or not holds_rationals(weights) or (weights < 0).any():
         raise PromiseBroken("the weights must be nonnegative Fractions, one for each secret", came=weights.shape)
     low, high = row_sums(ptype, weights, sign)
     most = least = (Fraction(0), Fraction(0))
@@ -226,6 +226,9 @@ def _check_nonnegative_dual(ptype: PrivacyType, kind: Kind, dual: Array) -> None
 
 
 def _check_multipliers(ptype: PrivacyType, kind: Kind, dual: Array, multipliers: PairMultipliers) -> None:
+    sizes = [len(part) for part in (multipliers.x, multipliers.y, multipliers.j, multipliers.values)]
+    if len(set(sizes)) != 1 or not holds_rationals(multipliers.values):
+        raise PromiseBroken("multipliers must be Fractions, with two secrets and a column each", came=sizes)
     for k in np.flatnonzero(multipliers.values < 0)[:1]:
         raise PromiseBroken("multipliers of privacy must not be negative", came=float(multipliers.values[k]))
     slack = slacks(ptype, kind, dual, multipliers)

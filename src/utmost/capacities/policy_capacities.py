@@ -12,7 +12,7 @@ from typing import Any
 
 from utmost.capacities.capacity_evidence import TypeCapacity
 from utmost.capacities.capacity_of import capacity
-from utmost.exact import checked
+from utmost.exact import checked, round_down, round_up
 from utmost.exact.shown import Shown
 from utmost.leakage import Kind
 from utmost.leakage.channel_capacity import check_kind
@@ -38,8 +38,16 @@ class PolicyCapacity(Shown):
     parts: tuple[TypeCapacity, ...]
 
     def verify(self) -> bool:
-        """Whether the certificate of every part holds."""
-        return all(part.certificate.verify() for part in self.parts)
+        """Whether the certificate of every part holds, and they prove both numbers."""
+        if not self.parts:
+            return self.kind == "additive" and self.value == self.lower == 1
+        low, high = _together(self.parts)
+        is_bounded = self.lower <= low and high <= self.value
+        return (
+            is_bounded
+            and all(part.certificate.kind == self.kind for part in self.parts)
+            and all(part.certificate.verify() for part in self.parts)
+        )
 
 
 @checked
@@ -60,4 +68,16 @@ def policy_capacity(ptype: PolicyType, kind: Kind = "multiplicative") -> PolicyC
     if kind == "additive" and len(kinds) > 1:
         return PolicyCapacity(kind, Fraction(1), Fraction(1), ())
     found = tuple(capacity(part, kind=kind) for part in kinds)
-    return PolicyCapacity(kind, sum(part.value for part in found), sum(part.lower for part in found), found)
+    low, high = _together(found)
+    return PolicyCapacity(kind, high, low, found)
+
+
+def _together(parts: tuple[TypeCapacity, ...]) -> tuple[Any, Any]:
+    """The sums of the lower and of the upper bounds, floats rounded outward."""
+    low, high = (sum((Fraction(end) for end in ends), Fraction(0)) for ends in zip(*map(_ends, parts), strict=True))
+    exactly = all(isinstance(end, Fraction) for part in parts for end in _ends(part))
+    return (low, high) if exactly else (round_down(low), round_up(high))
+
+
+def _ends(part: TypeCapacity) -> tuple[Any, Any]:
+    return part.lower, part.upper

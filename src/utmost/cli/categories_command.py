@@ -92,8 +92,9 @@ def categories(
 ) -> None:
     """Find the best way in which clients report one of k categories for themselves; draw such reports, or count them.
 
-    No private report of any kind lets the clients of each category be counted with less variance. With --file a report
-    is drawn for each row; with --reports they are counted, with error bars.
+    Of all reports that keep the level, drawn by each client apart from the others, it has the least sum of the
+    variances of unbiased counts. With --file a report is drawn for each row; with --reports they are counted, with
+    error bars.
     """
     names = _names(labels, categories)
     at = level.read()

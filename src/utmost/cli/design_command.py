@@ -191,7 +191,8 @@ def design(
         return _curve(curve, secrets.from_table(table), (prior, loss), options.Answer(out, as_json), plot)
     spelled, ptype = secrets.from_table(table).at(level)
     if prior is None:
-        raise OutOfRange("a design needs a consumer's prior", came="none", where="--prior")
+        remedy = "Say --prior uniform, or name a .csv file of probabilities, one for each secret."
+        raise OutOfRange("a design needs a consumer's prior", came="none", where="--prior", remedy=remedy)
     if theorem and program:
         raise OutOfRange("one of --theorem and --program can be asked for", came="both")
     consumer = consumer_of(prior, loss, ptype.space, ptype.level)

@@ -9,9 +9,9 @@ import numpy as np
 import typer
 from rich.text import Text
 
-from utmost.cli import file_options, options, secret_options
+from utmost.cli import file_options, options, secret_options, table_options
 from utmost.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search
-from utmost.cli.screen import busy, facts, grid, percent, screen, share_done, tallied
+from utmost.cli.screen import busy, entry_text, facts, grid, percent, screen, share_done, tallied
 from utmost.cli.vertices_command import draw_type
 from utmost.documents.codec import header, write_list
 from utmost.documents.space_names import secret_names
@@ -21,8 +21,6 @@ from utmost.geometry import KernelEstimate, estimate_kernels, kernel_blocks, ker
 from utmost.geometry import kernels as listed_kernels
 from utmost.privacy import PrivacyType
 from utmost.release.statements import level_facts
-from utmost.tables import files
-from utmost.tables.atomic import write_together
 
 _SHOWN = 24
 
@@ -49,7 +47,7 @@ def show_kernels(
     names = secret_names(ptype.space)
     for k, kernel in enumerate(listed_kernels(ptype)):
         console.print(Text(f"Kernel {k}", style="bold"))
-        rows = [[name, *map(_cell, row)] for name, row in zip(names, kernel.matrix.tolist(), strict=True)]
+        rows = [[name, *map(entry_text, row)] for name, row in zip(names, kernel.matrix.tolist(), strict=True)]
         console.print(grid(["", *(f"y{y}" for y in range(kernel.shape[1]))], rows))
 
 
@@ -74,11 +72,6 @@ def show_estimate(spelled: str, ptype: PrivacyType, outcomes: int, found: Kernel
         "samples": str(found.samples),
     }
     screen().print(facts(shown))
-
-
-def _cell(entry: Any) -> str:
-    text = str(entry)
-    return text if "/" in text or len(text) < 7 else f"{float(entry):.6g}"
 
 
 Count = Annotated[bool, typer.Option("--count", help="Only how many there are.")]
@@ -134,7 +127,7 @@ def kernels(
     if orbits:
         return _orbits(spelled, ptype, answer)
     if resume is None and listed and out is not None:
-        return _write(ptype, out)
+        return table_options.give_rows(kernel_header(ptype), _rows(ptype), out)
     if resume is None and listed and as_json:
         return _stream(spelled, ptype)
     sizes = _searched(spelled, ptype, resume, None if resume is None else out)
@@ -162,13 +155,6 @@ def _searched(spelled: str, ptype: PrivacyType, resume: Path | None, out: Path |
 def _rows(ptype: PrivacyType) -> Iterator[list[str]]:
     rows = (row for block in kernel_blocks(ptype) for row in kernel_rows(block))
     return tallied(rows, "kernels written")
-
-
-def _write(ptype: PrivacyType, out: Path) -> None:
-    names = kernel_header(ptype)
-    if file_options.file_of(out) is None:
-        return files.write_rows(names, _rows(ptype), sys.stdout.buffer, Path("stdout.csv"))
-    write_together({out: lambda file: files.write_rows(names, _rows(ptype), file, out)})
 
 
 def _stream(spelled: str, ptype: PrivacyType) -> None:

@@ -83,6 +83,7 @@ def lossless(
     there is none. For the optimal staircase no other joint law would do, so that the answer is of all mechanisms.
     """
     laws = [_law(text, law, sensitivity, cost_of(cost), numbers) for text in (strict, loose)]
+    _check_order(laws, loose)
     found = losslessness(*laws)
     report = {
         "strict": _named(laws[0], strict),
@@ -93,6 +94,13 @@ def lossless(
         "difference": _difference(found),
     }
     answer.give(report, lambda: show_lossless(report))
+
+
+def _check_order(laws: list[Any], loose: str) -> None:
+    levels = [law.level for law in laws if not isinstance(law, dict)]
+    if len(levels) == 2 and levels[1] < levels[0]:
+        remedy = "Give the smaller epsilon first."
+        raise OutOfRange("STRICT must be the stricter level of the two", came=f"a stricter {loose}", remedy=remedy)
 
 
 def _named(law: Any, text: str) -> str:

@@ -3,6 +3,7 @@
 Exit codes: 0 done; 1 refused by the data or a promise would break; 2 misuse.
 """
 
+import errno
 import gc
 import io
 import os
@@ -19,6 +20,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from utmost.cli.control_characters import harmless
 from utmost.cli.options import with_families
 from utmost.errors import NotALevel, NotANumber, OutOfRange, PrivacyWarning, Unsupported, UtmostError, WrongKind
 from utmost.version import __version__
@@ -137,14 +139,29 @@ def main(arguments: list[str] | None = None) -> None:
             _silence()
             _fail("standard output was closed before all was written", 1)
         except OSError as error:
-            _fail(f"{error.filename or 'file'}: {error.strerror or error}", 1)
+            _fail(_of_the_system(error), 1)
         except MemoryError:
             _fail("what is asked for must fit the memory", 1)
 
 
+_MENDS = {
+    errno.ENOENT: "Correct the name.",
+    errno.EACCES: "Name a place where you may read and write.",
+    errno.EROFS: "Name a place where you may write.",
+    errno.ENOSPC: "Make room, or name another disk.",
+}
+
+
+def _of_the_system(error: OSError) -> str:
+    """What the operating system refused, of which file where it names one, and what helps."""
+    told = f"{error.filename or 'what was to be written'}: {error.strerror or error}"
+    mend = _MENDS.get(error.errno or 0)
+    return told if mend is None else f"{told}. {mend}"
+
+
 _OPTIONS = {
     **{name: f"--{name}" for name in ("alpha", "cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
-    **{name: f"--{name}" for name in ("delta", "noise", "numbers", "over", "sums", "where")},
+    **{name: f"--{name}" for name in ("column", "delta", "noise", "numbers", "over", "sums", "where")},
     **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
     **{name: f"--{name}" for name in ("prior", "public", "radius", "relaxable", "response", "sensitivity", "size")},
     **{name: f"--{name}" for name in ("by", "nested", "part", "person", "share", "values", "want")},
@@ -162,6 +179,7 @@ _OPTIONS = {
 _ASSIGNED = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=(True\b|\[?(?:\"[^\"]*\"|'[^']*'|[\w/.^()-]*[\w)])?\]?)")
 _BEGINS = re.compile(rf"^({'|'.join(_OPTIONS)})(?= must )")
 _LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
+_LEVEL_SHOWN = re.compile(r"\bLevel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
 _FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
 _CALLS = {"estimate_kernels (--estimate)": "--estimate", "estimate_kernels": "--estimate"}
 
@@ -175,7 +193,7 @@ def in_words(error: UtmostError) -> str:
     required = _BEGINS.sub(_option, _spoken(_LEVEL.sub(r"\1 = ", error.required)))
     where = None if error.where is None else _OPTIONS.get(error.where, error.where)
     remedy = None if error.remedy is None else _spoken(error.remedy)
-    told = str(UtmostError(required, came=error.came, where=where, remedy=remedy))
+    told = _LEVEL_SHOWN.sub(r"\1 = \2", str(UtmostError(required, came=error.came, where=where, remedy=remedy)))
     return _FRACTION.sub(lambda found: found[1] if found[2] == "1" else f"{found[1]}/{found[2]}", told)
 
 
@@ -221,11 +239,11 @@ def _silence() -> None:
 
 def _tell(message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> None:
     """One warning on standard error, without the line of code that it comes from."""
-    sys.stderr.write(f"utmost: warning: {message}\n")
+    sys.stderr.write(f"utmost: warning: {harmless(str(message))}\n")
 
 
 def _fail(message: str, code: int) -> NoReturn:
     """One message on standard error, where there is one, and the exit code."""
     with suppress(AttributeError, OSError, ValueError):
-        sys.stderr.write(f"utmost: {message}\n")
+        sys.stderr.write(f"utmost: {harmless(message)}\n")
     sys.exit(code)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from utmost.capacities import policy_capacity
 from utmost.cli import file_options, options
-from utmost.cli.screen import busy, facts, grid, number, screen
+from utmost.cli.screen import busy, entry_text, facts, grid, number, screen
 from utmost.design import PolicyOptimum, policy_mechanism
 from utmost.documents.codec import plain
 from utmost.documents.policy_files import policy_consumer, policy_file
@@ -81,7 +81,7 @@ def _report(ptype: PolicyType, best: PolicyOptimum, prior: str, loss: str) -> di
         "prior": prior,
         "loss_name": loss,
         "loss": float(best.loss),
-        "loss_exact": exact_text(best.loss),
+        "loss_exact": exact_text(best.loss) if best.loss == best.lower else None,
         "no_mechanism_below": float(best.lower),
         "verified": best.verify(),
         "capacities": capacities,
@@ -109,7 +109,7 @@ def _show(report: dict[str, Any], policy: Policy, best: PolicyOptimum) -> None:
     matrix = best.channel.matrix
     if matrix.shape[1] <= _WIDEST:
         console.print(Text("\nThe mechanism", style="bold"))
-        rows = [[name, *map(str, row)] for name, row in zip(report["secrets"], matrix.tolist(), strict=True)]
+        rows = [[name, *map(entry_text, row)] for name, row in zip(report["secrets"], matrix.tolist(), strict=True)]
         console.print(grid(["", *(f"y{y}" for y in range(matrix.shape[1]))], rows))
 
 

@@ -28,7 +28,7 @@ from utmost.tables import files
 from utmost.tables.atomic import write_together
 from utmost.workloads.sums_in_words import read_selection
 
-_SHOWN, _DIGITS = 24, 9
+_SHOWN, _FEWEST, _DIGITS = 24, 6, 9  # rows of all columns, of a column of many, and digits of a number
 _BOUGHT = (2, 4)  # the levels that are shown where none is asked for, as multiples of the release's own
 # The levels of the curves, as parts of the release's own.
 _CURVE = [Fraction(k, 16) for k in (*range(4, 16), *range(16, 65, 3))]
@@ -355,27 +355,26 @@ def _show(report: dict[str, Any], written: Path | None) -> None:
         console.print(Text(f"Written: {written}"))
 
 
-def _cells(report: dict[str, Any]) -> Any:
-    names, labels = report["columns"], report["labels"]
-    alone, together = report["radius"], report["radius_together"]
-    titles = [*labels]
-    for name in names:
-        titles += [f"{name}, best answer", "within", "all at once within"]
-    rows = []
-    for row in range(min(_SHOWN, len(report["values"][names[0]]))):
-        line = [column[row] for column in labels.values()]
-        for name in names:
-            value = report["values"][name][row]
-            ends = (
-                (exact(value) - exact(r) for r in (alone, together)),
-                (exact(value) + exact(r) for r in (alone, together)),
-            )
-            line += [_shown(value), *(_span(_plain(low), _plain(high)) for low, high in zip(*ends, strict=True))]
-        rows.append(line)
-    picture = grid(titles, rows, left=len(labels))
-    hidden = len(report["values"][names[0]]) - len(rows)
-    if hidden > 0:
-        picture.caption = f"and {hidden} more rows; --out FILE writes all"
+def _cells(report: dict[str, Any]) -> Group:
+    """A table for each released column: beside each other they would be too wide for a terminal."""
+    names = report["columns"]
+    return Group(*(_column(report, name, max(_FEWEST, _SHOWN // len(names))) for name in names))
+
+
+def _column(report: dict[str, Any], name: str, most: int) -> Any:
+    labels, values = report["labels"], report["values"][name]
+    radii = [exact(report[radius]) for radius in ("radius", "radius_together")]
+    rows = [
+        [
+            *(column[row] for column in labels.values()),
+            _shown(value),
+            *(_span(_plain(exact(value) - radius), _plain(exact(value) + radius)) for radius in radii),
+        ]
+        for row, value in enumerate(values[:most])
+    ]
+    picture = grid([*labels, f"{name},\nbest answer", "within", "all at once\nwithin"], rows, left=len(labels))
+    if len(values) > most:
+        picture.caption = f"and {len(values) - most} more rows; --out FILE writes all"
     return picture
 
 

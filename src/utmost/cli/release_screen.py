@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rich import box
-from rich.console import Group
+from rich.console import Group, JustifyMethod
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
@@ -20,6 +20,7 @@ from utmost.tables import files
 
 _SHOWN = 12
 _BAR = 24
+_WIDEST = 1 << 12  # characters: a table is measured as if there were room
 
 
 def show_release(release: TableRelease, out: Path | None, form: str | None = None) -> None:
@@ -59,7 +60,14 @@ def _noise(release: TableRelease) -> str:
 
 
 def _picture(release: TableRelease) -> Table:
-    """The first rows, each released number with its error bar."""
+    """The first rows, each released number with its error bar, drawn where the terminal is wide enough."""
+    drawn, console = _rows(release, _BAR // len(release.columns)), screen()
+    needed = console.measure(drawn, options=console.options.update(width=_WIDEST)).minimum
+    return drawn if needed <= console.width else _rows(release, 0)
+
+
+def _rows(release: TableRelease, width: int) -> Table:
+    """The first rows, with pictures of this width."""
     names, rows = files.head(release.table, _SHOWN)
     radii = {f"{name}_radius" for name in release.columns}
     picture = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
@@ -68,11 +76,13 @@ def _picture(release: TableRelease) -> Table:
         column = [row[at] for row in rows]
         if name in release.columns:
             picture.add_column(escape(name), justify="right", no_wrap=True)
-            picture.add_column("", no_wrap=True, min_width=_BAR // len(release.columns) + 1)
-            width = _BAR // len(release.columns)
-            cells += [[f"{cell} ± {number(release.radius)}" for cell in column], _bars(column, release.radius, width)]
+            cells.append([f"{cell} ± {number(release.radius)}" for cell in column])
+            if width:
+                picture.add_column("", no_wrap=True, min_width=width + 1)
+                cells.append(_bars(column, release.radius, width))
         elif name not in radii:
-            picture.add_column(escape(name), justify="right" if all(map(_is_number, column)) else "left")
+            justify: JustifyMethod = "right" if all(map(_is_number, column)) else "left"
+            picture.add_column(escape(name), justify=justify, overflow="fold")
             cells.append([escape(cell) for cell in column])
     for row in zip(*cells, strict=True):
         picture.add_row(*row)

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from rich import box
-from rich.console import Console, Group
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
 from rich.progress import (
@@ -19,15 +19,28 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from utmost.cli.control_characters import harmless
 from utmost.exact.compilation import compilation_told
+
+_LONG_FRACTION, _LONG_NUMBER = 20, 7  # characters
+
+
+class HarmlessConsole(Console):
+    """A console on which no text that is printed acts as a control sequence."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments of what is printed; rich's own controls pass."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=harmless(segment.text))
 
 
 def screen(*, stderr: bool = False) -> Console:
     """The terminal, or the pipe, as it is now."""
-    return Console(stderr=stderr, highlight=False)
+    return HarmlessConsole(stderr=stderr, highlight=False)
 
 
 def promised(headline: str, promise: str, rows: Mapping[str, str]) -> Group:
@@ -46,10 +59,13 @@ def facts(rows: Mapping[str, str]) -> Table:
 
 
 def grid(titles: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> Table:
-    """A table of texts: the first ``left`` columns to the left, numbers to the right."""
+    """A table of texts: the first ``left`` columns to the left, folded where they are wide, numbers to the right."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
     for at, title in enumerate(titles):
-        table.add_column(escape(title), justify="left" if at < left else "right", no_wrap=at >= left)
+        if at < left:
+            table.add_column(escape(title), overflow="fold")
+        else:
+            table.add_column(escape(title), justify="right", no_wrap=True)
     for row in rows:
         table.add_row(*map(escape, row))
     return table
@@ -64,6 +80,16 @@ def number(value: Any, digits: int = 6) -> str:
     if isinstance(value, int) or (isinstance(value, Fraction) and value.denominator == 1):
         return str(value)
     return f"{float(value):.{digits}g}"
+
+
+def entry_text(value: Any) -> str:
+    """An entry of a matrix as people read it: a short number or fraction as it is, a longer one to six digits.
+
+    >>> entry_text(Fraction(1, 3)), entry_text("0.25"), entry_text(Fraction(10**20, 10**20 + 1))
+    ('1/3', '0.25', '1')
+    """
+    text = str(value)
+    return text if len(text) < (_LONG_FRACTION if "/" in text else _LONG_NUMBER) else f"{float(Fraction(text)):.6g}"
 
 
 def percent(value: Any) -> str:

@@ -1,6 +1,7 @@
 """Options that say how tables are written in files: what is read, and what is given."""
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -63,14 +64,18 @@ class Spelling:
 
 
 def output(out: Path | None, form: str | None) -> Path | None:
-    """The file to write, in a format; None for the pipe.
+    """The file to write, in a format; None for the pipe, which is found to take the format before anything is drawn.
 
     Raises:
-        OutOfRange: for a format that nobody knows.
+        OutOfRange: for a format that nobody knows, and one that is no text on a terminal.
+        Unsupported: for a format whose package is missing.
     """
     file = file_options.file_of(out)
     ending = _ending(form)
-    if file is None or ending is None:
+    if file is None:
+        _piped(form)
+        return None
+    if ending is None:
         return file
     from utmost.tables.text_files import FormattedFile
 
@@ -81,15 +86,34 @@ def give_table(table: Any, form: str | None) -> None:
     """Write a table to standard output.
 
     Raises:
-        OutOfRange: for a format that nobody knows, and one that is no text on a terminal.
+        OutOfRange, Unsupported: as `output`.
     """
     from utmost.tables import files
 
-    ending = _ending(form) or ".csv"
-    if ending in (*files.PARQUET, *files.FEATHER) and sys.stdout.isatty():
-        raise OutOfRange("a terminal shows text", came=form, where="--format", remedy="Name a file: --out.")
-    files.write(table, sys.stdout.buffer, Path(f"table{ending}"))
+    files.write(table, sys.stdout.buffer, _piped(form))
     sys.stdout.flush()
+
+
+def give_rows(names: list[str], rows: Iterable[list[str]], out: Path) -> None:
+    """Write rows of text as CSV, one by one, to a file or to standard output."""
+    from utmost.tables import files
+    from utmost.tables.atomic import write_together
+
+    if file_options.file_of(out) is None:
+        return files.write_rows(names, rows, sys.stdout.buffer, Path("table.csv"))
+    write_together({out: lambda file: files.write_rows(names, rows, file, out)})
+
+
+def _piped(form: str | None) -> Path:
+    """The name of a file that would be what goes to standard output."""
+    named = Path(f"table{_ending(form) or '.csv'}")
+    if form is not None:
+        from utmost.tables import files
+
+        files.check_same_kind(Path("table.csv"), named)
+        if named.suffix in (*files.PARQUET, *files.FEATHER) and sys.stdout.isatty():
+            raise OutOfRange("a terminal shows text", came=form, where="--format", remedy="Name a file: --out.")
+    return named
 
 
 def _ending(form: str | None) -> str | None:

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from utmost.cli import file_options, options, secret_options
+from utmost.cli import options, secret_options, table_options
 from utmost.cli.kernel_files import height_rows, posterior_rows
-from utmost.cli.screen import busy, facts, grid, number, screen, tallied
+from utmost.cli.screen import busy, entry_text, facts, grid, screen, tallied
 from utmost.documents.codec import header, write_list
 from utmost.documents.space_names import secret_names
 from utmost.errors import OutOfRange
@@ -19,7 +19,6 @@ from utmost.geometry import count_vertices, vertex_blocks, vertex_orbits
 from utmost.geometry import vertices as listed
 from utmost.privacy import PrivacyType
 from utmost.release.statements import level_facts
-from utmost.tables import files
 from utmost.tables.atomic import write_together
 
 SHOWN = 24
@@ -58,7 +57,7 @@ def show_vertices(
     names = secret_names(ptype.space)
     if len(names) <= _WIDEST:
         titles = ["h", *names]
-        console.print(grid(titles, [[heights_text(h), *map(_short, v)] for h, v in rows]))
+        console.print(grid(titles, [[heights_text(h), *map(entry_text, v)] for h, v in rows]))
     else:
         console.print(grid(["h"], [[heights_text(h)] for h, _ in rows]))
     if more:
@@ -82,10 +81,6 @@ def heights_text(heights: Sequence[str]) -> str:
     ('0 1', '0, 1 + sqrt(2)')
     """
     return (", " if any("sqrt" in h for h in heights) else " ").join(heights)
-
-
-def _short(probability: str) -> str:
-    return probability if "/" in probability or len(probability) < 7 else number(float(probability))
 
 
 # So many are listed to be shown; a type with more is counted only when it is asked to be.
@@ -124,7 +119,8 @@ def vertices(
     if orbits:
         return _orbits(spelled, ptype, answer)
     if out is not None:
-        return _write(ptype, out, heights=heights)
+        rows = tallied(_rows(ptype, heights=heights), "vertices written")
+        return table_options.give_rows(secret_names(ptype.space), rows, out)
     if as_json:
         return _stream(spelled, ptype, heights=heights)
     _show(spelled, ptype, plot)
@@ -146,14 +142,6 @@ def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
     ]
     report = {"space": spelled, "vertices": len(found), "orbits": rows}
     answer.give(report, lambda: show_orbits(spelled, len(found), rows))
-
-
-def _write(ptype: PrivacyType, out: Path, *, heights: bool) -> None:
-    rows = tallied(_rows(ptype, heights=heights), "vertices written")
-    names = secret_names(ptype.space)
-    if file_options.file_of(out) is None:
-        return files.write_rows(names, rows, sys.stdout.buffer, Path("stdout.csv"))
-    write_together({out: lambda file: files.write_rows(names, rows, file, out)})
 
 
 def _stream(spelled: str, ptype: PrivacyType, *, heights: bool) -> None:

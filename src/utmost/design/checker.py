@@ -205,7 +205,10 @@ def certified_bounds(
     Raises:
         PromiseBroken: when the channel is not private, or the dual is not feasible.
     """
-    exactly = consumer.is_exact and ptype.level.is_rational and is_exact(dual)
+    _check_shapes(ptype, consumer, actions, matrix, dual)
+    numbers = [dual, multipliers.value if isinstance(multipliers, Multipliers) else multipliers]
+    are_rational = [holds_rationals(values) for values in numbers if values is not None and values.size]
+    exactly = consumer.is_exact and ptype.level.is_rational and all(are_rational)
     on_the_line = isinstance(ptype.space.metric, LineMetric)
     if not on_the_line and (multipliers is None or actions is not None):
         raise PromiseBroken(
@@ -222,6 +225,36 @@ def certified_bounds(
         check_private(ptype, matrix)
         upper = matrix_loss(consumer, matrix, exactly)
     return Bounds(lower, upper)
+
+
+def _check_shapes(
+    ptype: PrivacyType, consumer: Consumer, actions: Array | None, matrix: Array | None, dual: Array
+) -> None:
+    """A number that nothing is asked of proves nothing, and an outcome that is left out costs something."""
+    n, k = ptype.space.size, consumer.actions
+    if consumer.secrets != n:
+        raise PromiseBroken(f"the consumer must have {n} secrets", came=consumer.secrets)
+    if dual.shape != (n,):
+        raise PromiseBroken(f"the dual must hold {n} numbers", came=dual.shape)
+    if actions is not None and len(actions) != n:
+        raise PromiseBroken(f"the remap must take each of {n} outcomes", came=len(actions))
+    if matrix is not None and matrix.shape != (n, k):
+        raise PromiseBroken(f"the channel must have {n} rows and {k} columns", came=matrix.shape)
+
+
+def holds_rationals(values: Array) -> bool:
+    """Whether every number of an array is a rational, so that no sum of theirs is rounded; else all are floats.
+
+    Raises:
+        PromiseBroken: for anything else among rationals, and floats that are no numbers.
+    """
+    if not is_exact(values):
+        if not np.isfinite(values).all():
+            raise PromiseBroken("evidence must hold numbers", came="NaN, or an infinity")
+        return False
+    if not all(isinstance(value, int | Fraction) for value in values.ravel().tolist()):
+        raise PromiseBroken("evidence must hold rationals, or floats in an array of floats", came="others")
+    return True
 
 
 @checked

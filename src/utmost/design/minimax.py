@@ -82,6 +82,9 @@ class MinimaxOptimum(Shown):
 
     def verify(self) -> bool:
         """Whether the channel is private and loses at most ``loss``, and the worst prior proves the lower bound."""
+        own = self.certificate.ptype
+        if own.level != self.ptype.level or not own.space.same_as(self.ptype.space):
+            return False
         try:
             check_private(self.ptype, self.matrix)
         except PromiseBroken:

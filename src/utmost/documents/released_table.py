@@ -132,7 +132,8 @@ class ReleasedTable(Shown):
         if name is None and len(self.cells) == 1:
             return next(iter(self.cells))
         if name not in self.cells:
-            raise OutOfRange(f"a released column must be named: {', '.join(self.cells)}", came=name or "none")
+            required = f"a released column must be named: {', '.join(self.cells)}"
+            raise OutOfRange(required, came=name or "none", remedy=f"Pass column={next(iter(self.cells))!r}, say.")
         return name
 
     def chosen(self, where: Iterable[str] = ()) -> frozenset[int]:

@@ -52,12 +52,15 @@ def check_destination(
         Unsupported, OutOfRange, KeyRefused: as `utmost.release.saving.saved`.
     """
     out = Path(os.fsdecode(possible_path(path, "path")))
+    if not out.name:
+        raise OutOfRange("path must name a file", came=repr(os.fsdecode(path)), where="path")
     if form is not None and form not in files.FORMATS:
         raise OutOfRange(f"the format must be one of {', '.join(files.FORMATS)}", came=repr(form), where="format")
     key = None if sign is None else Path(os.fsdecode(possible_path(sign, "sign")))
     if str(out) == PIPE:
         if key is not None:
             raise OutOfRange("a statement is signed in a file", came="standard output", where="sign")
+        _check_pipe(form)
         return out, key
     if is_document and out.suffix.lower() == ".json":
         for name in (out, signature_path(out)):
@@ -73,6 +76,13 @@ def _named(out: Path, form: str | None) -> Path:
     return FormattedFile.of(out, None if form is None else files.FORMATS[form])
 
 
+def _check_pipe(form: str | None) -> None:
+    """Check that standard output takes the format: a notebook's takes text alone."""
+    files.check_same_kind(_TABLES, Path("table" + files.FORMATS[form or "csv"]))
+    if form in ("feather", "parquet") and getattr(sys.stdout, "buffer", None) is None:
+        raise Unsupported("standard output takes text here", came=form, where="format")
+
+
 def _through_pipe(made: Publication, form: str | None) -> dict[str, Any]:
     """The table on standard output; the statement is with the caller."""
     if made.owner_only:
@@ -80,9 +90,7 @@ def _through_pipe(made: Publication, form: str | None) -> dict[str, Any]:
     content = io.BytesIO()
     files.write(made.table, content, Path("table" + files.FORMATS[form or "csv"]))
     stream = getattr(sys.stdout, "buffer", None)
-    if stream is None:  # a notebook's, which takes text alone
-        if form in ("feather", "parquet"):
-            raise Unsupported("standard output takes text here", came=form, where="format")
+    if stream is None:
         sys.stdout.write(content.getvalue().decode("utf-8"))
     else:
         sys.stdout.flush()

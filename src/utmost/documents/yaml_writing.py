@@ -14,6 +14,7 @@ _PLAIN_KEY = re.compile(r"[a-z][a-z_]*")
 # Words that hyphens join and that hold a letter: no reader takes them for anything else, but for numbers such as 1e-5.
 _WORDS = re.compile(r"(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)+")
 _NUMBER = re.compile(r"[0-9]+e-[0-9]+")
+_TAKEN = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")  # by readers, for other things than names
 _SHORT = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _STEP = "  "
 
@@ -43,7 +44,7 @@ def yaml_text(value: Mapping[str, Any]) -> str:
 
 def _mapping(value: Mapping[str, Any], margin: str) -> Iterator[str]:
     for key, held in value.items():
-        if not isinstance(key, str) or not _PLAIN_KEY.fullmatch(key) or key in ("y", "n", "yes", "no", "on", "off"):
+        if not isinstance(key, str) or not _PLAIN_KEY.fullmatch(key) or key in _TAKEN:
             raise wrong_kind("a key", "a name of small letters and underscores", key)
         if isinstance(held, Mapping) and held:
             yield f"{margin}{key}:"

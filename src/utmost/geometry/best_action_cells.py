@@ -16,7 +16,7 @@ import numpy as np
 from utmost.errors import NotALoss, Unsupported
 from utmost.exact import Array, as_array, as_integers, fractions, is_exact
 from utmost.geometry.power_channels import AnyChannel
-from utmost.geometry.power_numbers import PowerNumber
+from utmost.geometry.power_numbers import PowerNumber, images_decide
 from utmost.spaces import Loss
 
 Prior = tuple[Any, ...]
@@ -247,11 +247,20 @@ class Dominance:
     duals: dict[Prior, tuple[Any, ...]]
 
     def verify(self) -> bool:
-        """Whether every claim holds."""
+        """Whether every claim holds; that the vertices are all of them is not looked at.
+
+        The cells are made anew: a list that leaves some out, or says of one that it has no borders, proves nothing.
+        """
+        if not _are_exact(self.vertices, self.loss, self.channel.matrix, [self.slack], *self.duals.values()):
+            return False
+        with images_decide():  # what they are is checked without
+            cells = Complex.of(self.channel.matrix, self.loss)
+        stated, made = ({frozenset(cell.rays) for cell in some.cells} for some in (self.cells, cells))
         return (
-            self.cells.fills_the_simplex()
-            and all(self._is_linear_on(cell.rays) for cell in self.cells.cells)
-            and all(self._holds_at(prior) for prior in self.cells.priors)
+            stated == made
+            and cells.fills_the_simplex()
+            and all(self._is_linear_on(cell.rays) for cell in cells.cells)
+            and all(self._holds_at(prior) for prior in cells.priors)
         )
 
     def _is_linear_on(self, rays: tuple[Prior, ...]) -> bool:
@@ -262,7 +271,9 @@ class Dominance:
         return True
 
     def _holds_at(self, prior: Prior) -> bool:
-        pi, z = exact_prior(prior), np.array(self.duals[prior], dtype=object)
+        pi, z = exact_prior(prior), np.array(self.duals.get(prior, ()), dtype=object)
+        if len(z) != len(self.vertices):
+            return False
         feasible = (z @ self.vertices <= least_losses(self.vertices, self.loss, pi)).all()
         return bool(feasible and exact_expected_loss(self.channel.matrix, self.loss, pi) <= z.sum() + self.slack)
 
@@ -291,6 +302,10 @@ class Conflict:
     def verify(self) -> bool:
         """Whether every claim holds; that the mechanisms belong to the type is for `PrivacyType.contains`."""
         z = np.array(self.multipliers, dtype=object)
+        if not _are_exact(self.vertices, self.loss, z, self.weights, [self.regret], *self.priors):
+            return False
+        if len({len(self.weights), len(self.priors), len(self.mechanisms)}) != 1 or len(z) != len(self.vertices):
+            return False
         mean = sum(
             w * least_losses(self.vertices, self.loss, pi) for w, pi in zip(self.weights, self.priors, strict=True)
         )
@@ -300,6 +315,11 @@ class Conflict:
         )
         is_mean = min(self.weights) > 0 and sum(self.weights) == 1
         return bool(is_mean and (z @ self.vertices <= mean).all() and z.sum() - known == self.regret > 0)
+
+
+def _are_exact(*lists: Any) -> bool:
+    """Whether no number is a float: sums of floats are rounded, and prove nothing."""
+    return all(isinstance(x, int | Fraction | PowerNumber | np.integer) for some in lists for x in np.ravel(some))
 
 
 def exact_expected_loss(columns: Array, loss: Array, prior: Array) -> Any:

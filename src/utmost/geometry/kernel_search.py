@@ -116,8 +116,8 @@ def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: Position | Non
     """The kernels of a type stretch by stretch, with progress, to be gone on with after an interruption.
 
     Each `KernelBlock` holds some kernels as rows of vertex numbers (as in `Kernels.supports`), the share of the work
-    that is done, and the position from which ``kernel_blocks(ptype, start=position)`` finds the rest. Memory is
-    bounded by ``rows``.
+    that is done, and the position from which ``kernel_blocks(ptype, start=position)`` finds the rest, None at the end.
+    Memory is bounded by ``rows``.
 
     Raises:
         Unsupported: for a ``start`` without the extra ``utmost[geometry]``, where there is only one stretch.

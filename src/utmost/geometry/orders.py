@@ -79,7 +79,8 @@ class MaxCaseVerdict(Verdict):
 
     def verify(self) -> bool:
         """Whether weights or separator prove the verdict, in rationals."""
-        before, after, least = as_rationals(self.before), as_rationals(self.after), Fraction(self.tolerance)
+        known, wanted = same_numbers(_posteriors(self.better), _posteriors(self.worse))
+        before, after, least = as_rationals(known), as_rationals(wanted), Fraction(self.tolerance)
         if self.weights is not None:
             weights = as_rationals(self.weights)
             fair = (weights >= 0).all() and (abs(weights.sum(axis=0) - 1) <= least).all()
@@ -140,7 +141,8 @@ class PrivacyOrderVerdict(Verdict):
 
     def verify(self) -> bool:
         """Whether the ratios say so: none of the worse channel above that of the better one, or that of the pair."""
-        above = np.greater(self.strict, self.loose * (1 + Fraction(self.tolerance)))
+        loose, strict = induced_ratios(self.better), induced_ratios(self.worse)
+        above = np.greater(strict, loose * (1 + Fraction(self.tolerance)))
         return not above.any() if self.pair is None else bool(above[self.pair])
 
 

@@ -373,6 +373,8 @@ class NibOptimum(Shown):
     def verify(self) -> bool:
         """Whether the remap loses this much, and the packing fits under the prior and sums to it. Cost: O(n^2)."""
         n, alpha = len(self.prior), self.level.alpha_fraction()
+        if not len(self.remap.actions) == len(self.packing) == n:
+            return False
         G = geometric_channel(n, self.level).matrix
         lost = sum((self.prior[w] * G[w, y] for y, w in enumerate(self.remap.actions.tolist())), Fraction(0))
         used = np.flatnonzero(self.packing != 0).tolist()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import fsum, gcd, inf, lcm
+from math import fsum, gcd, inf, isfinite, lcm
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import numpy as np
@@ -93,7 +93,7 @@ class Attained(Shown):
         if self.value == found:
             return True
         is_float = isinstance(found, float) or isinstance(self.value, float)
-        return is_float and abs(found - self.value) <= tolerance * (1 + abs(self.value))
+        return is_float and isfinite(self.value) and abs(found - self.value) <= tolerance * (1 + abs(self.value))
 
 
 @checked

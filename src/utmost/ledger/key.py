@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from utmost.errors import KeyRefused, LedgerUnavailable, Unsupported
+from utmost.exact.disk import force
 from utmost.sampling.random_bits import entropy
 
 OWNER_ONLY = 0o600
@@ -41,17 +42,6 @@ def owner_only(file: int) -> None:
     """Give an open file the mode 0600: a umask can take from the mode that it was created with."""
     if os.name == "posix":
         os.fchmod(file, OWNER_ONLY)
-
-
-def sync_directory(path: Path) -> None:
-    """Write the directory's entries to its disk, where the system has a call for that."""
-    if os.name != "posix":
-        return
-    directory = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
 
 
 KEY_BYTES = 32
@@ -170,7 +160,7 @@ def _link(draft: Path, path: Path) -> None:
         os.link(draft, path)
     except FileExistsError:
         return
-    sync_directory(path.parent)
+    force(path.parent)
 
 
 def _of_environment() -> Given:

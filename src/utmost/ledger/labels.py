@@ -29,7 +29,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from utmost.errors import LedgerDamaged
+from utmost.errors import BadTable, LedgerDamaged
 from utmost.ledger.key import Key
 from utmost.ledger.store import Rows
 from utmost.ledger.vault import BLOCK, Seal
@@ -157,9 +157,13 @@ def label_parts(
     """The cells of public columns as an event keeps them, so many rows to a part; none where no column is public."""
     if not columns:
         return ()
-    cells = {name: list(map(_written, _plain(column))) for name, column in columns.items()}
-    blocks = ({name: column[at : at + BLOCK] for name, column in cells.items()} for at in range(0, rows, BLOCK))
-    texts = [json.dumps(block, separators=(",", ":")).encode("ascii") for block in blocks]
+    try:
+        cells = {name: list(map(_written, _plain(column))) for name, column in columns.items()}
+        blocks = ({name: column[at : at + BLOCK] for name, column in cells.items()} for at in range(0, rows, BLOCK))
+        texts = [json.dumps(block, separators=(",", ":")).encode("ascii") for block in blocks]
+    except ValueError:  # Python writes no integers of more
+        remedy = "Make it text."
+        raise BadTable("a public number must have at most 4300 digits", came="a longer one", remedy=remedy) from None
     if seal.secret is None:
         return tuple(zlib.compress(text, 6) for text in texts)
     size = max(_LEAST, _WORD * min(rows, BLOCK) * len(columns))

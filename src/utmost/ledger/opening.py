@@ -8,9 +8,10 @@ from typing import Any
 
 from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, UnknownRelease, Unsupported
 from utmost.exact import Level, possible_path
+from utmost.exact.disk import force
 from utmost.ledger.book import Book, Page, open_book
 from utmost.ledger.events import START, read_event
-from utmost.ledger.key import Given, Key, found_key, key_path, sync_directory
+from utmost.ledger.key import Given, Key, found_key, key_path
 from utmost.ledger.labels import opened_label_seal
 from utmost.ledger.requests import answer_alone
 from utmost.ledger.responses import labels_of, stored_blocks
@@ -161,7 +162,7 @@ def backed_up(book: Book, path: Path) -> None:
     try:
         book.read(lambda page: store.transact(lambda to: copied(page.rows, to), write=True))
         draft.replace(path)
-        sync_directory(path.parent)
+        force(path.parent)
     finally:
         draft.unlink(missing_ok=True)
 
@@ -176,7 +177,7 @@ def restored(backup: Path, place: Place, *, key: Given, witness: Place | bool | 
         raise OutOfRange("a backup must be there", came=str(backup), where="restore")
     source, target = SqliteStore(backup, timeout), store_at(place, timeout)
     beside = target.path if isinstance(target, SqliteStore) else None
-    key_file = None if beside is None else beside.with_name(f"{beside.name}.key")
+    key_file = None if beside is None else _with(beside, ".key")
     watching = watching_at(witness, beside, key_path(key), timeout)
     found = found_key(key, key_file, fresh=False)
     old = open_book(source, lambda fresh: found, lambda _: None, None)

@@ -165,6 +165,8 @@ def release_source(release: Published, table: Any) -> Source:
     """The values of a release that is there, read from a table that is brought again."""
     if release.promise.strategy is not None:
         return measured_source(_counted(table), release.promise)
+    if isinstance(table, CountedTable):
+        table = table.table(table.domain.finest, release.columns[0])
     by_item = release.items is not None
     return read_source(
         brought(table), release.columns, release.promise, release.id_column, release.public, by_item=by_item

@@ -224,7 +224,7 @@ def check_receipt(book: Book, line: str) -> None:
         KeyRefused: for a receipt of another ledger, or none at all.
         Quarantined: where it does not.
     """
-    text, _, signed = line.strip().rpartition(":") if isinstance(line, str) else ("", "", "")
+    text, _, signed = line.strip().rpartition(":") if isinstance(line, str) and line.isascii() else ("", "", "")
     if not hmac.compare_digest(signed.encode(), _signed(book.key, text).encode()):
         raise KeyRefused("a receipt must be this ledger's, unchanged", where="receipt")
     _, _, number, mac = text.split(":")

@@ -17,8 +17,9 @@ from utmost.exact import Level, Number, checked
 from utmost.exact.numbers import first_integer
 from utmost.noise import polynomials
 from utmost.noise.costs import Cost, Moment, absolute, read_cost
-from utmost.noise.folded import Enclosure, Folded, edge_count, enclose_crossing, find_crossing
+from utmost.noise.folded import Enclosure, Folded, enclose_crossing, find_crossing, integer_edges
 from utmost.noise.integer_law import IntegerLaw
+from utmost.noise.integer_periods import IntegerPeriods, folded_integers
 from utmost.noise.law import THEOREM_11, costs_to_name, law_level, law_text, least_cost, positive_integer
 from utmost.noise.polynomials import power_sum, sign
 from utmost.noise.profiles import Profile
@@ -36,7 +37,8 @@ def optimal_step(
 
     For moments of integer order the answer is certain: O(log D) signs of polynomials in alpha, each decided exactly.
     For any other cost the sums are floats, and the step may miss the optimum where its expected cost is within about
-    one part in 10^12 of the least; `step_bracket` gives certain bounds.
+    one part in 10^12 of the least; `step_bracket` gives certain bounds. From epsilon 10 on, and up to sensitivity 4096,
+    they are exact sums of the cost's floats.
 
     Raises:
         NotALoss, NotMonotone: when the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
@@ -53,8 +55,8 @@ def optimal_step(
     if isinstance(cost, Moment) and cost.is_integer:
         order = int(cost.order)
         return first_integer(0, D, lambda r: _gains_nothing(level, D, r, order))
-    folded = Folded.of(level, D, cost, integers=True)
-    return _searched(folded, D, _enclosed(folded, D))
+    folded = folded_integers(level, D, cost)
+    return folded.step() if isinstance(folded, IntegerPeriods) else _searched(folded, D, _enclosed(folded, D))
 
 
 @checked
@@ -75,7 +77,10 @@ def step_bracket(
     if isinstance(cost, Moment) and cost.is_integer:
         step = optimal_step(level, D, cost)
         return step, step
-    bracket = _enclosed(Folded.of(level, D, cost, integers=True), D)
+    folded = folded_integers(level, D, cost)
+    if isinstance(folded, IntegerPeriods):
+        return folded.bracket()
+    bracket = _enclosed(folded, D)
     return bracket.low + 1, bracket.high
 
 
@@ -90,9 +95,7 @@ def _gains_nothing(level: Level, D: int, r: int, m: int) -> bool:
 
 
 def _enclosed(folded: Folded, D: int) -> Enclosure:
-    n, b = edge_count(folded), folded.powers.b
-    spread = np.arange(D + 1) if n >= D else np.concatenate([np.linspace(0, D, n), np.geomspace(1, D, n // 4)])
-    edges = np.unique(np.rint(spread).astype(np.int64))
+    edges, b = integer_edges(folded.cost, D), folded.powers.b
     normaliser = (edges - 0.5) + b * (D - edges + 0.5)
     normaliser[0] = np.nan
     atom = folded.powers.complement * folded.at_zero / 2

@@ -17,21 +17,24 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.errors import Unsupported
 from utmost.exact import Floats, Level, nearest
-from utmost.noise.costs import Cost, ReadCost, check_cost, read_cost
-from utmost.noise.powers import FloatPowers
+from utmost.noise.costs import Cost, ReadCost
+from utmost.noise.period_series import (
+    LOST,
+    NEGLIGIBLE,
+    Rests,
+    Term,
+    check_digits,
+    counted_periods,
+    first_rise,
+    is_unit,
+    log,
+    log_ratio,
+    read_settled,
+)
 from utmost.noise.quadrature import integral
 
-FEW_FROM = 10.0
-"""The epsilon from which on few periods are enough; below, `utmost.noise.folded` sums them all."""
-
-_NEGLIGIBLE = -40.0  # log of what a remainder may be beside what is known
-_MOST_PERIODS = 300  # that are looked at, not counting those on which the cost is constant
-_FARTHEST = 2.0**60  # in periods
-_ROUGH = 1e-290  # a cost below it has lost digits to underflow
 _COARSE = 1e-9  # a jump that matters, relative to the cost there
-_UNITS = 5e-16  # about two units in the last place: what a difference that cancels makes of a smooth cost
 _NOISE = 1e-9  # what a difference of costs may be, relative to them, and still be measured to its last digits only
 
 
@@ -43,11 +46,13 @@ class FewPeriods:
         epsilon: of one period.
         period: D.
         cost: L.
+        rests: what the periods after one may add.
     """
 
     epsilon: float
     period: Fraction
     cost: ReadCost
+    rests: Rests
 
     @classmethod
     def of(cls, level: Level, period: Fraction, cost: Cost) -> "FewPeriods":
@@ -57,19 +62,8 @@ class FewPeriods:
             NotALoss, NotMonotone: as in `read_cost`.
             Unsupported: when the expectation is infinite, or the cost exceeds the floats within four periods.
         """
-        epsilon = float(FloatPowers(level).epsilon.high)
-        width = nearest(period)
-        found = cls(epsilon, period, read_cost(cost, width, integers=False))
-        sizes = np.arange(max(4, math.ceil(700 / epsilon)) + 2, dtype=np.float64) * np.float64(width)
-        values = found.cost(sizes)
-        check_cost(sizes, values)
-        if not np.isfinite(values).all() or _log(values[-1]) >= _log(values[-3]) + 1.8 * epsilon > -math.inf:
-            raise Unsupported(
-                "the expected cost must be finite, and settled before exp(-epsilon k) underflows",
-                came="a cost that grows about as fast as the law falls",
-                remedy="Use a cost that grows more slowly.",
-            )
-        return found
+        epsilon, read = read_settled(level, nearest(period), cost, integers=False)
+        return cls(epsilon, period, read, Rests(epsilon, nearest(period), read, {}))
 
     def crossing(self) -> tuple[float, float]:
         """The last float with M < V and the next one; (1/2, 1/2) where no gamma costs less than another.
@@ -88,65 +82,53 @@ class FewPeriods:
 
     def expectation(self, gamma: float) -> float:
         """E L(X) for the staircase of this gamma; 0 where it underflows."""
-        log_width = float(np.logaddexp(_log(gamma), _log(1 - gamma) - self.epsilon))
+        log_width = float(np.logaddexp(log(gamma), log(1 - gamma) - self.epsilon))
         total = -math.inf
+        first = first_rise(self._end, 0, 0.0)
+        if first is None or self.rests.after(first - 1, 0.0) < first * self.epsilon - LOST:
+            return 0.0
         for k, rest in self._periods(0.0, all_after=True):
-            inside = _log(gamma) + _log(self._mean(k, 0.0, gamma))
-            outside = _log(1 - gamma) + _log(self._mean(k, gamma, 1.0)) - self.epsilon
+            inside = log(gamma) + log(self._mean(k, 0.0, gamma))
+            outside = log(1 - gamma) + log(self._mean(k, gamma, 1.0)) - self.epsilon
             total = float(np.logaddexp(total, np.logaddexp(inside, outside) - k * self.epsilon))
-            if rest <= total + _NEGLIGIBLE:
+            if rest - (k + 1) * self.epsilon <= total + NEGLIGIBLE:
                 break
         return math.exp(total - log_width + math.log1p(-math.exp(-self.epsilon)))
 
     def _check_digits(self, low: float, high: float) -> None:
         """Refuse a cost whose floats, not the cost itself, jump where gamma was found."""
         least, before, after, most = (self._at(0, g) for g in (0.0, low, high, 1.0))
-        jump = after - before
-        if 0 < after - least < _ROUGH or _COARSE * before < jump <= _UNITS * most:
-            raise Unsupported(
-                f"the cost of errors near {nearest(Fraction(high) * self.period)} must have digits to tell them apart",
-                came=f"{before}, and then {after}",
-                where="a cost given as a function",
-                remedy="Write it so that nothing cancels or underflows near 0 (expm1, log1p), or lower epsilon.",
-            )
+        is_noise = _COARSE * before < after - before and is_unit(after - before, most)
+        check_digits(nearest(Fraction(high) * self.period), least, before, after, is_noise=is_noise)
 
     def _sign(self, g: float) -> int:
         """The sign of M(g) - V(g)."""
-        phi = psi = -math.inf
-        for k, rest in self._periods(self._at(0, 0.0)):
+        found = log_ratio(self._terms(g), self.epsilon)
+        return (found > 0) - (found < 0)
+
+    def _terms(self, g: float) -> Iterator[Term]:
+        """phi_k at b^k and psi_k at b^(k+1)."""
+        base = self._at(0, 0.0)
+        for k, rest in self._periods(base):
             here = self._at(k, g)
-            before, beyond = self._mean(k, 0.0, g, here), self._mean(k, g, 1.0, here)
-            phi = float(np.logaddexp(phi, _log(g) + _log(before) - k * self.epsilon))
-            psi = float(np.logaddexp(psi, _log(1 - g) + _log(beyond) - k * self.epsilon))
-            if rest <= max(phi, psi - self.epsilon) + _NEGLIGIBLE:
-                break
-        return (phi > psi - self.epsilon) - (phi < psi - self.epsilon)
+            yield k, log(g) + log(self._mean(k, 0.0, g, here)), -math.inf, math.inf
+            yield k + 1, -math.inf, log(1 - g) + log(self._mean(k, g, 1.0, here)), rest
 
     def _periods(self, base: float, *, all_after: bool = False) -> Iterator[tuple[int, float]]:
         """Periods from the first on with a cost above ``base``, and the log of what all that follow may add.
 
         Periods after it on which the cost is constant are left out, unless ``all_after``.
         """
-        k = self._next_change(0, base)
-        for _ in range(_MOST_PERIODS):
+        k = first_rise(self._end, 0, base)
+        for _ in counted_periods(self.epsilon):
             if k is None:
                 return
-            # what follows is at most the sum of b^j L((j + 1) D) over j > k, a series that more than halves
-            yield k, _log(self._at(k + 2, 0.0)) - (k + 1) * self.epsilon + 1
-            k = k + 1 if all_after else self._next_change(k + 1, self._at(k + 1, 0.0, after=True))
+            yield k, self.rests.after(k, base)
+            k = k + 1 if all_after else first_rise(self._end, k + 1, self._at(k + 1, 0.0, after=True))
 
-    def _next_change(self, k: int, base: float) -> int | None:
-        """The first period from k on in whose inside the cost exceeds ``base``; None where it never does."""
-        stride = 1
-        while self._at(k + stride, 0.0, before=True) <= base:
-            stride *= 2
-            if stride > _FARTHEST:
-                return None
-        low, high = k + stride // 2, k + stride  # the cost before the end of period high - 1 exceeds base
-        while stride > 1 and high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._at(middle, 0.0, before=True) > base else (middle, high)
-        return high - 1
+    def _end(self, k: int) -> float:
+        """L just before the end of period k."""
+        return self._at(k + 1, 0.0, before=True)
 
     def _at(self, k: int, g: float, *, before: bool = False, after: bool = False) -> float:
         """L at the first float from (k + g) D on, so that no jump up to there is missed; or at its neighbour."""
@@ -177,7 +159,3 @@ class FewPeriods:
 
 def _float(bits: int) -> float:
     return float(np.int64(bits).view(np.float64))
-
-
-def _log(x: float) -> float:
-    return math.log(x) if x > 0 else -math.inf

@@ -23,13 +23,15 @@ from numpy.typing import NDArray
 from utmost.errors import NotMonotone, Unsupported
 from utmost.exact import Level
 from utmost.noise.costs import Cost, ReadCost, check_cost, read_cost
+from utmost.noise.period_series import LEAST_EPSILON
 from utmost.noise.powers import FloatPowers
 from utmost.noise.quadrature import integer_sum, integral
 
 _DEPTHS = np.concatenate([np.linspace(0.0, 30.0, 61), np.arange(32.0, 701.0, 4.0)])  # e^-700 is still a normal float
 _LEAST_EPSILON = 3.1e-16  # 700 of its reciprocals still fit int64
 _NEGLIGIBLE = 1e-12
-_LEAST_POWER = 3e-308  # e^-708; below, floats lose digits
+_LEAST_COST = 1e-280  # what is summed to less may have lost digits to underflow
+_FARTHEST = 2.0**60  # in periods
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +53,6 @@ class Folded:
         """
         powers, width = FloatPowers(level), float(period)
         read = read_cost(cost, width, integers=integers)
-        _check_weights(powers, read, integers=integers)
         return cls(powers, width, read, _last_that_matters(powers, width, read))
 
     @property
@@ -72,6 +73,25 @@ class Folded:
             return weights[:, None] * self.cost(k[:, None] * self.period + offsets[None, :])
 
         return integer_sum(terms, self._blocks(), 1e-14).value
+
+    def is_lost(self) -> bool:
+        """Whether M has lost digits to underflow, since the first error that costs is many periods away.
+
+        Raises:
+            Unsupported: where it has, and epsilon is too small to look at the periods one by one.
+        """
+        if self(np.array([self.period]))[0] > _LEAST_COST:
+            return False
+        epsilon = float(self.powers.epsilon.high)
+        if epsilon >= LEAST_EPSILON:
+            return True
+        if self.cost(np.array([self.period * _FARTHEST]))[0] > 0:
+            raise Unsupported(
+                "an error that costs must not be so far away that its chance underflows",
+                came=f"epsilon={epsilon}",
+                remedy="Use a moment of integer order, or a larger epsilon.",
+            )
+        return False
 
     def total(self, low: int, high: int, scale: float = 0.0) -> float:
         """The sum of M(j) over the integers low <= j < high, to be added to something of size ``scale``."""
@@ -98,20 +118,6 @@ class Folded:
             edges.append(edges[-1] * 2)
         edges[-1] = self.last + 1
         return list(pairwise(edges))
-
-
-def _check_weights(powers: FloatPowers, cost: ReadCost, *, integers: bool) -> None:
-    """Check that e^-epsilon is a float that can be weighed against errors near 0.
-
-    Below, only integers whose error 1 costs more than error 0 are decided: such an error outweighs all beyond a period.
-    """
-    near = cost(np.array([0.0, 1.0]))
-    if powers.power(np.ones(1, dtype=np.int64))[0] < _LEAST_POWER and not (integers and near[1] > near[0]):
-        raise Unsupported(
-            "a cost given as a function needs an epsilon of at most 708 for each period of the law",
-            came=float(powers.epsilon.high),
-            remedy="Use a moment of integer order.",
-        )
 
 
 def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> int:
@@ -253,9 +259,18 @@ def largest_jump(folded: Folded, low: float, high: float) -> tuple[float, float]
     return low, high
 
 
-def edge_count(folded: Folded) -> int:
+def edge_count(cost: ReadCost) -> int:
     """How many edges are worth their time: fewer where the cost is asked about one number at a time."""
-    return 1024 if folded.cost.vectorised else 128
+    return 1024 if cost.vectorised else 128
+
+
+def integer_edges(cost: ReadCost, period: int) -> NDArray[np.int64]:
+    """Integers from 0 to a period: all, or as many as are worth their time, and close to 0 the closer."""
+    n = edge_count(cost)
+    if n >= period:
+        return np.arange(period + 1)
+    spread = np.concatenate([np.linspace(0, period, n), np.geomspace(1, period, n // 4)])
+    return np.unique(np.rint(spread).astype(np.int64))
 
 
 def _in_chunks(folded: Folded, edges: NDArray[Any]) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ import numpy as np
 from utmost.exact import Interval, Number, checked, exact_integer, precision
 from utmost.noise.costs import Cost, Moment
 from utmost.noise.evaluation import Points, integer_quantiles, refined
-from utmost.noise.folded import Folded
+from utmost.noise.integer_periods import IntegerPeriods, folded_integers
 from utmost.noise.law import Law, read_confidence
 from utmost.noise.powers import ExactPowers, FloatPowers, IntervalPowers, cleared_bits
 from utmost.noise.profiles import Profile
@@ -101,7 +101,9 @@ class IntegerLaw(Law):
         if isinstance(cost, Moment) and cost.is_integer:
             return self._moment(int(cost.order))
         profile = self.profile
-        folded = Folded.of(profile.level, profile.period, cost, integers=True)
+        folded = folded_integers(profile.level, profile.period, cost)
+        if isinstance(folded, IntegerPeriods):
+            return folded.expectation(profile.step)
         below, above = folded.total(0, profile.step), folded.total(profile.step, profile.period)
         return profile.folded_cost(below, above, folded.at_zero)
 

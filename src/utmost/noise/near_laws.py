@@ -38,9 +38,10 @@ class Spread:
     square: float
     steepest: float
 
-    def reach(self, miss: float) -> float:
-        """A d with P(|D| > d) <= miss."""
-        depth = log(2 / miss) * _GROWN
+    def reach(self, miss: Fraction | float) -> float:
+        """A d with P(|D| > d) <= miss, which may be too small for floats."""
+        exactly = Fraction(miss)
+        depth = (log(2) + log(exactly.denominator) - log(exactly.numerator)) * _GROWN
         slope = min(2 * sqrt(depth / self.square), self.steepest)
         return (slope * self.square / 4 + depth / slope) * _GROWN
 
@@ -79,7 +80,7 @@ class NearLaw(Combination):
         """An r that is certified to have P(|S| > r) <= miss for each of the sums."""
         chance = exact(miss, "miss")
         part = chance / _PART
-        reach = self.spread.reach(float(part) / _GROWN)
+        reach = self.spread.reach(part)
         return round_up(Fraction(super().radius_missed(chance - part)) + Fraction(reach))
 
     def tail(self, radius: Number) -> float:

@@ -21,9 +21,10 @@ from utmost.exact.levels import integer_root
 from utmost.noise import polynomials
 from utmost.noise.costs import Cost, Moment, absolute, read_cost, squared
 from utmost.noise.evaluation import refined
-from utmost.noise.few_periods import FEW_FROM, FewPeriods
+from utmost.noise.few_periods import FewPeriods
 from utmost.noise.folded import Enclosure, Folded, edge_count, enclose_crossing, find_crossing, largest_jump
 from utmost.noise.law import costs_to_name, law_level, law_text, least_cost, positive_number
+from utmost.noise.period_series import FEW_FROM
 from utmost.noise.polynomials import sign
 from utmost.noise.powers import FloatPowers, IntervalPowers, cleared_bits
 from utmost.noise.profiles import RealProfile
@@ -156,13 +157,13 @@ def _folded(level: Level, period: Fraction, cost: Cost) -> Folded | FewPeriods:
     """The cost, all periods together; or one by one, where few matter, or where the first that costs is far away."""
     if level.epsilon_float < FEW_FROM:
         folded = Folded.of(level, nearest(period), cost, integers=False)
-        if level.epsilon_float < 1 or folded(np.array([folded.period]))[0] > _LEAST_WIDTH:
+        if not folded.is_lost():
             return folded
     return FewPeriods.of(level, period, cost)
 
 
 def _enclosed(folded: Folded) -> Enclosure:
-    n = edge_count(folded)
+    n = edge_count(folded.cost)
     small = np.geomspace(1e-30, 1.0 / n, n // 4)
     edges = np.concatenate([[0.0], small, np.arange(2, n + 1) / n])
     points, normaliser = edges * folded.period, edges + folded.powers.b * (1 - edges)

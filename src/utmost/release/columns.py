@@ -174,5 +174,5 @@ def _remedy(cell: Any) -> str:
     if isinstance(cell, bool | np.bool_):
         return "Count the individuals for whom it is true, and release the count."
     if isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
-        return 'Declare numbers="reals" to release sums and other real values.'
+        return 'Declare numbers="reals" to release real values; events are summed in whole units, such as cents.'
     return "Correct the cell."

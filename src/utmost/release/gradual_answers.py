@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
+from os import fsdecode
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ class Saving:
         """The name of the release."""
         if self.name is not None:
             return self.name
-        stem = Path(self.path).name.partition(".")[0]
+        stem = Path(fsdecode(self.path)).name.partition(".")[0]
         return "release" if stem in ("", "-") else stem
 
     def write(self, made: Publication) -> dict[str, Any]:

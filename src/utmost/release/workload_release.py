@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from os import fsdecode
 from pathlib import Path as PathLike
 from typing import Any
 
@@ -216,7 +217,7 @@ class WorkloadRelease(Shown):
             NotDetermined, OutOfRange: for a family that the release does not have.
             Unsupported, KeyRefused: as `saved`.
         """
-        if family is None and format is None and PathLike(path).suffix.lower() == ".json":
+        if family is None and format is None and PathLike(fsdecode(path)).suffix.lower() == ".json":
             made = Publication(self.measured, lambda _: self.facts(), self.facts)
         else:
             chosen = self.domain.level_names(self.domain.finest) if family is None else family

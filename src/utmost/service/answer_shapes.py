@@ -201,22 +201,27 @@ class RadiusFound(BaseModel):
     radius: float
 
 
-class ProposalFound(BaseModel):
-    """A proposal."""
+class _Undecided(BaseModel):
+    """What somebody else decides."""
 
-    model_config = _like(_PROPOSAL)
     name: Record
-    verb: Literal["publish", "relax"]
     release: str
     version: int
     level: Level
-    facts: dict[str, Any]
-    reason: str
-    proposer: str
     made: Seconds
     state: State
     decided_by: str | None
     decided: Seconds | None
+
+
+class ProposalFound(_Undecided):
+    """A proposal."""
+
+    model_config = _like(_PROPOSAL)
+    verb: Literal["publish", "relax"]
+    facts: dict[str, Any]
+    reason: str
+    proposer: str
 
 
 class ProposalsFound(BaseModel):
@@ -245,23 +250,15 @@ class OffersFound(BaseModel):
     offers: list[OfferFound]
 
 
-class OrderFound(BaseModel):
+class OrderFound(_Undecided):
     """An order: what is ordered, what was held, and what is due."""
 
     model_config = _like(_ORDER)
-    name: Record
     offer: Record
-    release: str
-    version: int
     buyer: str
     currency: str
-    made: Seconds
-    state: State
-    level: Level
     held: Level | None
     due: str
-    decided_by: str | None
-    decided: Seconds | None
 
 
 class OrdersFound(BaseModel):

@@ -118,6 +118,7 @@ At = Annotated[str, Query(max_length=200, description='the level, exactly: "1/4"
 Confidence = Annotated[str, Query(max_length=200, description="the chance that the bar holds", examples=["0.95"])]
 Dataset = Annotated[str | None, Query(max_length=200, examples=["admissions"])]
 Version = Annotated[int | None, Query(ge=1, le=MOST_VERSIONS)]
+After = Annotated[str, Query(pattern=r"^[0-9]{0,40}$", examples=["00001795349451353448"])]
 Part = Annotated[str, Path(max_length=200, examples=["admissions"]), AfterValidator(name_of_part)]
 Made = Annotated[str, Path(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]
 
@@ -321,7 +322,7 @@ def check_receipt(service: Served, who: Who, asked: Receipt) -> dict[str, Any]:
 def trail(
     service: Served,
     who: Who,
-    after: Annotated[str, Query(pattern=r"^[0-9]{0,40}$", examples=["00001795349451353448"])] = "",
+    after: After = "",
     most: Annotated[int, Query(ge=1, le=1000)] = 1000,
 ) -> dict[str, Any]:
     """Through this service, oldest first; no value."""

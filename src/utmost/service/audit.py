@@ -9,8 +9,8 @@ from utmost.service.desk import Desk
 from utmost.service.tokens import Token
 
 
-def _by_release(declared: dict[str, Any]) -> tuple[str, int]:
-    return declared["release"], declared["version"]
+def _by_release(declared: dict[str, Any]) -> tuple[str, int, str]:
+    return declared["release"], declared["version"], declared["declared_by"]
 
 
 class Audit:
@@ -58,8 +58,11 @@ class Audit:
         there = {(one.name, one.version): one.dataset for one in self._ledger.releases}
         kept = [one for _, one in self._desk.records.read(lambda shelf: shelf.all("apart"))]
         datasets = sorted(set(there.values()))
-        made = sorted((one for one in kept if (one["release"], one["version"]) in there), key=_by_release)
-        return [one | {"others": [other for other in datasets if other != one["dataset"]]} for one in made]
+        made = {_by_release(one): one for one in kept if there.get((one["release"], one["version"])) == one["dataset"]}
+        return [
+            one | {"others": [other for other in datasets if other != one["dataset"]]}
+            for _, one in sorted(made.items())
+        ]
 
     def verify(self, token: Token) -> Verification:
         """Recompute everything in the ledger."""

@@ -17,7 +17,7 @@ from utmost.release.saving import Publication, saved
 from utmost.release.statements import level_of_text, level_text
 from utmost.sampling.random_bits import entropy
 from utmost.service.service_answers import columns
-from utmost.service.terms import Terms
+from utmost.service.terms import Terms, counted_terms
 
 _TRIES, _FIRST_WAIT = 4, 0.2
 _LONGEST_WAIT = 10**6
@@ -173,6 +173,8 @@ class RemoteLedger:
             proposal: the name of the approved proposal, where the service asks for one.
             terms: the other arguments of `Ledger.publish`.
         """
+        if isinstance(table, CountedTable):
+            terms = counted_terms(table, is_planned="strategy" in terms) | terms
         asked = {"name": name, "epsilon": level_text(level(epsilon, alpha)), "terms": Terms.read(terms).facts()}
         more = {"version": version, "proposal": proposal, **_brought(table)}
         return _table(self._post("/v1/releases", request, {**asked, **more}), table)
@@ -299,15 +301,18 @@ def _read(answer: Any) -> dict[str, Any]:
         UtmostError: the error that it reports, of its own kind.
     """
     try:
-        found: dict[str, Any] = answer.json()
+        found: Any = answer.json()
     except ValueError:
-        raise ServiceError("a service must answer in JSON", came=f"status {answer.status_code}") from None
+        found = None
+    if not isinstance(found, dict):
+        raise ServiceError("a service must answer in a JSON object", came=f"status {answer.status_code}")
     if answer.status_code < 400:
         return found
     kind = getattr(errors, str(found.get("title")), None)
     known = isinstance(kind, type) and issubclass(kind, UtmostError)
     detail = str(found.get("detail", "")).rstrip(".")
-    wrong = f" ({'; '.join(found['wrong'])})" if found.get("wrong") else ""
+    places = found.get("wrong")
+    wrong = f" ({'; '.join(map(str, places))})" if places and isinstance(places, list) else ""
     raise (kind if known else ServiceError)(f"{detail}{wrong}", where="service")  # type: ignore[misc]
 
 
@@ -320,11 +325,11 @@ def _brought(table: Any) -> dict[str, Any]:
 
 
 def _table(found: Mapping[str, Any], brought: Any) -> Any:
-    """The table in an answer: in the kind that was brought, if one was."""
+    """The table in an answer: in the kind that was brought, if one was; of a counted one a dict of columns."""
     if "release" in found:
         return WorkloadRelease.of_facts(found["release"])
     made: dict[str, Any] = found["columns"]
-    if brought is None:
+    if brought is None or isinstance(brought, CountedTable):
         return made
     adapter = adapter_of(brought)
     gone = [name for name in adapter.names(brought) if str(name) not in made]

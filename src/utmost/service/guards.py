@@ -102,12 +102,15 @@ class Guards:
                 return await _refuse(answered, 429, "TooOften", "Requests come too often.", again)
             if _declared(scope) > self._most_bytes:
                 return await _refuse(answered, *TOO_LARGE)
-            await self.inside(scope, body.receive, answered)
+            try:
+                await self.inside(scope, body.receive, answered)
+            except Exception:
+                if body.refusal is None:  # else it is what is made of half a body
+                    raise
             if body.refusal is not None and not said["status"]:
                 why, body.refusal = body.refusal, None
                 await _refuse(answered, *why, [(b"connection", b"close")])
         except Exception as error:
-            body.refusal = None
             LOG.error(json.dumps({"request": name, "broke": type(error).__name__}))
             if not said["status"]:
                 await _refuse(answered, 500, "ServiceBroken", BROKEN)

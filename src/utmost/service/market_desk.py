@@ -55,11 +55,15 @@ class Market:
         return self._desk.records.write(work)
 
     def offers(self, token: Token) -> list[Offer]:
-        """The offers of releases that a token is for, or may be bought for; closed ones for curators alone."""
+        """The offers of releases that a token is for; closed ones for curators alone.
+
+        An offer of a release that is gone, since the ledger was put back further than the records, is left out.
+        """
+        there = {(one.name, one.version) for one in self._releases.all(token)}
         kept = self._desk.records.read(lambda shelf: shelf.all("offer"))
         found = [Offer.of_kept(name, one) for name, one in kept]
         closed = token.may_ever("offer")
-        return [one for one in found if token.may("list", one.release) and (one.is_open or closed)]
+        return [one for one in found if (one.release, one.version) in there and (one.is_open or closed)]
 
     def close_offer(self, token: Token, name: str) -> Offer:
         """Take an offer back; orders that were made stay."""

@@ -1,19 +1,21 @@
 """What an OpenID provider says of a bearer, read with PyJWT and httpx.
 
 The provider says by its discovery document where its keys are (OpenID Connect Discovery 1.0, Section 4), and which
-issuer it is; its keys are kept, and asked for again at most once a minute, when a token names one that is not there.
+issuer it is; its keys are kept, and asked for again at most once a minute, when a token names one that is not there. A
+provider that cannot be reached is left alone for five seconds, and all who come meanwhile are told so at once.
 """
 
 import threading
 import time
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import Any
 
 from utmost.errors import LedgerUnavailable, NotAuthenticated, OutOfRange, Unsupported
 
 ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
 _DISCOVERY = "/.well-known/openid-configuration"
-_PATIENCE, _APART = 10.0, 60.0
+_PATIENCE, _APART, _PAUSE = 10.0, 60.0, 5.0
 _LONGEST = 16_384
 
 Fetch = Callable[[str], Any]
@@ -36,7 +38,7 @@ class OpenId:
         Unsupported: where PyJWT or httpx is not there.
     """
 
-    __slots__ = ("_about", "_asked", "_audience", "_clock", "_fetch", "_keys", "_turn", "issuer")
+    __slots__ = ("_about", "_again", "_audience", "_clock", "_fetch", "_is_out", "_keys", "_turn", "issuer")
 
     def __init__(
         self, issuer: str, audience: str, fetch: Fetch | None = None, clock: Callable[[], float] = time.monotonic
@@ -51,7 +53,7 @@ class OpenId:
         self.issuer, self._audience, self._fetch, self._clock = issuer, audience, fetch or _fetched, clock
         self._keys: dict[str | None, Any] = {}
         self._about: Mapping[str, Any] = {}
-        self._asked: float | None = None
+        self._is_out, self._again = False, -inf
         self._turn = threading.Lock()
 
     def vouched(self, presented: str) -> dict[str, Any]:
@@ -133,13 +135,22 @@ class OpenId:
         return self._keys.get(named) if isinstance(named, str) else None
 
     def _ask(self) -> None:
-        """Ask the provider for its keys, but not more often than once a minute, whatever tokens come."""
+        """Ask the provider for its keys, but not more often than once a minute, whatever tokens come.
+
+        Raises:
+            LedgerUnavailable: where it does not say them, now or a moment ago.
+        """
         with self._turn:
-            now = self._clock()
-            if self._asked is not None and now - self._asked < _APART:
+            if self._clock() < self._again:
+                if self._is_out:
+                    raise _silent("none a moment ago")
                 return
-            self._about, self._keys = self._found()
-            self._asked = now
+            self._is_out = True
+            try:
+                self._about, self._keys = self._found()
+                self._is_out = False
+            finally:
+                self._again = self._clock() + (_PAUSE if self._is_out else _APART)
 
     def _found(self) -> tuple[Mapping[str, Any], dict[str | None, Any]]:
         import httpx
@@ -152,9 +163,12 @@ class OpenId:
             check_provider_address(about["jwks_uri"])
             known = jwt.PyJWKSet.from_dict(self._fetch(about["jwks_uri"])).keys
         except (httpx.HTTPError, jwt.PyJWTError, OutOfRange, ValueError, TypeError, KeyError, AttributeError) as error:
-            came = type(error).__name__
-            raise LedgerUnavailable("the OpenID provider must say which keys it has", came=came) from None
+            raise _silent(type(error).__name__) from None
         return about, {key.key_id: key for key in known if key.public_key_use in (None, "sig")}
+
+
+def _silent(came: str) -> LedgerUnavailable:
+    return LedgerUnavailable("the OpenID provider must say which keys it has", came=came)
 
 
 def _not_vouched() -> NotAuthenticated:

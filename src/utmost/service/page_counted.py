@@ -6,7 +6,7 @@ from typing import Any
 
 from utmost.documents.counted_files import COUNTED_FORM
 from utmost.documents.plan_files import PLAN_FORM
-from utmost.errors import BadTable
+from utmost.errors import BadTable, OutOfRange
 from utmost.exact import Level
 from utmost.release import WorkloadRelease
 from utmost.release.counted import CountedTable
@@ -45,9 +45,20 @@ def _document(content: bytes, command: str) -> Any:
         raise BadTable("a file must be JSON", came="something else", where="file", remedy=remedy) from None
 
 
-def plan_terms(chosen: Strategy, dataset: str | None, independent: bool) -> Terms:
-    """The terms of a release that measures what a plan says."""
-    return Terms.read({"strategy": chosen, "dataset": dataset, "independent": independent})
+def plan_terms(chosen: Strategy, dataset: str | None, independent: bool, part: str = "") -> Terms:
+    """The terms of a release that measures what a plan says.
+
+    Args:
+        part: "partition = part", as people write it; empty for a whole.
+
+    Raises:
+        OutOfRange: for a part that is none.
+    """
+    names = [name.strip() for name in part.split("=")]
+    if part and (len(names) != 2 or not all(names)):
+        raise OutOfRange("a part is written as partition = part", where="part", remedy="Write town = Bern.")
+    said: dict[str, Any] = {"dataset": dataset, "independent": independent, "part": names if part else None}
+    return Terms.read({"strategy": chosen, **said})
 
 
 def facts_shown(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -64,7 +75,10 @@ def facts_shown(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     lines, text = [], facts.get("strategy")
     if isinstance(text, str):
         lines += _measured_lines(text)
-    skipped = {"strategy", "numbers", "rows"} if text else set()
+    if facts.get("part"):
+        partition, part = facts["part"]
+        lines.append(("part", f"{part} of {partition}: its level does not add up with those of the other parts"))
+    skipped = {"strategy", "numbers", "rows", "part"} if text else {"part"}
     for name, fact in facts.items():
         if name not in skipped and fact not in (None, [], False, ""):
             lines.append((name, ", ".join(map(str, fact)) if isinstance(fact, list) else str(fact)))

@@ -1,18 +1,20 @@
 """What the forms of the pages do: the verbs of the API, each once for the key that its form carries."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import Level
+from utmost.release.counted import CountedTable
 from utmost.service.api import Served
 from utmost.service.approvals import Proposal
 from utmost.service.asked_levels import read_level
 from utmost.service.page_counted import brought_counted, plan_terms, planned
 from utmost.service.page_rendering import render, see
-from utmost.service.page_session import Filled, Sent, Viewer
+from utmost.service.page_session import Filled, Sent, Viewer, whole
 from utmost.service.page_sign_in import sign_in
 from utmost.service.page_tables import brought_table, check_file
 from utmost.service.service import Service
@@ -88,6 +90,8 @@ def _publish(
     viewer.check_role("publish")
     content = sent.file("table")
     table = brought_counted(content) if terms.strategy is not None else brought_table(content, terms.columns)
+    if proposal is None and isinstance(table, CountedTable):  # nobody approves: the table itself says which part it is
+        terms = replace(terms, part=table.part)
     service.releases.publish(viewer, _key(sent), name, table, at, terms, version=version, proposal=proposal)
     return see(request, "/release", name=name, version=version, done="published")
 
@@ -137,7 +141,7 @@ def _promised(sent: Filled) -> tuple[Terms | None, Level]:
     chosen = planned(sent.file("plan"))
     at = read_level(sent.text("epsilon")) if sent.text("epsilon") else chosen.level
     assert at is not None, "a plan says its level"
-    return plan_terms(chosen, sent.optional("dataset"), sent.ticked("independent")), at
+    return plan_terms(chosen, sent.optional("dataset"), sent.ticked("independent"), sent.text("part")), at
 
 
 def _terms(sent: Filled) -> Terms:
@@ -153,7 +157,7 @@ def _terms(sent: Filled) -> Terms:
 def offer(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Offer levels at prices."""
     release, _, version = sent.text("release").rpartition(" ")
-    options = (sent.text("currency"), int(version) if version.isdecimal() else None)
+    options = (sent.text("currency"), whole(version, "version"))
     service.market.offer(viewer, _key(sent), release, _prices(sent.text("prices")), *options)
     return see(request, "/market", done="offered")
 

@@ -186,10 +186,10 @@ def render(request: Request, template: str, viewer: Token | None, /, status: int
 
 def see(request: Request, path: str, **query: Any) -> Response:
     """Send the browser to a page, after a form."""
-    place = link(path, **query)
+    there = RedirectResponse(link(path, **query), 303)
     if is_part(request):
-        return Response(status_code=204, headers={"HX-Redirect": place})
-    return RedirectResponse(place, 303)
+        return Response(status_code=204, headers={"HX-Redirect": there.headers["location"]})
+    return there
 
 
 def is_part(request: Request) -> bool:

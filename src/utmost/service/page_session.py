@@ -27,7 +27,8 @@ from utmost.service.tokens import Token
 _COOKIE, _WAY = "utmost", "utmost-way"
 _WAY_SECONDS = 600
 _GUEST = "guest."
-_MOST_FIELDS, _MOST_TEXT = 60, 1 << 20
+_MOST_FIELDS, _MOST_TEXT, _MOST_FILES = 60, 1 << 20, 2
+_STRANGERS_FIELDS, _STRANGERS_TEXT = 8, 1 << 15
 _FILE_IN_MEMORY = 1 << 40
 """A file is never laid on a disk, however long: it may be a table of true values. The guards limit the whole body."""
 
@@ -195,10 +196,15 @@ async def _parsed(request: Request) -> Filled:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in (_MULTIPART, _URLENCODED):
         raise HTTPException(415, "A form is sent as a form.")
-    limits = {"max_fields": _MOST_FIELDS, "max_part_size": _MOST_TEXT}
+    is_known = hasattr(request.state, "viewer")  # of somebody who is not, no more is read than a sign-in takes
+    limits = {
+        "max_fields": _MOST_FIELDS if is_known else _STRANGERS_FIELDS,
+        "max_part_size": _MOST_TEXT if is_known else _STRANGERS_TEXT,
+    }
     parser: MultiPartParser | FormParser
     if kind == _MULTIPART:
-        parser = MultiPartParser(request.headers, request.stream(), max_files=2, **limits)
+        most_files = _MOST_FILES if is_known else 0
+        parser = MultiPartParser(request.headers, request.stream(), max_files=most_files, **limits)
         parser.spool_max_size = _FILE_IN_MEMORY
     else:
         parser = FormParser(request.headers, request.stream(), **limits)

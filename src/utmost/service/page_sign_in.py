@@ -12,7 +12,6 @@ from utmost.service.openid_sign_in import WAY_BACK, SignIn
 from utmost.service.page_rendering import render, see
 from utmost.service.page_session import (
     Sent,
-    end_session,
     end_way,
     fresh_guest,
     put_session,
@@ -92,8 +91,7 @@ def logout(request: Request, service: Served, sent: Sent) -> Response:
     if held.startswith(SESSION):
         service.sessions.end(held)
     response = see(request, "/login")
-    end_session(request, response)
-    put_session(request, response, fresh_guest())
+    put_session(request, response, fresh_guest())  # in the place of what the cookie held
     response.headers["Clear-Site-Data"] = '"cache"'
     return response
 

@@ -1,9 +1,11 @@
 """Small maps: work that may take long, in a process of its own that is ended when its time is over.
 
-It is a program, not a copy of the server: so the key of the ledger is not in it, and no script is run a second time.
+It is a program, not a copy of the server, and gets none of the variables that tell the server of its ledger: so the key
+is not in it, and no script is run a second time.
 """
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -126,13 +128,20 @@ def _told(asked: list[str]) -> str:
     """What this module says as a program of its own, if it does so in time."""
     command = [sys.executable, "-m", "utmost.service.page_work", *asked]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+        told = subprocess.run(
+            command, capture_output=True, text=True, timeout=_SECONDS, check=False, env=_without_secrets()
+        )
     except subprocess.TimeoutExpired:
         remedy = "Take fewer places, or another level; the command line has no such limit."
         raise Unsupported(f"a page works for at most {_SECONDS:g} s", came="more", remedy=remedy) from None
     if told.returncode:
         raise Unsupported("a map must be one that can be worked out here", came="another one", remedy=_OTHERWISE)
     return told.stdout
+
+
+def _without_secrets() -> dict[str, str]:
+    """The environment, without what names the ledger, its key, or the password of its database."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("UTMOST_", "PG"))}
 
 
 def map_found(kind: str, size: str, at: Level, cost: str) -> MapFound:

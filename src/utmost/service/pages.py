@@ -14,7 +14,7 @@ from utmost.release import WorkloadRelease
 from utmost.release.statements import level_text
 from utmost.service import page_charts as charts
 from utmost.service import service_answers as answers
-from utmost.service.api import Served
+from utmost.service.api import After, Served, Version
 from utmost.service.approvals import Proposal
 from utmost.service.asked_levels import read_level
 from utmost.service.desk import held, reaches
@@ -36,7 +36,6 @@ _MOST_ROWS, _MOST_BARS, _MOST_CHARTS, _STEPS = 500, 24, 4, 25
 _A_PAGE = 200
 
 Name = Annotated[str, Query(max_length=400)]
-Version = Annotated[int | None, Query(ge=1)]
 
 
 @pages.get("/")
@@ -224,9 +223,7 @@ def tokens_page(request: Request, service: Served, viewer: Viewer) -> Response:
 
 
 @pages.get("/trail")
-def trail_page(
-    request: Request, service: Served, viewer: Viewer, after: Annotated[str, Query(max_length=40)] = ""
-) -> Response:
+def trail_page(request: Request, service: Served, viewer: Viewer, after: After = "") -> Response:
     """Who did what through the service, oldest first."""
     found = service.audit.trail(viewer, after, _A_PAGE)
     known = ("time", "owner", "token", "done")

@@ -43,7 +43,7 @@ def note_apart(shelf: Shelf, token: Token, release: str, version: int, facts: Ma
     """
     dataset = release if facts["dataset"] is None else facts["dataset"]
     about = {"release": release, "version": version, "dataset": dataset, "declared_by": token.owner}
-    shelf.put("apart", shelf.hidden("apart", release, version), about)
+    shelf.put("apart", shelf.hidden("apart", *about.values()), about)  # beside what others declared, never over it
 
 
 class Proposals:
@@ -143,8 +143,13 @@ class Proposals:
         at: Level,
         facts: Mapping[str, Any],
         proposal: str | None,
+        *,
+        is_new: bool = True,
     ) -> None:
         """Check that what is about to be said is approved, and write down who says it.
+
+        Args:
+            is_new: False for what has been said: it needs no approval.
 
         Raises:
             NeedsApproval: where it is not.
@@ -153,7 +158,7 @@ class Proposals:
 
         def work(shelf: Shelf) -> None:
             again = self._desk.again(shelf, "begun", name, [verb, release, version, level_text(at), dict(facts)])
-            if self.required:
+            if self.required and is_new:
                 kept = None if proposal is None else shelf.get("proposal", proposal)
                 found = None if proposal is None or kept is None else Proposal.of_kept(proposal, kept)
                 check_approved(found, verb, release, version, at, facts)

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from utmost.errors import NotAllowed, UnknownRelease
+from utmost.errors import NotAllowed, OutOfRange, UnknownRelease
 from utmost.exact import Level, Number, exact, exact_integer
 from utmost.ledger import Budget, Ledger, Published
 from utmost.ledger.events import check_name
 from utmost.ledger.promise import Promise
+from utmost.release.counted import CountedTable
 from utmost.service.desk import ANY, Desk, granted, held, reaches
 from utmost.service.proposing import Proposals, check_declared
 from utmost.service.terms import Terms
@@ -36,6 +37,28 @@ class View:
 def radius_of(promise: Promise, at: Level) -> int | float:
     """The error bar of a promise at a level, with 95 % confidence: worked out once for all who view it."""
     return promise.radius(at, exact("0.95"))
+
+
+def _check_stated(table: Any, terms: Terms) -> None:
+    """Check that the terms say what a counted table would add to them: whoever approves must know.
+
+    That is of which part it is, since levels of parts do not add up; and without a strategy its unit and its labels.
+
+    Raises:
+        OutOfRange: where they do not.
+    """
+    found = table.part if isinstance(table, CountedTable) else None
+    if found != terms.part:
+        required = "the terms must say of which part of a partition the counted table is"
+        came = "a table of no part" if found is None else f"a table of {found[1]!r} of {found[0]!r}"
+        remedy = "Propose and publish it with part=[partition, part]."
+        raise OutOfRange(required, came=came, where="part", remedy=remedy)
+    if isinstance(table, CountedTable) and terms.strategy is None:
+        unsaid = {*table.domain.level_names(table.domain.finest)} - {*terms.public, *terms.drop}
+        if unsaid or not terms.columns or None in (terms.sensitivity, terms.cells, terms.neighbours):
+            required = "the terms must say all that is promised of a counted table"
+            remedy = "State columns=, public=, sensitivity=, cells= and neighbours=; or a strategy."
+            raise OutOfRange(required, came="less", where="terms", remedy=remedy)
 
 
 class Releases:
@@ -116,11 +139,13 @@ class Releases:
         Raises:
             NeedsApproval: where a second person must confirm it, and has not.
             NotAllowed: for a token for some releases, where the terms do not say that the data are of no other dataset.
+            OutOfRange: for a counted table of which the terms do not say all that is promised.
         """
         token.check("publish", check_name(name, "name"), at)
         wanted = 1 if version is None else exact_integer(version, "version")
         arguments = terms.arguments()
         check_declared(token, "publish", terms)
+        _check_stated(table, terms)
         self._proposals.begin(token, key, "publish", name, wanted, at, terms.facts(), proposal)
         request = self._desk.name("publish", token, key)
         return self._ledger.publish(name, table, **arguments, epsilon=at, version=version, request=request)
@@ -143,15 +168,26 @@ class Releases:
         """
         token.check("relax", check_name(name, "name"), at)
         found = self._ledger.release(name, version)
-        if at not in found.levels:
-            self._proposals.begin(token, key, "relax", name, found.version, at, {}, proposal)
+        is_new = at not in found.levels
+        self._proposals.begin(token, key, "relax", name, found.version, at, {}, proposal, is_new=is_new)
         return self._ledger.relax(name, table, epsilon=at, version=found.version)
 
     def rehearse(self, token: Token, name: str, at: Level, dataset: str | None = None) -> Budget:
-        """The budget as it would stand after a release at this level."""
+        """The budget as it would stand after a release at this level.
+
+        Raises:
+            NotAllowed: for a token for some releases, of a dataset that none of these spends; whether it is there or
+                not.
+        """
         token.check("propose", check_name(name, "name"), at)
         apart = not token.may("propose")  # what others keep here is not said
+        if apart and dataset is not None and check_name(dataset, "dataset") not in {name, *self._datasets(token)}:
+            raise NotAllowed("a token for some releases must ask about their datasets", came="another", where="dataset")
         return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
+
+    def _datasets(self, token: Token) -> set[str]:
+        """The datasets of releases that a token is for."""
+        return {one.dataset for one in self._ledger.releases if granted(token, one.name) is not None}
 
     def _known(
         self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None

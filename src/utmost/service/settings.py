@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from math import inf
 from typing import Any
 
 from utmost.errors import OutOfRange
@@ -56,6 +57,8 @@ class Settings:
         for name in ("most_bytes", "rate", "burst", "patience", "most_levels", "session_hours"):
             if not getattr(self, name) > 0:
                 raise OutOfRange(f"{name} must be positive", came=getattr(self, name))
+        if self.session_hours == inf:
+            raise OutOfRange("session_hours must be finite", came=inf)
         if bool(self.oidc_issuer) != bool(self.oidc_audience or self.oidc_client):
             raise OutOfRange("an OpenID provider needs an issuer, and an audience or a client", came="one of the two")
         if self.oidc_client and not self.address:

@@ -133,6 +133,10 @@ class TermsShape(Asked):
     dataset: Word | None = None
     independent: Annotated[bool, Field(description="none of the individuals is in another dataset")] = False
     strategy: Annotated[str | None, Field(description="a strategy as JSON text, instead of columns and unit")] = None
+    part: Annotated[
+        Annotated[list[Word], Field(min_length=2, max_length=2)] | None,
+        Field(description="of a counted table of a part: the partition, and which part", examples=[["town", "Bern"]]),
+    ] = None
 
 
 class Proposed(Asked):

@@ -9,6 +9,7 @@ from utmost.errors import OutOfRange, UtmostError, WrongKind
 from utmost.exact import checked, checked_parts, exact
 from utmost.exact.shown import Shown
 from utmost.privacy.unit import Unit
+from utmost.release.counted import CountedTable
 from utmost.workloads import Strategy
 
 _MOST_BITS = 13_952  # 4 200 digits: Python writes and reads integers of 4 300
@@ -23,6 +24,8 @@ class Terms(Shown):
     Attributes:
         columns, public, drop, rows, sensitivity, cells, neighbours, numbers, grid, largest, half_step, id_column,
             dataset, independent: as for `Ledger.publish`.
+        part: where individuals were counted in parts that share nobody, the partition and which part this is. Levels of
+            parts do not add up, so it must be said here, where it is approved, and be that of the counted table.
         strategy: a strategy as JSON text, instead of columns and unit: text, since the order of its axes is part of it.
     """
 
@@ -41,6 +44,7 @@ class Terms(Shown):
     dataset: str | None = None
     independent: bool = False
     strategy: str | None = None
+    part: tuple[str, str] | None = None
 
     @classmethod
     @checked
@@ -72,16 +76,20 @@ class Terms(Shown):
         for name in ("sensitivity", "cells", "grid", "largest"):
             if name in read:
                 read[name] = _number(read[name], name)
+        if "part" in read:
+            read["part"] = _part(read["part"])
         return cls(**read)
 
     def facts(self) -> dict[str, Any]:
-        """The terms as JSON: what an approval is for."""
+        """The terms as JSON: what an approval is for. Of a whole nothing is said of parts, as before there were any."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: list(value) if name in _LISTS else value for name, value in values.items()}
+        if self.part is None:
+            del values["part"]
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     def arguments(self) -> dict[str, Any]:
-        """The terms as keyword arguments of `Ledger.publish`."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        """The terms as keyword arguments of `Ledger.publish`, which finds the part in the counted table."""
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "part"}
         given = {name: value for name, value in values.items() if value is not None}
         if self.strategy is None:
             return given | {name: list(given[name]) for name in _LISTS}
@@ -91,6 +99,15 @@ class Terms(Shown):
             "independent": self.independent,
             "rows": self.rows,
         }
+
+
+def counted_terms(table: CountedTable, *, is_planned: bool) -> dict[str, Any]:
+    """What a counted table says of itself: which part it is; where no strategy does, its columns and unit."""
+    said: dict[str, Any] = {"part": table.part}
+    if not is_planned:
+        said |= {"columns": ["count"], "public": table.domain.level_names(table.domain.finest)}
+        said |= {name: getattr(table.unit, name) for name in ("sensitivity", "cells", "neighbours")}
+    return said
 
 
 def _read_strategy(text: str) -> Strategy:
@@ -120,6 +137,13 @@ def _number(given: Any, name: str) -> str:
     if max(abs(value.numerator), value.denominator).bit_length() > _MOST_BITS:
         raise OutOfRange(f"{name} must have at most 4200 digits", came="more", where=name)
     return str(value)
+
+
+def _part(given: object) -> tuple[str, str]:
+    """A partition, and one part of it."""
+    if not isinstance(given, list | tuple) or len(given) != 2 or not all(isinstance(name, str) for name in given):
+        raise WrongKind("a part must be two names: of the partition, and of the part", where="part")
+    return given[0], given[1]
 
 
 def _names(what: str, given: object) -> tuple[str, ...]:

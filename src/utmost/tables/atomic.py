@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from utmost.errors import Unsupported
+from utmost.exact.disk import force
 
 Writer = Callable[[BinaryIO], object]
 """Writes one file's content to an open file, from which it may read what it has written."""
@@ -23,7 +24,7 @@ def check_absent(path: Path) -> None:
     if os.path.lexists(path):
         raise Unsupported(
             "nothing is written over another file",
-            came="a file that exists",
+            came="a folder that exists" if path.is_dir() else "a file that exists",
             where=str(path),
             remedy="Choose another name. To release the same data a second time is to spend its level a second time.",
         )
@@ -90,7 +91,7 @@ def _check_folder(folder: Path) -> None:
 
 def _kept_aside(path: Path) -> Path:
     """The same file under another name, from which it comes back."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".before", dir=path.parent)
+    descriptor, name = _opened_aside(path, ".before")
     os.close(descriptor)
     try:
         shutil.copy2(path, name)
@@ -101,7 +102,7 @@ def _kept_aside(path: Path) -> Path:
 
 
 def _write_aside(path: Path, writer: Writer, mode: int) -> Path:
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    descriptor, name = _opened_aside(path, ".part")
     try:
         with os.fdopen(descriptor, "w+b") as file:
             writer(file)
@@ -114,18 +115,16 @@ def _write_aside(path: Path, writer: Writer, mode: int) -> Path:
     return Path(name)
 
 
+def _opened_aside(path: Path, suffix: str) -> tuple[int, str]:
+    """A new file beside this one; where there can be none, the error names the file that was asked for."""
+    try:
+        return tempfile.mkstemp(prefix=f".{path.name}.", suffix=suffix, dir=path.parent)
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def force(path: Path) -> None:
-    """Force a file, or a folder's names, to the disk."""
-    if os.name == "nt" and path.is_dir():  # a directory cannot be opened there
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -12,6 +12,7 @@ from utmost.errors import Unsupported
 from utmost.tables import csv_table, parquet, table_formats
 from utmost.tables.csv_table import CsvPieces, CsvTable, Piece
 from utmost.tables.engines import engine_frame, is_engine_frame
+from utmost.tables.extra import extra
 from utmost.tables.parquet_pieces import ParquetPieces
 from utmost.tables.streamed import FilePieces, StreamedTable
 from utmost.tables.text_files import GZ, TextFile
@@ -164,11 +165,14 @@ def check_same_kind(source: Path, out: Path) -> None:
     """Check that what is read from ``source`` can be written to ``out``: any format as any, large files as their own.
 
     Raises:
-        Unsupported: for an ending that no writer knows, and for one of another kind than a large file's.
+        Unsupported: for an ending that no writer knows or whose package is missing, and for one of another kind than a
+            large file's.
     """
     if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER):
         wanted = ", ".join(FORMATS.values())
         raise Unsupported("a table is written in a format that is known", came=out.name, remedy=f"End it in {wanted}.")
+    if ending_of(out) in (*PARQUET, *FEATHER):
+        extra("pyarrow", "tables")
     if source.is_dir() and out.suffix.lower() not in PARQUET:
         remedy = f"Give a name that ends in {' or '.join(PARQUET)}."
         raise Unsupported("a directory of Parquet files is written as one", came=out.name, remedy=remedy)

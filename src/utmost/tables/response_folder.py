@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Unsupported
 from utmost.exact import Level, Number, level, wrong_kind
+from utmost.exact.disk import force
 from utmost.release.statements import level_text
 from utmost.tables import parquet
-from utmost.tables.atomic import force
 from utmost.tables.engines import engine_frame
 from utmost.tables.extra import extra
 from utmost.tables.item_columns import CommittingRows, gathered_commitment

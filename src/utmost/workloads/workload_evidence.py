@@ -111,11 +111,11 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
     for kind, bound in bounds.each().items():
         problem = (bounds.workload, bounds.unit, bounds.level, bounds.families)
         proven = proven_bound(kind, *problem, bound.certificate, known)
-        if bound.value > round_down(proven):
+        if not bound.value <= round_down(proven):
             raise PromiseBroken("the certificate must prove the bound", came=bound.value, where=kind)
     means = answers_below(bounds.workload, bounds.unit, bounds.level)
     if len(bounds.parts) != len(means) or any(
-        value > round_down(mean) for value, mean in zip(bounds.parts, means, strict=True)
+        not value <= round_down(mean) for value, mean in zip(bounds.parts, means, strict=True)
     ):
         raise PromiseBroken("no mechanism may be below a bound per answer", came="one that is", where="parts")
 

@@ -1,0 +1,38 @@
+"""The page of Python by purpose: what it says of arguments is what the functions take."""
+
+import inspect
+import re
+from functools import reduce
+from pathlib import Path
+
+import utmost as ut
+
+PAGE = Path(__file__).parents[2] / "docs/reference/api.md"
+# A union of an argument's kinds or names is written with a bar, and the rest with dots.
+ARGUMENT = re.compile(r"^\*?(\w+)(?:=.*)?$")
+
+
+def _found(name):
+    """What a name of the page means at the top level, or None: a method, or a name of a room that the table says."""
+    try:
+        return reduce(getattr, name.removeprefix("ut.").split("."), ut)
+    except AttributeError:
+        return None
+
+
+def test_every_argument_that_the_page_names_is_one():
+    page = PAGE.read_text(encoding="utf-8").partition("## Every name")[0]
+    checked = 0
+    for name, said in re.findall(r"`([a-zA-Z][\w.]+)\(([^`()]*)\)`", page):
+        found = _found(name)
+        if not callable(found):
+            continue
+        taken = inspect.signature(found).parameters
+        if any(one.kind is one.VAR_KEYWORD for one in taken.values()):
+            continue
+        for argument in re.split(r",|\\\|", said):
+            named = ARGUMENT.match(argument.strip())
+            if named:
+                assert named[1] in taken, f"{name}({said}): {named[1]} is none of {list(taken)}"
+                checked += 1
+    assert checked > 100

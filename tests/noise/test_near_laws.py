@@ -1,0 +1,26 @@
+"""Bars that hold for sums that are nearly one law, also for chances that no float holds."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from utmost.noise.combination import Combination
+from utmost.noise.near_laws import NearLaw, Spread, spreads
+
+
+@pytest.mark.parametrize("digits", [2, 40, 300, 320, 400])
+def test_a_bar_is_that_of_the_reference_and_of_the_spread(digits):
+    """P(|D| > d) <= 2 exp(s^2 A/4 - s d): the reach for 10^-n is at most 2.4 n / s and something, and grows with n."""
+    reference, spread = Combination([1, 2, "1/3"], 1), Spread(0.01, 1.0)
+    miss = Fraction(1, 10**digits)
+    near, alone = (law.radius_missed(miss) for law in (NearLaw(reference, spread), reference))
+    assert alone < near < alone * 1.1 + 3 * digits + 10
+    assert spread.reach(miss) > spread.reach(10 * miss)
+    if digits < 300:
+        assert spread.reach(miss) == pytest.approx(spread.reach(float(miss)), rel=1e-9)
+
+
+def test_a_sum_that_is_the_reference_has_next_to_no_spread():
+    (found,) = spreads(np.zeros((1, 3)), np.ones(3), np.ones(3))
+    assert 0 < found.reach(1e-9) < 1e-9
