@@ -170,23 +170,6 @@ def _pairs(text: str) -> dict[Any, Number]:
     return found
 
 
-_LARGEST_PERIOD = 1 << 60  # four such periods are within NumPy's integers
-
-
-def check_countable(period: int) -> None:
-    """Refuse to sum a function over the integers of a period that NumPy cannot count.
-
-    Raises:
-        Unsupported: for a period above 2^60.
-    """
-    if period > _LARGEST_PERIOD:
-        raise Unsupported(
-            "a cost given as a function needs a sensitivity of at most 2^60",
-            came=period,
-            remedy="Count in larger units, or use a moment of integer order.",
-        )
-
-
 # Two floats of one cost may differ by its own rounding.
 _ROUNDING = 1e-9
 
