@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, Unsupported, quoted
+from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, quoted
 from utmost.exact import Number, as_array, check_array, check_numbers, checked, exact, is_exact
 
 # The closed forms take as many steps as the square of the order, in numbers of as many digits.
