@@ -26,12 +26,14 @@ def compare(*arguments):
     )
 
 
-def test_one_command_writes_page_figures_and_picture(tmp_path):
-    done = compare("--quick", "--only", "noise,counts", "--out", tmp_path)
+@pytest.mark.parametrize("lines", ["counts", pytest.param("noise,counts", marks=pytest.mark.slow)])
+def test_one_command_writes_page_figures_and_picture(tmp_path, lines):
+    done = compare("--quick", "--only", lines, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
     assert told["quick"]
     assert {"utmost", "Python", "opendp", "qif"} <= told["machine"]["versions"].keys()
+    assert [line["key"] for line in told["lines"]] == lines.split(",")
     for line in told["lines"]:
         assert line["checks"]
         assert all(line["checks"].values())
@@ -42,8 +44,11 @@ def test_one_command_writes_page_figures_and_picture(tmp_path):
             assert goal["verdict"] == "not judged"
             assert goal["ratio"] > 0
     page = (tmp_path / "comparison.md").read_text(encoding="utf-8")
-    assert "| noise: times as fast as OpenDP's vectors |" in page or "opendp not installed" in page
-    assert "not installed" in page  # Tumult is 875 MB
+    for line in told["lines"]:
+        assert all(f"| {line['key']}: {goal['says']} |" in page for goal in line["goals"])
+    if "noise" in lines:
+        assert "| noise: times as fast as OpenDP's vectors |" in page or "opendp not installed" in page
+        assert "not installed" in page  # Tumult is 875 MB
     assert (tmp_path / "comparison.svg").read_text(encoding="utf-8").lstrip().startswith("<?xml")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["comparison.json", "comparison.md", "comparison.svg"]
 

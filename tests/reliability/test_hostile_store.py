@@ -36,10 +36,11 @@ class HostileStore:
         rng: the coin.
         seen: every state that it ever had.
         put_off: commits to be shown later.
+        played: the tricks that it did.
     """
 
-    def __init__(self, store, rng, seen, put_off):
-        self._store, self._rng, self._seen, self._put_off = store, rng, seen, put_off
+    def __init__(self, store, rng, seen, put_off, played):
+        self._store, self._rng, self._seen, self._put_off, self._played = store, rng, seen, put_off, played
         self.path, self.place = store.path, store.place
 
     def close(self):
@@ -52,8 +53,11 @@ class HostileStore:
         trick = self._rng.choice(TRICKS) if self._rng.random() < 0.5 else "honest"
         if self._put_off and self._rng.random() < 0.5:
             self._become(self._put_off.popleft())
+            self._played.add("shown late")
         if trick == "old state" and self._seen:
             self._become(self._rng.choice(self._seen[-6:]))
+        if write or trick in ("old state", "fail", "old rows"):
+            self._played.add(trick)
         if trick == "fail":
             raise LedgerUnavailable("the store must be there")
         if trick == "twice" and write:
@@ -109,12 +113,15 @@ class HostileStore:
 
 
 def survive_a_hostile_store(tmp_path, monkeypatch, steps, seed, **options):
-    """So many requests, each on a newly opened ledger or an old one; every answer that was ever given, and how many."""
-    place, rng, seen, put_off = tmp_path / "l.db", random.Random(seed), [], deque()
+    """So many requests, each on a newly opened ledger or an old one.
+
+    How many questions were answered, how often, how many were refused, and the tricks that were played.
+    """
+    place, rng, seen, put_off, played = tmp_path / "l.db", random.Random(seed), [], deque(), set()
     real, options = opening.store_at, options | {"key": bytes(32), "witness": tmp_path / "l.db.witness"}
     Ledger.open(place, create=True, **options).close()
     truth = place.read_bytes()
-    monkeypatch.setattr(opening, "store_at", lambda *where: HostileStore(real(*where), rng, seen, put_off))
+    monkeypatch.setattr(opening, "store_at", lambda *where: HostileStore(real(*where), rng, seen, put_off, played))
     # Durable or not is another test's question, and costs most of the time.
     monkeypatch.setattr(sqlite_store, "_WRITER", ("journal_mode=MEMORY", "synchronous=OFF"))
     answers, count, refused, ledger = {}, 0, 0, None
@@ -134,7 +141,7 @@ def survive_a_hostile_store(tmp_path, monkeypatch, steps, seed, **options):
             continue
         assert answers.setdefault((item, level), values) == values, f"two answers for {item} at {level}"
         count += 1
-    return len(answers), count, refused
+    return len(answers), count, refused, played
 
 
 def longest(tmp_path, states):
@@ -160,8 +167,9 @@ def longest(tmp_path, states):
 
 @pytest.mark.parametrize("sealed", [True, False])
 def test_a_hostile_store_gets_no_second_answer(tmp_path, monkeypatch, sealed):
-    asked, count, refused = survive_a_hostile_store(tmp_path, monkeypatch, 150, seed=16, sealed=sealed)
+    asked, count, refused, played = survive_a_hostile_store(tmp_path, monkeypatch, 200, seed=18, sealed=sealed)
     assert min(count, asked, refused) > 3
+    assert {*TRICKS, "shown late"} <= played
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ def survive_random_kills(place, options, kills, seed, enough, longest=0.15):
 
 
 def test_random_kills(store):
-    record = survive_random_kills(*store, kills=16, seed=1, enough=5)
+    record = survive_random_kills(*store, kills=12, seed=1, enough=4)
     assert record.answers
 
 
@@ -80,7 +80,7 @@ def survive_exact_kills(place, options, points):
 
 @watched
 def test_kills_at_every_operation_of_the_disk(tmp_path):
-    record = survive_exact_kills(str(tmp_path / "l.db"), {}, range(0, 240, 6))
+    record = survive_exact_kills(str(tmp_path / "l.db"), {}, range(0, 240, 8))
     assert record.answers
 
 

@@ -118,10 +118,10 @@ class Callers:
         ledger.verify()
 
 
-@pytest.mark.parametrize("requests", [320, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("requests", [160, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_sixteen_clients_get_one_value_for_each_item_and_level(kind, database, tmp_path, requests):
     """Requests, retries and broken lines through all workers at once. UTMOST_REQUESTS sets another large dose."""
-    requests = int(os.environ.get("UTMOST_REQUESTS", requests)) if requests > 320 else requests
+    requests = int(os.environ.get("UTMOST_REQUESTS", requests)) if requests > 160 else requests
     with running(kind, tmp_path, database) as (_, address, tokens):
         callers = Callers(address, tokens["curator"])
         callers.all(requests)
@@ -164,19 +164,21 @@ def test_workers_share_keys_and_revocations(tmp_path):
         headers = {name: {"Authorization": f"Bearer {presented}"} for name, presented in tokens.items()}
         body = {"name": "one", "epsilon": "1", "terms": TERMS, "table": table(1)}
 
+        client = httpx.Client(base_url=address, timeout=60)
+
         def publish(_):
             sent = headers["curator"] | {"Idempotency-Key": "the same"}
-            return httpx.post(f"{address}/v1/releases", json=body, headers=sent, timeout=60)
+            return client.post("/v1/releases", json=body, headers=sent)
 
         def me(_):
-            return httpx.get(f"{address}/v1/me", headers=headers["curator"], timeout=60)
+            return client.get("/v1/me", headers=headers["curator"])
 
-        with ThreadPoolExecutor(12) as pool:
+        with client, ThreadPoolExecutor(12) as pool:
             made = list(pool.map(publish, range(12)))
             assert {answer.status_code for answer in made} == {200}
             assert len({answer.content for answer in made}) == 1
             name = next(iter(pool.map(me, range(1)))).json()["name"]
-            revoked = httpx.post(f"{address}/v1/tokens/{name}/revocation", headers=headers["admin"], timeout=60)
+            revoked = client.post(f"/v1/tokens/{name}/revocation", headers=headers["admin"])
             assert revoked.status_code == 200
             assert {answer.status_code for answer in pool.map(me, range(24))} == {401}
 
