@@ -44,9 +44,7 @@ def free_port():
 def wait_until_ready(process, address, said, patience=PATIENCE):
     """Wait until a worker answers and reaches its store, or fail saying which of the two it waited for."""
     last, waits = time.monotonic() + patience, "nobody listens"
-    asked = httpx.Client(
-        timeout=5, verify=False, headers={"Connection": "close"}
-    )  # certificates are not read each time
+    asked = httpx.Client(timeout=5, verify=False, headers={"Connection": "close"})  # no certificates are read
     while True:
         assert process.poll() is None, f"the service ended with {process.returncode}: {''.join(said)}"
         try:
