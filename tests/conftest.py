@@ -16,6 +16,10 @@ from hypothesis import HealthCheck, settings
 
 from memory_disk import in_memory
 
+# Workers share the processors: threads of their own would spin while they wait for a turn.
+for library in ("OPENBLAS", "OMP", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
 ROOT = Path(__file__).parents[1]
 ORDER = 2009
 """The seed of the order of the tests, and of what they draw from numpy without a seed of their own."""
