@@ -286,19 +286,19 @@ def _magnified(program: LinearProgram, state: BasicSolution) -> LinearProgram:
         objects(_near(by * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
         for side in (state.form.lower, state.form.upper)
     )
-    cost = objects(dearer * d for d in state.reduced[:n])
+    cost = objects(_near(dearer * d) for d in state.reduced[:n])
     return LinearProgram(cost, program.starts, program.columns, program.values, low[n:], high[n:], low[:n], high[:n])
 
 
-def _near(bound: Fraction) -> Fraction:
-    """A bound drawn in to where the solver can still see it: what lies beyond is left for a later round."""
-    return max(-_FAR, min(_FAR, bound))
+def _near(number: Fraction) -> Fraction:
+    """A bound or cost drawn in to where the solver can still see it: what lies beyond is left for a later round."""
+    return max(-_FAR, min(_FAR, number))
 
 
 def _power_above(error: Any) -> Fraction:
     """A power of two near 1/error, 1 where there is none."""
-    places = 0 if error == 0 else max(0, math.floor(-math.log2(error)))
-    return Fraction(2) ** places
+    places = error.denominator.bit_length() - error.numerator.bit_length() if error else 0
+    return Fraction(2) ** max(0, places)
 
 
 def farkas_ray(program: LinearProgram) -> Vector | None:
