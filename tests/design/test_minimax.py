@@ -135,7 +135,7 @@ def test_the_corners_of_minimax(level):
 
 
 def test_errors_that_no_float_holds_are_magnified():
-    """At alpha = 1e-300 a wrong basis is off by alpha^3: the worst loss is alpha / (1 + alpha) at the ends all the same."""
+    """At alpha = 1e-300 a wrong basis is off by alpha^3: the worst loss is alpha / (1 + alpha) at the ends."""
     alpha = Fraction(1, 10**300)
     found = minimax_mechanism(PrivacyType(counts(3), alpha=alpha), losses.binary)
     assert found.gap == 0

@@ -230,9 +230,8 @@ def distance_table(distances: object) -> Array:
     Raises:
         NotAMetric: for what is no matrix of numbers, and for a distance above 10^300.
     """
-    if isinstance(distances, np.ndarray) and distances.dtype.kind in "iu" and distances.ndim == 2:
-        if distances.size and -(2**60) < int(distances.min()) <= int(distances.max()) < 2**60:
-            return distances.astype(np.int64)
+    if isinstance(distances, np.ndarray) and _are_short(distances):
+        return distances.astype(np.int64)
     try:
         surds = _surd_table(distances)
         array = as_array(distances, "distance matrix", ndim=2) if surds is None else surds
@@ -243,6 +242,12 @@ def distance_table(distances: object) -> Array:
     if surds is None and is_exact(array) and all(d.denominator == 1 and abs(d) < 2**60 for d in array.flat):
         return array.astype(np.int64)
     return array
+
+
+def _are_short(array: Array) -> bool:
+    """Whether these are integers in a table, so short that int64 holds sums of them."""
+    is_table = array.dtype.kind in "iu" and array.ndim == 2 and array.size > 0
+    return is_table and -(2**60) < int(array.min()) <= int(array.max()) < 2**60
 
 
 def _surd_table(distances: object) -> Array | None:
