@@ -15,7 +15,6 @@ from utmost.errors import Unsupported
 from utmost.exact import Array, Interval, Level, Surd, exact, exp_interval, frozen, nearest
 from utmost.spaces import Space
 
-
 _MOST_BITS = 1 << 22
 
 
