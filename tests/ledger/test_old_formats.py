@@ -13,7 +13,7 @@ FORMATS = Path(__file__).parent / "formats"
 VISITS = {"person": ["p", "q", "r"], "visits": [10, 200, 3000]}
 
 
-@pytest.fixture(params=[f"format-{n}-{kind}" for n in (1, 2, 3) for kind in ("sealed", "open", "derived")])
+@pytest.fixture(params=[f"format-{n}-{kind}" for n in (1, 2, 3, 4, 5) for kind in ("sealed", "open", "derived")])
 def kept(request, tmp_path):
     """A copy of a ledger with its key and its witness, and what it said when it was written."""
     for ending in ("", ".key", ".witness"):
@@ -78,3 +78,19 @@ def test_an_old_ledger_that_was_put_back_is_found_out(kept):
         assert "witness has seen" in ledger.status().quarantine
         ledger.resume("put back")
         assert str(ledger.budget("study").spent) == "5/2"
+
+
+def test_noise_by_item_of_an_old_ledger_goes_on(kept):
+    """Since format 4: the noise of a stored level is found again, so that the next is relaxed from it."""
+    place, said = kept
+    table = {"id": ["c", "a", "b"], "n": [7, 5, 6]}
+    with Ledger.open(place) as ledger:
+        if "items@1/2" not in said:
+            assert all(release.items is None for release in ledger.releases)
+            return
+        answer = dict(zip(("a", "b", "c"), said["items@1/2"]["n"], strict=True))
+        assert list(ledger.relax("items", table, epsilon="1/2")["n"]) == [answer[one] for one in table["id"]]
+        ledger.relax("items", table, epsilon=1)
+        ledger.view("items", epsilon="3/8")
+        assert str(ledger.spent("items").epsilon) == "1"
+        assert ledger.verify()

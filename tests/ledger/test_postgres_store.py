@@ -89,8 +89,19 @@ def test_a_server_ledger_needs_a_key(monkeypatch):
         Ledger.open(fresh_database(), create=True)
 
 
-def test_the_password_is_not_in_the_place():
-    assert PostgresStore("postgresql://me:hushhush@host:5/db?password=hushhush", 1).place == "postgresql://host/db"
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://me:hushhush@host:5/db?password=hushhush",
+        "postgresql://me:hush/hush@host/db",
+        "postgresql://me:hush@hush@host/db",
+        "postgresql://me:hush?hush@host/db",
+        "postgresql://me:[hush#hush@host/db?options=a@b",
+    ],
+)
+def test_the_password_is_not_in_the_place(address):
+    """Nor half of it, whatever is in it that ought to be escaped."""
+    assert PostgresStore(address, 1).place in ("postgresql://host/db", "postgresql://")
 
 
 class Server:

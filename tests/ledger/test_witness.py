@@ -7,7 +7,8 @@ import pytest
 
 from utmost.errors import BudgetUnused, KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.exact import level
-from utmost.ledger import Ledger
+from utmost.ledger import Ledger, opening
+from utmost.sampling import Identifiers
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}
@@ -281,3 +282,66 @@ def test_derived_noise_repeats_itself_after_a_rollback(here):
         assert ledger.relax("r", TABLE, epsilon=1) == between
         assert ledger.relax("r", TABLE, epsilon=2) == loose
         assert ledger.view("r", epsilon="1/8") == strict
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_noise_by_item_is_closed_in_a_ledger_of_derived_noise_too(here, watched):
+    """Its nodes depend on the order of the levels: 0.1, 0.3 lost, and 0.1, 0.2, 0.3 would be two continuations of 0.1,
+    which cost 0.3 + 0.3 + 0.1, where the books would say 0.5."""
+    options = {"derived": True} | ({} if watched else {"witness": False})
+    table, items = TABLE | {"id": ["a", "b", "c"]}, {"public": "id", "id_column": "id", "noise": "items"}
+    ids, committed = [Identifiers.of(["a", "b", "c"])], {"n": [10, 20, 30]}
+    with opened(here, **options) as ledger:
+        ledger.publish("rows", TABLE, epsilon="0.1", dataset="d", **PROMISE)
+        ledger.publish("kept", table, epsilon="0.1", dataset="d", **PROMISE, **items)
+        sums = ledger.items.commitment_key("engine", columns="n", sensitivity=1, cells=1).committed(ids, committed)
+        ledger.items.publish("engine", sums, id_column="id", epsilon="0.1", dataset="d", **PROMISE)
+        shutil.copy(here / "l.db", here / "old.db")
+        lost = ledger.relax("rows", TABLE, epsilon="0.3")
+        ledger.relax("kept", table, epsilon="0.3")
+        ledger.items.relax("engine", sums, epsilon="0.3")
+        receipt = ledger.receipt()
+    shutil.copy(here / "old.db", here / "l.db")
+    with opened(here, **options) as ledger:
+        if not watched:
+            with pytest.raises(Quarantined):
+                ledger.check(receipt)
+        ledger.resume("rolled back", missing=None if watched else {"d": "0.6"})
+        assert ledger.spent(dataset="d") == level("0.9")
+        assert ledger.relax("rows", TABLE, epsilon="0.2")
+        assert ledger.relax("rows", TABLE, epsilon="0.3") == lost
+        with pytest.raises(Quarantined, match="must stay as it is"):
+            ledger.relax("kept", table, epsilon="0.2")
+        with pytest.raises(Quarantined, match="must stay as it is"):
+            ledger.items.relax("engine", sums, epsilon="0.2")
+        assert ledger.view("kept", epsilon="0.05")
+
+
+def test_a_receipt_of_another_ledger_with_the_same_key_is_refused(here):
+    """It says nothing about this one, which stays out of quarantine."""
+    with Ledger.open(here / "other.db", create=True, key=KEY, witness=here / "v") as other:
+        other.publish("r", TABLE, epsilon=1, **PROMISE)
+        receipt = other.receipt()
+    with opened(here) as ledger:
+        with pytest.raises(KeyRefused, match="another ledger's"):
+            ledger.check(receipt)
+        assert ledger.status().quarantine is None
+
+
+def test_backups_made_at_once_are_one_or_none(here, monkeypatch):
+    """Of two under one name one is made, and the other finds the name taken; neither is in the other's way."""
+    real, made = opening.copied, []
+
+    def copied(source, to):
+        real(source, to)
+        if not made:
+            made.append(1)
+            ledger.backup(here / "b.db")
+
+    with opened(here) as ledger:
+        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        monkeypatch.setattr(opening, "copied", copied)
+        with pytest.raises(OutOfRange, match="a backup must be a new file"):
+            ledger.backup(here / "b.db")
+        assert not list(here.glob("*.part*"))
+    assert Ledger.restore(here / "b.db", here / "new.db", key=KEY).verify().events == 3

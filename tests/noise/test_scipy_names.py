@@ -124,3 +124,12 @@ def test_draws_fit_the_distribution():
     """A test of fit of SciPy takes the distribution as it takes its own."""
     law = ut.Laplace(1)
     assert stats.kstest(law.rvs(4000), law.to_scipy().cdf).pvalue > 1e-9
+
+
+@pytest.mark.parametrize("epsilon", [50, 400, 800, 10_000])
+def test_moments_where_floats_end_are_their_limits(epsilon):
+    """For epsilon large, Y is 0 or 1 in size: the kurtosis is 1 / variance - 3 or so, and infinite where that is 0."""
+    for law in (ut.Geometric(epsilon), ut.DiscreteStaircase(epsilon, 2)):
+        _, variance, _, kurtosis = law.to_scipy().stats(moments="mvsk")
+        assert variance == law.variance()
+        assert kurtosis == (pytest.approx(float(law.moment(4)) / variance / variance) if variance else np.inf)

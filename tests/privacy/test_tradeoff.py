@@ -1,5 +1,5 @@
 from fractions import Fraction
-from math import exp, isclose
+from math import exp, expm1, isclose
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from utmost.channels import Channel, geometric_channel
 from utmost.errors import NotAChannel, NotANumber, OutOfRange
 from utmost.exact import Level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
-from utmost.privacy import frontier, tradeoff
+from utmost.privacy import delta, frontier, total_variation, tradeoff
 from utmost.privacy.curves import StaircaseCurve
 
 # ---- laws
@@ -240,3 +240,12 @@ def test_rows_have_no_shift_and_are_two_distributions():
         tradeoff(Channel([[1, 0], [0, 1], [1, 0]]), 0.5)
     with pytest.raises(NotAChannel, match="row 1"):
         tradeoff([[1, 0], [0, "1/2"]], 0.5)
+
+
+@pytest.mark.parametrize("epsilon", [300, 700, 800, 1000])
+def test_the_profile_of_a_staircase_holds_where_no_float_holds_its_smallest_mass(epsilon):
+    """All but e^(-epsilon/2) or so of the mass loses epsilon: delta at e is 1 - e^(e - epsilon), rounded up."""
+    law = Staircase(epsilon, 1)
+    for at in (0, 1, epsilon / 2, 0.99 * epsilon):
+        assert delta(law, at) == pytest.approx(-expm1(at - epsilon), abs=1e-15)
+    assert total_variation(law) == 1.0

@@ -166,6 +166,9 @@ def test_files_that_changed_are_found(kept):
         manifest.write_text(json.dumps(said | wrong))
         with pytest.raises(LedgerDamaged, match="manifest"):
             folder.files("visits", epsilon=1)
+    manifest.write_text("[" * 100_000)
+    with pytest.raises(LedgerDamaged, match="manifest"):
+        folder.files("visits", epsilon=1)
 
 
 KILLED = """

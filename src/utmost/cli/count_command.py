@@ -46,7 +46,7 @@ Together = Annotated[
 
 
 def count(
-    events: file_options.TableFile,
+    events: file_options.TableOrLake,
     domain: file_options.DomainFile = None,
     *,
     people: people_options.People,

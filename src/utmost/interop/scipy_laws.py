@@ -47,7 +47,9 @@ class _OfLaw:
 
     def _stats(self) -> tuple[float, float, float, float]:
         variance = float(self.law.variance())
-        return 0.0, variance, 0.0, float(self.law.moment(4)) / variance**2 - 3
+        # Where float64 holds no smaller variance, the kurtosis, 1 over it or so, is beyond all floats.
+        kurtosis = float(self.law.moment(4)) / variance / variance - 3 if variance else np.inf
+        return 0.0, variance, 0.0, kurtosis
 
     def _entropy(self) -> float:
         return self.law.entropy()

@@ -1,5 +1,6 @@
 """What a dataset may still spend: checked before a draw, rehearsed, and limited."""
 
+import unicodedata
 import warnings
 
 from utmost.errors import BudgetExceeded, BudgetUnused, OutOfRange
@@ -9,6 +10,39 @@ from utmost.ledger.events import check_name
 from utmost.ledger.spending import Budget, Part, Spending, together
 from utmost.ledger.state import Published, State
 from utmost.release.statements import level_text
+
+# Printable, and drawn as nothing.
+_INVISIBLE = {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0), 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C}
+_INVISIBLE |= {0x180D, 0x180F, 0x2800}
+
+
+def read_alike(name: str) -> str:
+    """What people read of a name: equal for names that differ in case, in Unicode's forms, and in what is not seen.
+
+    Letters of other scripts that look the same are not found.
+
+    >>> read_alike("Café") == read_alike("cafe\u0301"), read_alike("a") == read_alike("b")
+    (True, False)
+    """
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return " ".join("".join(letter for letter in plain if ord(letter) not in _INVISIBLE).split())
+
+
+def check_told_apart(state: State, dataset: str) -> None:
+    """Check that a dataset that is new does not read as one that is there: they would be one, with two budgets.
+
+    Raises:
+        OutOfRange: where it does.
+    """
+    known, mine = state.datasets, read_alike(dataset)
+    twin = None if dataset in known else next((name for name in known if read_alike(name) == mine), None)
+    if twin is not None:
+        raise OutOfRange(
+            f"the name of a dataset must not read as that of another, {twin!a}",
+            came=ascii(dataset),
+            where="dataset",
+            remedy="Write it as it was written first. For other individuals' data take a name that reads otherwise.",
+        )
 
 
 def check_named(state: State, dataset: str) -> None:
@@ -39,8 +73,10 @@ def rehearsed(
     wanted = max(versions, default=1) if version is None else exact_integer(version, "version")
     found = state.releases.get((name, wanted))
     group = check_name(dataset if dataset is not None else name, "dataset") if found is None else found.dataset
-    if found is None and not independent:
-        check_named(state, group)
+    if found is None:
+        check_told_apart(state, group)
+        if not independent:
+            check_named(state, group)
     after = spending_after(state, group, found, level)
     check_budget(state, group, after)
     return Budget(group, state.limits.get(group), after)
@@ -49,11 +85,15 @@ def rehearsed(
 def limited(book: Book, dataset: str, limit: Level, *, stacklevel: int) -> Budget:
     """The budget of a dataset with a limit that is set now.
 
+    Raises:
+        OutOfRange: for a name that reads as that of another dataset.
+
     Warns:
         BudgetUnused: where the ledger holds releases, and none of this dataset.
     """
 
     def work(page: Page) -> tuple[Budget, list[str]]:
+        check_told_apart(page.state, dataset)
         if page.state.limits.get(dataset) != limit:
             book.check_writable(page)
             page.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
@@ -84,11 +124,12 @@ def spending_with(state: State, dataset: str, level: Level, part: Part | None = 
 
 
 def check_relation(state: State, dataset: str, relation: str, name: str) -> None:
-    """Check that all that spends one budget protects against one relation.
+    """Check that all that spends one budget names it in one way, and protects against one relation.
 
     Raises:
-        OutOfRange: where the dataset has releases of another one.
+        OutOfRange: where the dataset has releases of another one, and for a name that reads as that of another dataset.
     """
+    check_told_apart(state, dataset)
     for other in state.of_dataset(dataset):
         if relation != other.relation:
             raise OutOfRange(

@@ -107,7 +107,8 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
                 file. Keep it where the store cannot reach it. False, for a new ledger, for none: it stays so.
             sealed: for a new ledger, whether responses are encrypted, each level under its own key.
             derived: for a new ledger, whether noise is derived from the key, so that a ledger that is put back to an
-                earlier state repeats what it said. The key must then be kept as the data are.
+                earlier state repeats what it said; noise by item only where levels are asked for in the same order.
+                The key must then be kept as the data are.
             timeout: how many seconds to wait for other writers.
             randomness: the operating system's if left out; a seeded source is refused.
 

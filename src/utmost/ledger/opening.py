@@ -155,16 +155,30 @@ def backed_up(book: Book, path: Path) -> None:
         OutOfRange: where the file is there.
     """
     if path.exists():
-        raise OutOfRange("a backup must be a new file", came=str(path), where="backup", remedy="Give another name.")
-    draft = path.with_name(f"{path.name}.part")
-    draft.unlink(missing_ok=True)
+        raise _taken(path)
+    # Its own name, so that two who back up at once are not in each other's way.
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{entropy(4).hex()}.part")
     store = SqliteStore(draft, 60.0)
     try:
         book.read(lambda page: store.transact(lambda to: copied(page.rows, to), write=True))
-        draft.replace(path)
+        _name_draft(draft, path)
         force(path.parent)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _name_draft(draft: Path, path: Path) -> None:
+    """Give a file its name, where nothing has it by now."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        raise _taken(path) from None
+    except OSError:  # a file system without links
+        draft.replace(path)
+
+
+def _taken(path: Path) -> OutOfRange:
+    return OutOfRange("a backup must be a new file", came=str(path), where="backup", remedy="Give another name.")
 
 
 def restored(backup: Path, place: Place, *, key: Given, witness: Place | bool | None, timeout: float) -> Book:

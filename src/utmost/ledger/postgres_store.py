@@ -2,12 +2,12 @@
 
 import os
 import random
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable, Unsupported, UtmostError
 from utmost.ledger.store import CHANGED, MEND_CHANGED, Part, Rows
@@ -91,8 +91,7 @@ class PostgresStore:
     @property
     def place(self) -> str:
         """Host and database, without the password."""
-        parts = urlsplit(self._address)
-        return f"postgresql://{parts.hostname or ''}{parts.path}"
+        return _place(self._address)
 
     def transact(self, work: Callable[[Rows], T], *, write: bool) -> T:
         """Do the work in one transaction, see `Store`.
@@ -217,6 +216,12 @@ class PostgresStore:
             return LedgerDamaged("the database must hold the ledger's tables", came=came, where=self.place)
         remedy = "Nothing was spent; make the same call again once the cause is removed."
         return LedgerUnavailable("the server must be reachable, with room", came=came, where=self.place, remedy=remedy)
+
+
+def _place(address: str) -> str:
+    """Host and database of an address, read as libpq reads it; nothing of one that may have a password elsewhere."""
+    rest = re.sub(r"^[^@/]*@", "", address.partition("://")[2]).partition("?")[0]
+    return "postgresql://" + ("" if "@" in rest else re.sub(r":\d+(?=[,/]|$)", "", rest))
 
 
 def _odd(rows: Rows) -> list[str]:

@@ -9,6 +9,7 @@ from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.exact import Level, Number, checked, level
 from utmost.exact.shown import Shown
 from utmost.ledger.book import Book, Page
+from utmost.ledger.budgets import check_told_apart
 from utmost.ledger.events import START, Event, check_chain, check_name, check_seal, read_event
 from utmost.ledger.key import Key
 from utmost.ledger.labels import label_seal, opened_label_seal
@@ -227,9 +228,11 @@ def check_receipt(book: Book, line: str) -> None:
     text, _, signed = line.strip().rpartition(":") if isinstance(line, str) and line.isascii() else ("", "", "")
     if not hmac.compare_digest(signed.encode(), _signed(book.key, text).encode()):
         raise KeyRefused("a receipt must be this ledger's, unchanged", where="receipt")
-    _, _, number, mac = text.split(":")
+    _, identity, number, mac = text.split(":")
 
     def work(page: Page) -> bool:
+        if page.state.identity != identity:  # of another ledger that has the same key
+            raise KeyRefused("a receipt must be this ledger's", came="another ledger's", where="receipt")
         if page.rows.mac(int(number)) == bytes.fromhex(mac):
             return True
         if page.state.quarantine is None:
@@ -252,6 +255,8 @@ def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | Non
     def work(page: Page) -> None:
         if page.reason is None:
             raise OutOfRange("only a quarantine can be ended", came="a ledger that is in none", where="resume")
+        for dataset in said:
+            check_told_apart(page.state, dataset)
         known = book.loss(page)
         if known is None and missing is None:
             raise OutOfRange(
@@ -265,13 +270,16 @@ def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | Non
 
 
 def _facts(reason: str, state: State, known: RollbackLoss | None, said: Mapping[str, Level]) -> dict[str, object]:
-    """Where no witness says which releases lost something, all are closed; derived noise repeats itself."""
+    """Where no witness says which releases lost something, all are closed.
+
+    Derived noise repeats itself in any order of levels, but noise by item in the same order alone.
+    """
     missing = {} if known is None else {dataset: list(levels) for dataset, levels in known.missing.items()}
     for dataset, one in said.items():
         missing.setdefault(dataset, []).append(one)
     closed = (*state.releases, *state.mechanisms) if known is None else known.closed
     if state.is_derived:
-        closed = tuple(item for item in closed if item in state.mechanisms)
+        closed = tuple(item for item in closed if item in state.mechanisms or state.releases[item].items is not None)
     return {
         "reason": reason,
         "missing": {dataset: [level_text(one) for one in levels] for dataset, levels in missing.items()},

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, Unsupported, quoted
+from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, quoted
 from utmost.exact import Number, as_array, check_array, check_numbers, checked, exact, is_exact
 
 # The closed forms take as many steps as the square of the order, in numbers of as many digits.
@@ -168,23 +168,6 @@ def _pairs(text: str) -> dict[Any, Number]:
             raise OutOfRange("a table of costs is written 0=0,1=1/2,5=3, each size once", came=pair, where="cost")
         found[exact(size, "a size")] = exact(cost, "a cost")
     return found
-
-
-_LARGEST_PERIOD = 1 << 60  # four such periods are within NumPy's integers
-
-
-def check_countable(period: int) -> None:
-    """Refuse to sum a function over the integers of a period that NumPy cannot count.
-
-    Raises:
-        Unsupported: for a period above 2^60.
-    """
-    if period > _LARGEST_PERIOD:
-        raise Unsupported(
-            "a cost given as a function needs a sensitivity of at most 2^60",
-            came=period,
-            remedy="Count in larger units, or use a moment of integer order.",
-        )
 
 
 # Two floats of one cost may differ by its own rounding.

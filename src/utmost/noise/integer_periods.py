@@ -23,7 +23,7 @@ import numpy as np
 from utmost.errors import Unsupported
 from utmost.exact import Floats, Level
 from utmost.exact.numbers import first_integer
-from utmost.noise.costs import Cost, ReadCost, check_countable
+from utmost.noise.costs import Cost, ReadCost
 from utmost.noise.folded import Folded, integer_edges
 from utmost.noise.period_series import (
     FEW_FROM,
@@ -43,6 +43,7 @@ from utmost.noise.quadrature import integer_sum
 
 _EXACT = 4096  # integers of a period that are summed one by one
 _MARGIN = 1e-10  # of two logarithms of sums that are right to 1e-13, before one is said to be larger
+_LARGEST_PERIOD = 1 << 60  # four such periods are within NumPy's integers
 
 Coefficient = Callable[[int, int], float]
 """c_k at a step, or a bound on it."""
@@ -201,8 +202,17 @@ class IntegerPeriods:
 
 
 def folded_integers(level: Level, period: int, cost: Cost) -> Folded | IntegerPeriods:
-    """The cost, all periods together; or one by one, where few matter."""
-    check_countable(period)
+    """The cost, all periods together; or one by one, where few matter.
+
+    Raises:
+        Unsupported: for a period above 2^60.
+    """
+    if period > _LARGEST_PERIOD:
+        raise Unsupported(
+            "a cost given as a function needs a sensitivity of at most 2^60",
+            came=period,
+            remedy="Count in larger units, or use a moment of integer order.",
+        )
     if level.epsilon_float < FEW_FROM:
         folded = Folded.of(level, period, cost, integers=True)
         if not folded.is_lost():

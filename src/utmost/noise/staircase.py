@@ -267,7 +267,7 @@ class Staircase(RealLaw):
                 "the first step must be wide enough for floats",
                 came=f"{self.level} and gamma={chosen}",
                 where="Staircase",
-                remedy="Take an epsilon below about 1400, or a DiscreteStaircase on a grid.",
+                remedy="Take an epsilon below about 1290, or a DiscreteStaircase on a grid.",
             )
 
     @classmethod

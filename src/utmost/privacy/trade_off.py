@@ -183,6 +183,14 @@ def _is(value: Number, number: int) -> bool:
 def _rounded_up(enclosed: Callable[[int], Interval]) -> float:
     """The float just above a number in [0, 1], from intervals fine enough to leave one or two candidates."""
     bits = 160
-    while (interval := enclosed(bits)).high - interval.low > interval.low >> 60 and bits < _FINEST:
+    while (interval := _in_unit(enclosed, bits)).high - interval.low > interval.low >> 60 and bits < _FINEST:
         bits *= 2
     return max(0.0, round_up(interval))
+
+
+def _in_unit(enclosed: Callable[[int], Interval], bits: int) -> Interval:
+    """The interval; all of [0, 1] where a divisor is too small for so many bits."""
+    try:
+        return enclosed(bits)
+    except OutOfRange:
+        return Interval(0, 1 << bits, bits)

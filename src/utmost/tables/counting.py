@@ -97,7 +97,7 @@ def count_table(
         events: one row an event: a dict of columns, a frame of any library that narwhals reads (pandas, Polars, Arrow;
             those of an engine, lazy ones of Polars, DuckDB and Spark, are counted where they are, and only the sums of
             cells come here), or the pathlib.Path of a CSV or Parquet file, or of a directory of Parquet files, which
-            is read batch by batch.
+            is read batch by batch; folders such as ``year=2020`` are columns, too.
         person: the column that says whose event it is: text or integers, in every row.
         domain: the declared domain, or a mapping that `Domain.of_facts` reads. What lies outside it is left out, or put
             to an axis's ``other``, and is never published.
@@ -159,6 +159,8 @@ def _counted_here(events: Any, rule: "_Kept", progress: Progress | None) -> tupl
         Tally(),
         0,
     )
+    if read.folders is not None:
+        read.folders.check_labels(rule.plan.read)
     for batch in read.batches():
         done += take_events(rule, batch, persons, tally, read.weight, done)
         if progress is not None:

@@ -6,16 +6,19 @@ batches, on a cursor of the same connection, so that it can be joined and writte
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 from utmost.errors import Unsupported
 from utmost.tables.engines import Batches, BatchMap, Constants, EventReader, RowsMap, WithConstants, write_parquet
 from utmost.tables.extra import extra
+from utmost.tables.hive_folders import FolderColumns
 from utmost.tables.persons_in_buckets import BUCKETS, PersonsInBuckets
 
 _CHUNK = 1 << 17
 _LEAST = 2
+_FILE = "file_index"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -134,6 +137,21 @@ def _bytewise(name: str, kind: str) -> str:
     return f"{quoted}::VARCHAR COLLATE C AS {quoted}" if text else quoted
 
 
-def lake_relation(files: Sequence[Path]) -> DuckRelation:
-    """Parquet files as one relation, on a connection of its own."""
-    return DuckRelation(extra("duckdb", "duckdb").connect().read_parquet([str(path) for path in files]))
+def lake_relation(files: Sequence[Path], folders: FolderColumns) -> DuckRelation:
+    """Parquet files and the columns in the names of their folders as one relation, on a connection of its own.
+
+    Raises:
+        Unsupported: for files that have a column "file_index", by which DuckDB calls the number of a file.
+    """
+    duckdb = extra("duckdb", "duckdb")
+    names = [escape(str(path)) for path in files]
+    lake = duckdb.connect().read_parquet(names, hive_partitioning=False)
+    if folders.names and _FILE in map(str.casefold, lake.columns):
+        raise Unsupported("files in folders that are columns must have no such column", came=repr(_FILE))
+    place = duckdb.ColumnExpression(_FILE).cast("BIGINT") + duckdb.ConstantExpression(1)
+    columns = [duckdb.StarExpression()]
+    for field, cells in zip(folders.schema, folders.cells, strict=True):
+        kind = "BIGINT[]" if field.type == extra("pyarrow", "tables").int64() else "VARCHAR[]"
+        listed = duckdb.ConstantExpression(cells.to_pylist()).cast(kind)
+        columns.append(duckdb.FunctionExpression("list_extract", listed, place).alias(field.name))
+    return DuckRelation(lake.project(*columns) if folders.names else lake)

@@ -13,10 +13,11 @@ import numpy as np
 
 from utmost.errors import BadTable
 from utmost.release.adapters import adapter_of, check_there
-from utmost.tables import csv_table, dataframes, files, parquet
+from utmost.tables import csv_table, dataframes, files
 from utmost.tables.csv_table import CsvTable
 from utmost.tables.engines import engine_frame
 from utmost.tables.extra import extra
+from utmost.tables.hive_folders import FolderColumns
 from utmost.tables.parquet_pieces import ParquetPieces
 
 Batch = Mapping[str, Any]
@@ -35,12 +36,14 @@ class Events:
         rows: how many rows come.
         batches: reads them.
         weight: the column that says for how many events a row stands; None where each stands for one.
+        folders: of a directory, the columns in the names of its folders.
     """
 
     kind: str
     rows: int
     batches: Callable[[], Iterator[Batch]]
     weight: str | None = None
+    folders: FolderColumns | None = None
 
 
 def read_events(events: Any, wanted: Sequence[str], values: str | None = None) -> Events:
@@ -109,16 +112,7 @@ def _csv_batches(path: Path, places: Mapping[str, int], values: str | None) -> I
 def _from_parquet(path: Path, wanted: Sequence[str]) -> Events:
     whole = ParquetPieces.of(path)
     check_there(wanted, whole.names)
-    rows = sum(parquet.opened(one).metadata.num_rows for one in whole.files)
-    return Events("dataframe:pyarrow", rows, lambda: _parquet_batches(whole.files, wanted))
-
-
-def _parquet_batches(paths: Sequence[Path], wanted: Sequence[str]) -> Iterator[Batch]:
-    for path in paths:
-        file = parquet.opened(path)
-        with parquet.well_formed(path):
-            for batch in file.iter_batches(batch_size=_ROWS, columns=list(wanted)):
-                yield {name: batch.column(name) for name in wanted}
+    return Events("dataframe:pyarrow", whole.rows, lambda: whole.batches(wanted, _ROWS), folders=whole.folders)
 
 
 def _from_frame(events: Any, wanted: Sequence[str]) -> Events:

@@ -34,13 +34,16 @@ Watch = Callable[[Iterable[Piece], int], Iterator[Piece]]
 
 
 def read(path: Path) -> Any:
-    """The table in the file, checked; text may be compressed, as "counts.csv.gz".
+    """The table in the file, or in the Parquet files of a directory, checked; text may be compressed: "counts.csv.gz".
 
     Raises:
         Unsupported: for an ending that no reader knows, and where a package is missing.
         BadTable: for a file that is no such table.
     """
     ending = ending_of(path)
+    if path.is_dir():
+        parquet.register()
+        return ParquetPieces.of(path).whole()
     if ending in PARQUET:
         parquet.register()
         return parquet.read(path)
@@ -98,7 +101,7 @@ def brought(path: Path, *, by_item: bool = False) -> Any:
     large = streamed(path, by_cells=by_item and find_spec("duckdb") is not None)
     if not isinstance(large, ParquetPieces):
         return read(path)
-    return import_module("utmost.tables.duckdb_engine").lake_relation(large.files).native
+    return import_module("utmost.tables.duckdb_engine").lake_relation(large.files, large.folders).native
 
 
 def write(table: Any, file: BinaryIO, path: Path, watch: Watch | None = None) -> None:

@@ -18,33 +18,40 @@ _INFLATION, _INFLATED = 200, 1 << 30
 _BATCH = 1 << 17
 
 
-def read(path: Path | str) -> Any:
+def read(path: Path | str, said: str | None = None) -> Any:
     """The file as an Arrow table.
+
+    Args:
+        path: of the file.
+        said: what messages call it; its path when None.
 
     Raises:
         BadTable: for a file that is no Parquet, and for two columns of one name.
         Unsupported: where pyarrow is not installed.
     """
     arrow = extra("pyarrow", "tables")
-    file = opened(path)
-    with well_formed(path):
-        return _read(arrow, file, path)
+    file, where = opened(path, said), str(path) if said is None else said
+    with well_formed(where):
+        return _read(arrow, file, path, where)
 
 
-def opened(path: Path | str) -> Any:
+def opened(path: Path | str, said: str | None = None) -> Any:
     """The file, open to be read batch by batch; of its columns no two have one name.
+
+    Args:
+        path, said: as for `read`.
 
     Raises:
         BadTable, Unsupported: as `read`.
     """
-    reader = extra("pyarrow.parquet", "tables")
-    with well_formed(path):
+    reader, where = extra("pyarrow.parquet", "tables"), str(path) if said is None else said
+    with well_formed(where):
         file = reader.ParquetFile(_readable(path))
     names = file.schema_arrow.names
     for at, name in enumerate(names):
         if name in names[:at]:
             raise BadTable(
-                "column names must be distinct", came=f"columns {names.index(name) + 1} and {at + 1}", where=str(path)
+                "column names must be distinct", came=f"columns {names.index(name) + 1} and {at + 1}", where=where
             )
     return file
 
@@ -85,7 +92,7 @@ def well_formed(path: Path | str) -> Iterator[None]:
         raise BadTable("a Parquet file must be well formed", came="what Arrow cannot read", where=str(path)) from None
 
 
-def _read(arrow: Any, file: Any, path: Path | str) -> Any:
+def _read(arrow: Any, file: Any, path: Path | str, where: str) -> Any:
     """The table, batch by batch: a file that inflates beyond all measure is noticed before the memory is full."""
     source = _readable(path)
     size = len(source.getbuffer()) if isinstance(source, io.BytesIO) else os.path.getsize(source)
@@ -95,7 +102,7 @@ def _read(arrow: Any, file: Any, path: Path | str) -> Any:
         batches.append(batch)
         size += batch.nbytes
         if size > most:
-            raise BadTable(f"a Parquet file of this size may hold {most} bytes of cells", came="more", where=str(path))
+            raise BadTable(f"a Parquet file of this size may hold {most} bytes of cells", came="more", where=where)
     return arrow.Table.from_batches(batches, file.schema_arrow)
 
 

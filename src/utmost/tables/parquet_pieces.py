@@ -13,6 +13,7 @@ from utmost.release.adapters import Column, in_order
 from utmost.sampling.item_words import Identifiers
 from utmost.tables import parquet
 from utmost.tables.extra import extra
+from utmost.tables.hive_folders import FolderColumns, shown
 from utmost.tables.item_columns import arrow_identifiers
 
 _ROWS = 1 << 17
@@ -50,42 +51,80 @@ class ParquetPieces:
     Attributes:
         path: of the file or the directory.
         files: the files.
-        schema: that all of them have.
+        schema: of the rows: the columns that all files have, and behind them those in the names of folders.
+        folders: the columns in the names of folders.
     """
 
     path: Path
     files: tuple[Path, ...]
     schema: Any
+    folders: FolderColumns
 
     @classmethod
     def of(cls, path: Path) -> "ParquetPieces":
         """The files at a path, found to have one schema; what engines write beside tables begins with "_" or ".".
 
         Raises:
-            BadTable: for a directory without any, and where two of them differ in their columns.
+            BadTable: for a directory without any, and where two of them differ in their columns or in the keys of their
+                folders.
         """
         found = tuple(sorted(filter(partial(_is_part, path), path.glob("**/*")))) if path.is_dir() else (path,)
         if not found:
             raise BadTable("a directory must hold Parquet files", came="none", where=str(path))
-        schema = _plain_schema(parquet.opened(found[0]).schema_arrow)
-        for other in found[1:]:
-            if _plain_schema(parquet.opened(other).schema_arrow) != schema:
-                raise BadTable("all files must have the same columns", came="others", where=str(other))
-        return cls(path, found, schema)
+        arrow, said = extra("pyarrow", "tables"), [_said(path, found, at) for at in range(len(found))]
+        schema = _plain_schema(parquet.opened(found[0], said[0]).schema_arrow)
+        for other, where in zip(found[1:], said[1:], strict=True):
+            if _plain_schema(parquet.opened(other, where).schema_arrow) != schema:
+                raise BadTable("all files must have the same columns", came="others", where=where)
+        folders = FolderColumns.of(path, found, schema.names)
+        return cls(path, found, arrow.schema([*schema, *folders.schema]), folders)
 
     @property
     def names(self) -> list[str]:
         """The names of the columns."""
         return list(self.schema.names)
 
+    @property
+    def rows(self) -> int:
+        """How many rows the files say they have."""
+        return sum(int(self._opened(at).metadata.num_rows) for at in range(len(self.files)))
+
+    def whole(self) -> Any:
+        """All rows as an Arrow table.
+
+        Raises:
+            BadTable: also for a file that inflates beyond all measure.
+        """
+        batches: list[Any] = []
+        for at, path in enumerate(self.files):
+            read = parquet.read(path, self._said(at)).to_batches()
+            batches.extend(self.folders.beside(batch, at).cast(self.schema) for batch in read)
+        return extra("pyarrow", "tables").Table.from_batches(batches, self.schema)
+
     def pieces(self) -> Iterator[ParquetPiece]:
         """The batches of all files."""
-        for path in self.files:
-            file = parquet.opened(path)
-            with parquet.well_formed(path):
+        for at in range(len(self.files)):
+            file = self._opened(at)
+            with parquet.well_formed(self._said(at)):
                 for group in range(file.num_row_groups):  # all at once, Arrow holds on to what was read
                     for batch in file.iter_batches(batch_size=_ROWS, row_groups=[group]):
-                        yield ParquetPiece(batch.cast(self.schema))
+                        yield ParquetPiece(self.folders.beside(batch, at).cast(self.schema))
+
+    def batches(self, wanted: Sequence[str], rows: int) -> Iterator[dict[str, Any]]:
+        """Some columns of all files, at most so many rows at a time."""
+        own, folders = [name for name in wanted if name not in self.folders.names], self.folders
+        for at in range(len(self.files)):
+            file = self._opened(at)
+            with parquet.well_formed(self._said(at)):
+                for batch in file.iter_batches(batch_size=rows, columns=own):
+                    said = {name: folders.column(name, at, batch.num_rows) for name in wanted if name not in own}
+                    yield {name: said[name] if name in said else batch.column(name) for name in wanted}
+
+    def _opened(self, at: int) -> Any:
+        return parquet.opened(self.files[at], self._said(at))
+
+    def _said(self, at: int) -> str:
+        return _said(self.path, self.files, at)
 
     def write(
         self,
@@ -111,8 +150,15 @@ class ParquetPieces:
 
 def _is_part(folder: Path, path: Path) -> bool:
     """Whether a path in a folder is a file of its table: not of an attempt that an engine has not ended."""
-    is_named = not any(name.startswith(("_", ".")) for name in path.relative_to(folder).parts)
+    parts = path.relative_to(folder).parts
+    is_named = not any(name.startswith(".") or (name.startswith("_") and "=" not in name) for name in parts)
     return is_named and path.suffix.lower() in parquet.ENDINGS and path.is_file()
+
+
+def _said(root: Path, files: Sequence[Path], at: int) -> str:
+    """A file as messages name it: by its number where the names of its folders hold cells."""
+    where = shown(root, files[at])
+    return where if where == str(files[at]) else f"{where}, file {at + 1} of {len(files)}"
 
 
 def _in_arrow(cells: Sequence[Any], schema: Any) -> list[Any]:

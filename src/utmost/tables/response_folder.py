@@ -223,7 +223,7 @@ class ResponseFolder:
             is_right = found["form"] == _FORM and found["release"] == release.bound.hex()
             is_right &= found["level"] == level_text(at) and len(names) == len(found["files"])
             is_right &= all(Path(one).name == one and one.endswith(".parquet") for one in names)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             is_right = False
         if not is_right:
             raise LedgerDamaged("a manifest must be of this release and level", came="another", where=str(path))

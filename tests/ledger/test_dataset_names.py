@@ -1,0 +1,80 @@
+"""One dataset has one budget, however its name is written: what people read as one name is one name."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utmost.channels import Channel
+from utmost.errors import OutOfRange
+from utmost.ledger import Ledger
+from utmost.ledger.budgets import read_alike
+from utmost.sampling import Identifiers
+from utmost.spaces import discrete
+
+KEY = bytes(range(32))
+PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+COIN = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["Y", "N"])
+NAME = unicodedata.normalize("NFC", "Café 1")
+TWINS = [
+    unicodedata.normalize("NFD", NAME),
+    "café 1",
+    f"{NAME}\ufe0f",
+    "Ca\u034ffé 1",
+    "Café\u3164 1",
+    "Cafe\u0301  1",
+    "Café １",
+]
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        ledger.budget(NAME, 1)
+        ledger.publish("first", {"n": [1, 2, 3]}, epsilon=1, dataset=NAME, **PROMISE)
+        yield ledger
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_a_name_that_reads_as_a_dataset_has_no_budget_of_its_own(ledger, twin):
+    """Through no door: the limit of the one that is there would not hold for it."""
+    with pytest.raises(OutOfRange, match="must not read as that of another"):
+        ledger.publish("second", {"n": [4, 5, 7]}, epsilon=1, dataset=twin, **PROMISE)
+
+
+def test_no_door_takes_a_name_that_reads_as_a_dataset(ledger):
+    """Releases, releases by item, mechanisms, limits, rehearsals; confirmed or not. Nothing is written."""
+    twin, events = TWINS[0], ledger.status().events
+    ids = [Identifiers.of(["a"])]
+    sums = ledger.items.commitment_key("r", columns="n", sensitivity=1, cells=1).committed(ids, {"n": [4]})
+    doors = [
+        lambda **said: ledger.publish(twin, {"n": [4]}, epsilon=1, **said, **PROMISE),
+        lambda **said: ledger.items.publish("r", sums, id_column="id", epsilon=1, dataset=twin, **said, **PROMISE),
+        lambda **said: ledger.respond("m", COIN, {"Ada": "yes"}, space=discrete(2), dataset=twin, **said),
+        lambda **said: ledger.rehearse("r", epsilon=1, dataset=twin, **said),
+        lambda independent=False: ledger.budget(twin, 1),
+    ]
+    for door in doors:
+        for said in ({}, {"independent": True}):
+            with pytest.raises(OutOfRange, match=r"'Caf.{4} 1'; got 'Cafe.{6} 1'"):
+                door(**said)
+    assert ledger.status().events == events
+
+
+def test_a_loss_is_charged_to_the_dataset_that_is_there(ledger, tmp_path):
+    """A charge to a name that only reads so would be no charge."""
+    ledger.backup(tmp_path / "b.db")
+    with Ledger.restore(tmp_path / "b.db", tmp_path / "r.db", key=KEY, witness=tmp_path / "w") as restored:
+        with pytest.raises(OutOfRange, match="must not read as that of another"):
+            restored.resume("restored", missing={TWINS[0]: 1})
+        restored.resume("restored", missing={NAME: 1})
+        assert restored.budget(NAME).spent == 2
+
+
+@given(st.text(min_size=1))
+def test_what_is_read_is_the_same_in_every_form(name):
+    """Of Unicode's four forms, in capitals, and once read: for any text."""
+    forms = [unicodedata.normalize(form, name) for form in ("NFC", "NFD", "NFKC", "NFKD")]
+    assert {read_alike(form) for form in forms} == {read_alike(name)}
+    assert read_alike(read_alike(name)) == read_alike(name)

@@ -1,0 +1,344 @@
+"""Columns in the names of folders: every door reads the table that was laid out in them, and no message says a cell."""
+
+import json
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import quote
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from utmost.cli.main import app
+from utmost.errors import BadTable, NotDeclared, Unsupported
+from utmost.ledger import Ledger
+from utmost.release import release_table
+from utmost.tables import count_keys, count_table, files, parquet_pieces
+from utmost.tables.hive_folders import FolderColumns
+from utmost.tables.parquet_pieces import ParquetPieces
+from utmost.tables.streamed import streamed_release
+from utmost.workloads import Domain, bins, plain
+
+KEY = b"k" * 32
+HIVE = "__HIVE_DEFAULT_PARTITION__"
+
+
+def laid(root, way, name="part-0.parquet", **columns):
+    """A file of these columns in these folders."""
+    folder = root / way
+    folder.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(columns), folder / name, row_group_size=3)
+    return folder / name
+
+
+def read(root):
+    """All rows, in the order in which they are read in pieces."""
+    pieces = ParquetPieces.of(root)
+    return pa.Table.from_batches([piece.batch for piece in pieces.pieces()], pieces.schema)
+
+
+@pytest.fixture
+def lake(tmp_path):
+    """Two years with two months each, below a folder that is none of the lake's."""
+    root = tmp_path / "env=test" / "events"
+    for year in (2020, 2021):
+        for month in ("01", "11"):
+            user = [f"u{year}", "ann", f"u{month}", "ann"]
+            laid(root, f"year={year}/month={month}", user=user, page=["p0", "p1", "p1", "p0"])
+    return root
+
+
+def frame(lake):
+    """The same table as Arrow's own datasets read it."""
+    schema = pa.schema([("year", pa.int64()), ("month", pa.string())])
+    return ds.dataset(lake, partitioning=ds.partitioning(schema, flavor="hive")).to_table()
+
+
+def test_rows_are_those_of_a_dataset_in_the_order_of_the_files(lake, monkeypatch):
+    monkeypatch.setattr(parquet_pieces, "_ROWS", 2)
+    found = read(lake)
+    assert found.schema.names == ["user", "page", "year", "month"]
+    assert found.equals(frame(lake))
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20).filter(lambda text: text != HIVE)
+
+
+@given(
+    st.lists(texts | st.none(), min_size=1, max_size=6, unique=True)
+    | st.lists(st.integers(-(2**63), 2**63 - 1) | st.none(), min_size=1, max_size=6, unique=True)
+)
+def test_what_is_laid_out_in_folders_is_read_from_them(cells):
+    """Any text, and any integer of 64 bits, comes back as it was; a missing cell as a missing one."""
+    with TemporaryDirectory() as place:
+        for row, cell in enumerate(cells):
+            name = HIVE if cell is None else quote(str(cell), safe="")
+            laid(Path(place), f"{quote('a key/=', safe='')}={name}", n=[row] * 2)
+        found = read(Path(place)).to_pydict()
+    wanted = [None if cell is None else str(cell) for cell in cells]
+    as_text = [None if cell is None else str(cell) for cell in found["a key/="]]
+    assert as_text == [wanted[row] for row in found["n"]]
+    if all(cell is None or isinstance(cell, int) for cell in cells) and set(cells) != {None}:
+        assert {type(cell) for cell in found["a key/="]} <= {int, type(None)}
+
+
+@given(st.lists(texts.filter(bool) | st.none(), min_size=1, max_size=6, unique=True))
+def test_what_arrow_writes_in_folders_is_read_from_them(cells):
+    with TemporaryDirectory() as place:
+        table = pa.table({"n": range(len(cells)), "key": pa.array(cells, pa.string())})
+        kind = ds.partitioning(pa.schema([("key", pa.string())]), flavor="hive")
+        ds.write_dataset(table, place, format="parquet", partitioning=kind)
+        found = read(Path(place)).to_pydict()
+    assert [None if cell is None else str(cell) for cell in found["key"]] == [cells[row] for row in found["n"]]
+
+
+SPELLED = [
+    (["1", "2", "10"], "int64"),
+    (["0", "-5", HIVE], "int64"),
+    (["01", "02", "10"], "string"),
+    (["1", "x"], "string"),
+    (["1", "+2"], "string"),
+    (["-0"], "string"),
+    (["1.0"], "string"),
+    (["٣"], "string"),
+    (["1", ""], "string"),
+    ([HIVE], "string"),
+    (["9223372036854775807"], "int64"),
+    (["9223372036854775808"], "string"),
+]
+
+
+@pytest.mark.parametrize(("cells", "kind"), SPELLED)
+def test_integers_are_what_all_folders_spell_so(tmp_path, cells, kind):
+    for cell in cells:
+        laid(tmp_path, f"k={cell}", n=[1])
+    assert str(ParquetPieces.of(tmp_path).schema.field("k").type) == kind
+
+
+def events_of(lake):
+    """The lake through every door of a count, and as frames of which each library read the folders itself."""
+    import duckdb
+
+    yield lake
+    yield frame(lake)
+    yield frame(lake).to_pandas()
+    text = {"year": pl.Int64, "month": pl.String}
+    yield pl.scan_parquet(lake, hive_partitioning=True, hive_schema=text)
+    yield duckdb.sql(
+        f"SELECT * FROM read_parquet('{lake}/**/*.parquet', hive_partitioning=true, hive_types_autocast=false)"
+    )
+
+
+def test_events_in_folders_are_counted_as_those_of_a_frame(lake):
+    pytest.importorskip("duckdb")
+    domain = Domain(year=[2020, 2021], month=["01", "11"], page=["p0", "p1"])
+    say = {"person": "user", "at_most": 3, "key": KEY}
+    counts = [count_table(events, domain=domain, **say).atoms.tolist() for events in events_of(lake)]
+    keys = [count_keys(events, column="month", **say) for events in events_of(lake)]
+    assert sum(sum(map(sum, year)) for year in counts[0]) == 3 + 2 * 2 + 2 * 2
+    assert counts == [counts[0]] * 5
+    assert keys == [{"01": 4, "11": 4}] * 5
+
+
+def test_persons_parts_bins_and_amounts_may_be_in_folders_alone(tmp_path):
+    """No column of the files is read then, and their rows count nonetheless; rows without a person are refused."""
+    for user, age in (("ann", 30), ("bob", 30), ("cem", 71)):
+        laid(tmp_path, f"user={user}/age={age}/land=A", n=[1, 2, 3, 4])
+    domain = Domain(age=bins(0, 100, width=50))
+    assert count_table(tmp_path, person="user", domain=domain, at_most=1).atoms.tolist() == [2, 1]
+    more = {"values": "age", "per_atom": 1000, "part": {"land": ["A", "B"]}}
+    parts = count_table(tmp_path, person="user", domain=Domain(n=[1, 2]), at_most=2, **more)
+    assert parts["A"].atoms.tolist() == [131, 131]
+    laid(tmp_path, f"user={HIVE}/age=1/land=A", n=[1])
+    with pytest.raises(BadTable, match="every event must name its person"):
+        count_table(tmp_path, person="user", domain=domain, at_most=1)
+
+
+@pytest.mark.parametrize(
+    ("cells", "labels"), [(["01", "11"], range(1, 13)), (["1", "11"], ["01", "11"]), (["00"], [0])]
+)
+def test_a_domain_that_spells_folders_otherwise_is_refused_and_not_empty(tmp_path, cells, labels):
+    for cell in cells:
+        laid(tmp_path, f"month={cell}", user=["ann"])
+    for axis in (plain(labels), plain(labels, other="else")):
+        with pytest.raises(BadTable, match="spelled as the names of the folders"):
+            count_table(tmp_path, person="user", domain=Domain(month=axis), at_most=1)
+    assert count_table(tmp_path, person="user", domain=Domain(month=bins(13)), at_most=9).atoms.sum() == len(cells)
+    right = Domain(month=cells)
+    assert count_table(tmp_path, person="user", domain=right, at_most=9).atoms.tolist() == [1] * len(cells)
+
+
+SAY = {"columns": "n", "public": ["ward", "year", "month"], "id_column": "ward", "sensitivity": 1, "cells": 1}
+
+
+def counts_in(tmp_path):
+    """Counts in folders, and the rows as they are to come out."""
+    root, rows = tmp_path / "of=wards" / "lake", []
+    for at, way in enumerate(
+        ["year=2020/month=01", "year=2020/month=[12]", f"year=2021/month={HIVE}", "year=2021/month=1"]
+    ):
+        laid(root, way, ward=[f"w{at}{i}" for i in range(5)], n=[10 * at + i for i in range(5)])
+    for path in sorted(root.glob("**/*.parquet")):
+        year, month = (part.partition("=")[2] for part in path.relative_to(root).parts[:2])
+        for ward, n in zip(*pq.ParquetFile(path).read().to_pydict().values(), strict=True):
+            rows.append((ward, n, int(year), None if month == HIVE else month))
+    return root, rows
+
+
+def told(table):
+    return list(zip(*(table[name].to_pylist() for name in ("ward", "n", "year", "month")), strict=True))
+
+
+def test_a_lake_is_released_whole_in_pieces_and_in_a_ledger_with_its_folders(tmp_path, monkeypatch):
+    """At epsilon 60 the noise is 0 but once in 10^26 cells: rows, their order and the columns are those of the lake.
+
+    DuckDB answers where the table is not read in pieces; `[12]` is no pattern to it.
+    """
+    pytest.importorskip("duckdb")
+    monkeypatch.setattr(parquet_pieces, "_ROWS", 2)
+    root, rows = counts_in(tmp_path)
+    made = streamed_release(files.streamed(root), epsilon=60, **SAY)
+    with (tmp_path / "out.parquet").open("wb") as file:
+        files.write(made.table, file, tmp_path / "out.parquet")
+    found = pq.ParquetFile(tmp_path / "out.parquet").read()
+    assert found.column_names == ["ward", "n", "n_radius", "year", "month"]
+    assert told(found) == rows
+    assert told(release_table(root, epsilon=60, **SAY).table.to_arrow_table()) == rows
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        assert told(ledger.publish("a", root, epsilon=60, **SAY).to_arrow_table()) == rows
+
+
+def test_a_column_in_folders_is_declared_like_any_other(tmp_path):
+    root, _ = counts_in(tmp_path)
+    with pytest.raises(NotDeclared, match="declared"):
+        streamed_release(files.streamed(root), epsilon=1, **SAY | {"public": "ward"})
+    made = streamed_release(files.streamed(root), epsilon=1, **SAY | {"public": "ward"}, drop=["year", "month"])
+    assert made.table.names == ["ward", "n", "n_radius"]
+
+
+def test_commands_read_folders(lake, tmp_path):
+    root, rows = counts_in(tmp_path)
+    say = ["--columns", "n", "--public", "ward,year,month", "--id", "ward", "--sensitivity", "1", "--cells", "1"]
+    asked = ["release", str(root), *say, "--epsilon", "60", "--yes", "--out", str(tmp_path / "o.parquet")]
+    assert CliRunner().invoke(app, asked).exit_code == 0
+    assert told(pq.ParquetFile(tmp_path / "o.parquet").read()) == rows
+    (tmp_path / "d.json").write_text(json.dumps({"year": [2020, 2021], "month": ["01", "11"]}))
+    asked = ["count", str(lake), "--person", "user", "--at-most", "4", "--domain", str(tmp_path / "d.json")]
+    assert CliRunner().invoke(app, [*asked, "--out", str(tmp_path / "c.json")]).exit_code == 0
+    domain = Domain(year=[2020, 2021], month=["01", "11"])
+    wanted = count_table(lake, person="user", domain=domain, at_most=4).atoms
+    assert sum(map(sum, wanted.tolist())) == 12
+    assert json.loads((tmp_path / "c.json").read_text())["atoms"] == wanted.ravel().tolist()
+
+
+def test_counts_in_folders_are_read_as_a_table_of_atoms(tmp_path):
+    for ward in "AB":
+        laid(tmp_path / "lake", f"ward={ward}", admitted=[ord(ward)], applicants=[100])
+    (tmp_path / "d.json").write_text(json.dumps({"ward": ["A", "B"], "outcome": ["yes", "no"]}))
+    asked = ["count", str(tmp_path / "lake"), "--nested", "outcome=admitted,applicants", "--at-most", "1"]
+    asked += ["--domain", str(tmp_path / "d.json"), "--out", str(tmp_path / "c.json")]
+    assert CliRunner().invoke(app, asked).exit_code == 0
+    assert json.loads((tmp_path / "c.json").read_text())["atoms"] == [65, 35, 66, 34]
+
+
+def test_a_key_that_is_a_column_is_left_to_the_files(tmp_path):
+    """Each row says its own cell, and the folders are not asked; DuckDB's own reading would be theirs."""
+    pytest.importorskip("duckdb")
+    laid(tmp_path, "year=2020/k=a", ward=["w0", "w1"], year=[2019, 2020], n=[1, 2])
+    assert read(tmp_path).to_pydict() == {"ward": ["w0", "w1"], "year": [2019, 2020], "n": [1, 2], "k": ["a", "a"]}
+    say = SAY | {"public": ["ward", "year", "k"]}
+    assert release_table(tmp_path, epsilon=60, **say).table.to_arrow_table()["year"].to_pylist() == [2019, 2020]
+
+
+WAYS = {
+    "unequal depth": (["person=ann/year=1", "person=bob"], "'person' beside 'person', 'year'"),
+    "a file beside folders": (["person=ann", ""], "none beside|'person' beside none"),
+    "other keys": (["person=ann", "user=ann"], "'user' beside 'person'"),
+    "another order": (["a=1/person=ann", "person=ann/a=1"], "'person', 'a' beside 'a', 'person'"),
+    "a key twice": (["person=ann/person=ann"], "'person' twice"),
+    "another case": (["person=ann/PERSON=ann"], "more than case"),
+    "a column in another case": (["N=ann"], "more than case"),
+    "bytes that are no text": (["person=ann%FF"], "UTF-8"),
+}
+
+
+@pytest.mark.parametrize("case", WAYS)
+def test_files_whose_folders_make_no_table_are_refused_without_a_cell(tmp_path, case):
+    ways, said = WAYS[case]
+    for way in ways:
+        laid(tmp_path, way, n=[1])
+    for door in (ParquetPieces.of, files.brought, lambda root: count_keys(root, person="n", column="k", at_most=1)):
+        with pytest.raises(BadTable, match=said) as error:
+            door(tmp_path)
+        assert "ann" not in str(error.value)
+
+
+def test_names_of_folders_that_are_no_text_are_refused(tmp_path):
+    folder = os.fsencode(tmp_path) + b"/person=ann\xff"
+    try:
+        os.mkdir(folder)
+    except OSError:
+        pytest.skip("names are text on this file system")
+    path = laid(tmp_path, "", "other.PARQUET", n=[1])
+    os.rename(os.fsencode(path), folder + b"/part-0.parquet")
+    with pytest.raises(BadTable, match="Arrow cannot read") as error:
+        ParquetPieces.of(tmp_path)
+    assert "=ann" not in str(error.value)
+
+
+def test_a_damaged_file_is_told_by_its_number_and_not_by_its_cells(tmp_path):
+    laid(tmp_path, "person=ann", n=[1])
+    broken = laid(tmp_path, "person=bob", n=[1])
+    content = broken.read_bytes()
+    broken.write_bytes(b"no Parquet")
+    with pytest.raises(BadTable, match=r"person=\.\.\./part-0\.parquet, file 2 of 2") as error:
+        ParquetPieces.of(tmp_path)
+    assert "bob" not in str(error.value)
+    broken.write_bytes(content)
+    pieces = ParquetPieces.of(tmp_path)
+    broken.write_bytes(content[:4] + b"\xff" * 40 + content[44:])
+    for rows in (pieces.pieces(), pieces.batches(["n", "person"], 10)):
+        with pytest.raises(BadTable, match="file 2 of 2"):
+            list(rows)
+    laid(tmp_path, "person=bob", m=[1])
+    with pytest.raises(BadTable, match="same columns") as error:
+        ParquetPieces.of(tmp_path)
+    assert "bob" not in str(error.value)
+
+
+def test_folders_without_a_key_and_those_above_say_nothing(tmp_path):
+    """A plain folder is no column, a file is read without its folders, and "_" hides no folder with a key."""
+    path = laid(tmp_path, "2020/_k=a/=b", n=[1])
+    laid(tmp_path, "_temporary/_k=a", n=[2])
+    laid(tmp_path, ".k=a", n=[2])
+    assert read(tmp_path).to_pydict() == {"n": [1], "_k": ["a"]}
+    assert read(path).to_pydict() == {"n": [1]}
+    assert read(tmp_path / "2020" / "_k=a").to_pydict() == {"n": [1]}
+
+
+def test_a_long_cell_takes_no_memory_for_each_row(tmp_path):
+    path = laid(tmp_path, f"k={'x' * 200}", n=[1])
+    column = FolderColumns.of(tmp_path, [path], ["n"]).column("k", 0, 1 << 20)
+    assert column.nbytes < (4 << 20) + 1000
+
+
+def test_duckdb_takes_names_of_files_as_they_are(tmp_path):
+    """A star in a name is no pattern: each file is read once."""
+    duckdb = pytest.importorskip("duckdb")
+    for name in ("a*.parquet", "ab.parquet", "a[b].parquet", "a?.parquet"):
+        laid(tmp_path, "", name, n=[1])
+    assert isinstance(files.brought(tmp_path), duckdb.DuckDBPyRelation)
+    assert len(files.brought(tmp_path).fetchall()) == 4
+
+
+def test_a_column_that_hides_the_number_of_a_file_is_refused(tmp_path):
+    pytest.importorskip("duckdb")
+    laid(tmp_path, "k=a", File_Index=[0])
+    with pytest.raises(Unsupported, match="file_index"):
+        files.brought(tmp_path)
