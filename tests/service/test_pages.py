@@ -20,6 +20,7 @@ from utmost.release.counted import CountedTable
 from utmost.service import Grant, Terms
 from utmost.service.app import application
 from utmost.service.guards import CONTENT_SECURITY
+from utmost.service.page_charts import heat_map
 from utmost.service.page_forms import forms
 from utmost.service.page_sign_in import sign_in
 from utmost.service.page_tables import csv_columns
