@@ -13,7 +13,7 @@ MODULES = {
     "geometry": ("numba",),
     "tables": ("narwhals", "pyarrow"),
     "duckdb": ("duckdb", "narwhals", "pyarrow"),
-    "spark": ("pyspark", "narwhals", "pyarrow"),
+    "spark": ("pyspark", "narwhals", "pyarrow", "pandas"),
     "plot": ("matplotlib",),
     "postgres": ("psycopg",),
     "server": ("fastapi", "uvicorn", "jinja2", "jwt", "multipart", "prometheus_client", "httpx"),

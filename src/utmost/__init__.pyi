@@ -26,6 +26,7 @@ from utmost.design import optimal_mechanism as optimal_mechanism
 from utmost.design import posterior as posterior
 from utmost.design import read as read
 from utmost.documents import check_statement as check_statement
+from utmost.documents import read_workload as read_workload
 from utmost.exact import Level as Level
 from utmost.exact import level as level
 from utmost.geometry import decompose as decompose

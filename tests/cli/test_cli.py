@@ -4,6 +4,7 @@ import csv
 import errno
 import io
 import json
+import os
 import re
 import subprocess
 import tempfile
@@ -228,6 +229,31 @@ def test_a_full_standard_output_is_one_message():
     assert done.returncode == 1
     assert done.stderr.startswith("utmost: what was to be written: No space left on device. Make room")
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device to write to")
+@pytest.mark.parametrize(
+    "asked", [["compare", "--json"], ["--version"], ["noise", "--epsilon", "1", "--sensitivity", "1"]]
+)
+def test_an_answer_that_python_holds_back_until_the_end_is_not_lost_in_silence(asked, monkeypatch):
+    """Standard output of a pipe or a file is buffered: what does not fit the disk is found out when it is flushed."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    with open("/dev/full", "wb") as full:
+        done = utmost_command(*asked, capture_output=False, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert done.stderr.startswith("utmost: what was to be written: No space left on device.")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_full_disk_names_the_file_that_did_not_fit(run, tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "out.csv")
+    assert code == 1
+    assert f"{tmp_path / 'out.csv'}: No space left" in err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_disk_that_refuses_is_one_message(run, tmp_path, monkeypatch):

@@ -45,6 +45,35 @@ def test_a_count_is_for_its_owner_alone_and_says_so(run, files, tmp_path):
     assert counted.atoms.tolist() == same.atoms.tolist() == [[1, 1], [0, 1], [1, 0]]
 
 
+def test_what_is_left_out_is_said_from_the_domain_alone(run, files, tmp_path):
+    """Which axes take no other value is a fact of the domain: the line is the same whether or not an event was lost."""
+    events, domain = files
+    said = []
+    for age in (3, 700):
+        events.write_text(f"user,page,age,amount\nann,A,{age},5\n")
+        said.append(run("count", events, *SAY, "--domain", domain, "--dry-run")[1])
+    assert said[0] == said[1]
+    assert 'events with another age; "other" in the domain would count them' in " ".join(said[0].split())
+    domain.write_text(json.dumps({"page": ["A"], "age": {"bins": [0, 100], "width": 50}, "amount": [5]}))
+    shown = run("count", events, *SAY, "--domain", domain, "--dry-run")[1]
+    assert "events with another page, age or amount" in " ".join(shown.split())
+    domain.write_text(json.dumps({"page": FACTS["page"]}))
+    assert "left out" not in run("count", events, *SAY, "--domain", domain, "--dry-run")[1]
+    shown = run("statement", _released(run, files, tmp_path), "--html", "-")[1]
+    assert "left out of every sum, but those of page, as else" in shown
+
+
+def _released(run, files, tmp_path):
+    events, domain = files
+    domain.write_text(json.dumps(FACTS))
+    out = tmp_path / "released.json"
+    assert run("count", events, *SAY, "--domain", domain, "--out", tmp_path / "c.json")[0] == 0
+    plan = tmp_path / "plan.json"
+    assert run("plan", tmp_path / "c.json", "--want", "page", "--epsilon", 1, "--out", plan)[0] == 0
+    assert run("release", tmp_path / "c.json", "--plan", plan, "--epsilon", 1, "--out", out)[0] == 0
+    return out
+
+
 def test_axes_values_and_bounds_are_options(run, files):
     events, domain = files
     code, shown, _ = run(

@@ -17,6 +17,24 @@ from utmost.spaces import counts, grid, hamming
 HALF = ["--alpha", "1/2"]
 
 
+@pytest.mark.parametrize("command", ["vertices", "kernels"])
+def test_a_list_is_written_as_its_ending_says(run, tmp_path, command):
+    """A file named .json holds what --json prints, asked for or not; other endings are refused."""
+    asked = (command, *HALF, "--line", 4)
+    printed = run(*asked, "--json")[1]
+    for name, more in (("a.json", ()), ("b.JSON", ("--json",))):
+        assert run(*asked, "--out", tmp_path / name, *more)[0] == 0
+        assert (tmp_path / name).read_text() == printed
+    assert run(*asked, "--json", "--out", "-")[1] == printed
+    assert run(*asked, "--out", tmp_path / "a.tsv")[0] == 0
+    for name in ("a.parquet", "a.csv.gz", "a.xyz"):
+        code, _, err = run(*asked, "--out", tmp_path / name)
+        assert code == 2
+        assert ".csv, .tsv, .txt, .json" in err
+    code = run("kernels", *HALF, "--line", 4, "--resume", tmp_path / "s.json", "--out", tmp_path / "k.json")[0]
+    assert code == 2, "a list that goes on is CSV"
+
+
 @pytest.mark.parametrize(
     ("asked", "count"),
     [

@@ -118,3 +118,26 @@ def test_hundreds_of_thousands_of_products_are_left_to_floats():
     assert found.remap is None
     assert found.verify()
     assert found.gap <= 1e-7 * found.loss
+
+
+@pytest.mark.parametrize(
+    "level", [{"epsilon": 50}, {"epsilon": "1e-6"}, {"alpha": "1/2"}, {"alpha": Fraction(1, 10**300)}]
+)
+def test_the_corners_of_minimax(level):
+    """One secret is known whatever the level; on two at distance 1 the worst loss is alpha / (1 + alpha)."""
+    alone = minimax_mechanism(PrivacyType(counts(0), **level), losses.absolute)
+    assert alone.loss == alone.lower == 0
+    assert alone.verify()
+    found = minimax_mechanism(PrivacyType(counts(1), **level), losses.binary)
+    alpha = PrivacyType(counts(1), **level).level.alpha
+    assert float(found.loss) == pytest.approx(float(alpha / (1 + alpha)), rel=1e-9)
+    assert found.verify()
+
+
+def test_errors_that_no_float_holds_are_magnified():
+    """At alpha = 1e-300 a wrong basis is off by alpha^3: the worst loss is alpha / (1 + alpha) at the ends."""
+    alpha = Fraction(1, 10**300)
+    found = minimax_mechanism(PrivacyType(counts(3), alpha=alpha), losses.binary)
+    assert found.gap == 0
+    assert 0 < found.loss < 3 * alpha
+    assert found.verify()

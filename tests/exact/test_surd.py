@@ -83,3 +83,11 @@ def test_negative_squares_are_refused():
     """There is no real square root of -1."""
     with pytest.raises(OutOfRange, match="nonnegative"):
         Surd.sqrt(-1)
+
+
+def test_squares_of_many_digits_are_taken_apart():
+    """p q of two primes above 10^12, and (p / 10^6)^2 + 1/7: a survey's coordinates have such squares of distances."""
+    p, q = 10**12 + 39, 10**12 + 61
+    assert Surd.sqrt(p * q * q).terms == ((p, Fraction(q)),)
+    assert Surd.sqrt(Fraction(p, q) ** 2 * 12).terms == ((3, Fraction(2 * p, q)),)
+    assert Surd.sqrt(Fraction(p, 10**6) ** 2 + Fraction(1, 7)) > Fraction(p, 10**6)

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utmost.errors import Unsupported
 from utmost.exact import Surd
+from utmost.geometry import count_vertices, vertices
 from utmost.geometry.log_domain import Distances
+from utmost.privacy import PrivacyType
 from utmost.spaces import Space, counts, discrete, grid
 
 
@@ -65,3 +68,26 @@ def test_long_distances_are_kept_as_python_integers():
     far = 2**59
     table = Distances.of(Space([[0, far, far + 1], [far, 0, far - 1], [far + 1, far - 1, 0]])).integers()
     assert int(table[0, 2]) + int(table[0, 1]) + int(table[1, 2]) == 3 * far
+
+
+def test_places_in_metres_have_vertices():
+    """Five places among 10^12 have ten square roots of many primes: six of three places in general position."""
+    places = [(0, 0), (735_791, 8_443), (123_456, 987_651), (999_983, 777_777), (314_159, 271_828)]
+    table = [[Surd.sqrt((a - c) ** 2 + (b - e) ** 2) for c, e in places] for a, b in places]
+    space = Space(table)
+    assert len(vertices(PrivacyType(space.restrict([0, 1, 2]), epsilon=1))) == 6
+    assert len(vertices(PrivacyType(space, epsilon=1))) == count_vertices(space) == 70
+
+
+def test_the_degree_is_of_independent_roots():
+    """sqrt 6 lies in the field of sqrt 2 and sqrt 3, and sqrt 30 not in that of sqrt 6 and sqrt 10 alone."""
+    for roots, degree in (((1,), 1), ((2, 3, 6), 4), ((1, 6, 10, 15), 4), ((6, 10, 30), 8), ((10**18 + 9,), 2)):
+        coefficients = np.zeros((1, 1, len(roots)), dtype=np.int64)
+        assert Distances(coefficients, roots, Fraction(1)).degree == degree
+
+
+def test_distances_of_too_many_square_roots_are_refused():
+    places = [(k * k * k + 1, 7 * k * k + k) for k in range(9)]
+    table = [[Surd.sqrt((a - c) ** 2 + (b - e) ** 2) for c, e in places] for a, b in places]
+    with pytest.raises(Unsupported, match="square roots"):
+        vertices(PrivacyType(Space(table), epsilon=1))

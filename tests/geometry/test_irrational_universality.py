@@ -139,3 +139,11 @@ def test_what_is_refused():
         exact_mechanism(ptype, kernels(ptype).support(0)).breach(PrivacyType(counts(3), epsilon=1))
     with pytest.raises(NotAChannel):
         PowerChannel(vertices(ptype).weights)
+
+
+def test_tiny_levels_give_verdicts_without_warnings():
+    """What floats say nothing of is infinitely uncertain: no infinity is multiplied by zero."""
+    verdict = universal_mechanism(PrivacyType(discrete(3), epsilon="1e-12"), losses.binary)
+    assert not verdict
+    assert verdict.certificate.verify()
+    assert verdict.conflict.verify()

@@ -364,3 +364,13 @@ def test_one_set_of_the_plane_has_more_completions_than_the_paper_could_list():
     """[fernandes2022], table 6: more than 10 000 kernels on nine points; so many have the same seven vertices."""
     listed = vertices(PrivacyType(grid(3, 3), alpha="1/2"))
     assert PairCompletions.of(listed).count(SEVEN_VERTICES) > 10_000
+
+
+@pytest.mark.parametrize(("space", "level"), [(counts(3), 50), (grid(2, 2), "1e-12"), (hamming(2), "1e-12")])
+def test_irrational_kernels_are_channels_at_every_level(space, level):
+    """Positive entries, rows of sum 1, and of two columns the exact ratios of each: no float cancels."""
+    listed = kernels(PrivacyType(space, epsilon=level))
+    for k, channel in enumerate(listed):
+        assert (channel.matrix >= 0).all()
+        weights = listed.vertices.chosen(listed.support(k)).weights
+        np.testing.assert_allclose(channel.matrix * weights.max(axis=0), weights * channel.matrix.max(axis=0), 1e-12)

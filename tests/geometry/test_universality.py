@@ -395,7 +395,7 @@ def test_cells_that_say_that_they_have_no_borders_prove_nothing():
     duals = {prior: found.dual for prior, found in least.at((sure,))}
     units = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
     cells = Complex(3, units, (Cell((sure,), (0,)),))
-    assert not Dominance(least.columns, least.loss, channel, Fraction(0), cells, duals).verify()
+    assert not Dominance(ptype, least.loss, channel, Fraction(0), cells, duals).verify()
     proof = universality(PrivacyType(counts(2), **HALF), losses.binary, geometric_channel(3, **HALF)).certificate
     prior, dual = next(iter(proof.duals.items()))
     assert proof.verify()
@@ -409,3 +409,33 @@ def test_a_remap_of_some_outcomes_alone_attains_nothing():
     assert found.verify()
     assert not replace(found, remap=Remap(found.remap.actions[:4].tolist(), 5)).verify()
     assert not replace(found, packing=found.packing[:4]).verify()
+
+
+def test_a_proof_is_of_its_type():
+    """A mechanism outside the type beats all in it, and conflicts with all; and each type has its own vertices."""
+    ptype, tight = PrivacyType(discrete(3), **HALF), PrivacyType(discrete(3), alpha="1/5")
+    verdict = universal_mechanism(ptype, losses.binary)
+    proof, conflict = verdict.certificate, verdict.conflict
+    assert proof.verify()
+    assert conflict.verify()
+    assert not replace(proof, ptype=tight).verify()
+    assert not replace(conflict, ptype=tight).verify()
+    open_book = Channel([[int(x == y) for y in range(3)] for x in range(3)])
+    cells = Complex.of(open_book.matrix, proof.loss)
+    duals = {prior: (Fraction(0),) * 3 for prior in cells.priors}
+    assert not replace(proof, channel=open_book, slack=Fraction(0), cells=cells, duals=duals).verify()
+    mechanisms = (open_book,) * len(conflict.priors)
+    assert not replace(conflict, mechanisms=mechanisms, regret=sum(conflict.multipliers)).verify()
+    for other in (Channel([[1], [1]]), Channel(open_book.matrix.astype(float))):
+        assert not replace(conflict, mechanisms=(other,) * len(conflict.priors)).verify()
+    assert not replace(proof, loss=proof.loss[:2]).verify()
+
+
+def test_a_conflict_is_of_priors():
+    """Masses of 2 have twice the regret, and negative ones any."""
+    conflict = universal_mechanism(PrivacyType(discrete(3), **HALF), losses.binary).conflict
+    doubled = tuple(2 * prior for prior in conflict.priors)
+    twice = tuple(2 * z for z in conflict.multipliers)
+    assert not replace(conflict, priors=doubled, multipliers=twice, regret=2 * conflict.regret).verify()
+    assert not replace(conflict, priors=(), weights=(), mechanisms=()).verify()
+    assert not replace(conflict, priors=tuple(prior[:2] for prior in conflict.priors)).verify()

@@ -265,3 +265,10 @@ def test_simultaneous_radii_of_sums_that_share_cells_hold_together():
 def test_what_is_no_sum_is_refused(call, error):
     with pytest.raises(error):
         call()
+
+
+def test_confidence_near_0_asks_for_no_radius():
+    """1 - confidence is 1 to the nearest float; its logarithm is taken of the rational."""
+    one = Combination([1], 1)
+    assert simultaneous_radii([one] * 2, "1e-17", independent=True) == (0, 0)
+    assert simultaneous_radii([one], "1e-300", independent=True) == (0,)

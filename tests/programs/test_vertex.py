@@ -158,3 +158,47 @@ def test_vertices_of_small_programs_are_found_by_trying_all():
                 solve_exactly(program)
         else:
             assert solve_exactly(program).value == min(cost[0] * x + cost[1] * y for x, y in inside)
+
+
+FAR = Fraction(10**12)
+
+
+def test_what_floats_call_infeasible_or_unbounded_is_decided_in_rationals():
+    """x = 10^13 meets 10^-13 x >= 1, which the solver reads as 0 >= 1; and it stops -x at 10^24, where it sees no end.
+
+    Hundreds of programs of numbers from 10^-12 to 10^12 were compared with `FieldTableau`; these are three of them.
+    """
+    tiny = LinearProgram.of_triplets(objects([Fraction(1)]), [0], [0], objects([1 / (10 * FAR)]), [1], [math.inf])
+    found = solve_exactly(tiny)
+    check_optimal(tiny, found)
+    assert found.value == 10 * FAR
+    assert farkas_ray(tiny) is None
+    row = objects([1 / FAR, 1 / FAR])
+    far = LinearProgram.of_triplets(objects([Fraction(-1), Fraction(0)]), [0, 0], [0, 1], row, [0], objects([FAR]))
+    assert solve_exactly(far).value == -FAR * FAR
+    huge = LinearProgram.of_triplets(objects([Fraction(1)]), [0], [0], objects([FAR**3]), [1], [math.inf])
+    assert solve_exactly(huge).value == 1 / FAR**3
+
+
+def test_the_ray_of_a_refusal_proves_it():
+    """Whatever variable is out of its bounds, and on whichever side: `farkas_gap` of the ray is positive."""
+    rng = random.Random(5)
+    programs = [program for program in (random_program(rng) for _ in range(100)) if farkas_ray(program) is not None]
+    assert len(programs) > 20
+    for program in programs:
+        with pytest.raises(InfeasibleProgram) as refused:
+            solve_exactly(program)
+        assert farkas_gap(program, refused.value.ray) > 0
+
+
+def test_infeasible_and_unbounded_programs_are_still_told():
+    """The same rows with a bound that no point meets, and without one: both verdicts are proved in rationals."""
+    below = LinearProgram.of_triplets(
+        objects([Fraction(1)]), [0], [0], objects([1 / (10 * FAR)]), [1], [math.inf], [0], objects([FAR])
+    )
+    with pytest.raises(InfeasibleProgram) as refused:
+        solve_exactly(below)
+    assert farkas_gap(below, refused.value.ray) > 0
+    endless = LinearProgram.of_triplets(objects([Fraction(-1)]), [0], [0], objects([1 / FAR]), [1], [math.inf])
+    with pytest.raises(SolverFailed, match="bounded"):
+        solve_exactly(endless)

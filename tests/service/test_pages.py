@@ -20,6 +20,7 @@ from utmost.release.counted import CountedTable
 from utmost.service import Grant, Terms
 from utmost.service.app import application
 from utmost.service.guards import CONTENT_SECURITY
+from utmost.service.page_charts import heat_map
 from utmost.service.page_forms import forms
 from utmost.service.page_sign_in import sign_in
 from utmost.service.page_tables import csv_columns
@@ -574,3 +575,11 @@ def test_the_terms_of_a_form_are_those_of_the_api(visitor, service):
     assert made[1]["facts"] == TERMS.facts() | {"neighbours": "add-remove"}
     assert made[1]["level"] == "1/4"
     assert TABLE.keys() == csv_columns(CSV).keys()
+
+
+def test_a_mechanism_with_few_outcomes_is_not_blown_up():
+    """A picture is scaled to the width of its card: one column of cells has the size that eleven have."""
+    one, eleven = (heat_map("m", [[1.0] * m] * 9, "abcdefghi", "abcdefghijk"[:m]) for m in (1, 11))
+    width, height = map(int, re.search(r'viewBox="0 0 (\d+) (\d+)"', one).groups())
+    assert f'viewBox="0 0 {width} ' in eleven
+    assert height < width

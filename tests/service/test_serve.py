@@ -134,6 +134,23 @@ def test_what_cannot_be_served_is_refused(tmp_path, options, says):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_address_that_is_taken_is_refused_in_words(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [sys.executable, "-c", "from utmost.cli.main import main; main()", "serve", "--port", str(port)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+    assert done.returncode == 2
+    assert f"utmost: 127.0.0.1:{port}: the service must start" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("answers", "says"),
     [(None, "nobody listens"), (b"", "no worker answers"), (b"HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n", "store")],

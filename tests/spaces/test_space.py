@@ -187,3 +187,19 @@ def test_copies_are_the_same_space_and_read_only(space):
         assert not again.distances.flags.writeable
     assert not space.same_as(counts(5))
     assert not counts(1).same_as(Space([[0, 2], [2, 0]]))
+
+
+def test_distances_near_the_largest_integers_do_not_wrap_around():
+    """Integers of 63 and 64 bits: their sums are taken exactly, whatever they come in."""
+    far = 2**62 + 5
+    for kind, number in ((np.int64, far), (np.uint64, 2 * far)):
+        assert Space(np.array([[0, number], [number, 0]], dtype=kind)).edges.tolist() == [[0, 1]]
+    table = [[0, far, 2 * far], [far, 0, far], [2 * far, far, 0]]
+    assert Space(np.array(table, dtype=np.uint64)).edges.tolist() == [[0, 1], [1, 2]]
+    assert Space(table).length(0, 2) == 2 * far
+
+
+@pytest.mark.parametrize("number", [10**400, Fraction(10**400, 3), 1e307, 2 * 10**300])
+def test_distances_that_floats_cannot_add_are_refused(number):
+    with pytest.raises(NotAMetric, match="at most 10"):
+        Space([[0, number], [number, 0]])

@@ -130,7 +130,7 @@ def test_a_request_to_end_removes_what_is_half_written(tmp_path):
 
 def test_a_folder_that_may_not_be_written_into_is_told_beforehand(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
-    with pytest.raises(Unsupported, match="may be written into"):
+    with pytest.raises(Unsupported, match="that you may not write"):
         atomic.check_absent(tmp_path / "a")
 
 

@@ -64,8 +64,11 @@ def count(
     """Count events of people into a table, and prove how much one person can change.
 
     Each person is counted in at most --at-most cells of the table (its atoms), and changes each by at most --per-atom.
-    Cells with nobody in them hold 0. Values that the domain does not declare are left out. The counts are true: the
-    file is for `utmost release`, only its owner can read it, and it must not be published.
+    Cells with nobody in them hold 0. The counts are true: the file is for `utmost release`, only its owner can read it,
+    and it must not be published.
+
+    An event with a value that the domain does not declare is left out, and nothing says how many are: that is a true
+    count, too. Write {"values": [...], "other": "elsewhere"} in the domain, and they are counted as elsewhere.
 
     --count-column or --nested reads a table that was counted elsewhere. --unknown-keys COLUMN finds, at (epsilon,
     delta), which values of a column may be named, for a column whose values nobody can list beforehand.
@@ -179,6 +182,10 @@ def _tell(made: CountedTable, out: Path | None, people: people_options.People, *
         "one person": f"changes at most {unit.cells} of them, each by at most {unit.sensitivity}{said}",
         "neighbours": unit.neighbours,
     }
+    closed = [axis.levels[0] for axis in made.domain.axes if axis.other is None]
+    if closed and people.person is not None:
+        axes = " or ".join(filter(None, (", ".join(closed[:-1]), closed[-1])))
+        rows["left out"] = f'events with another {axes}; "other" in the domain would count them'
     if made.together is not None:
         lines = f"{unit.cells // 2} row{'s' * (unit.cells > 2)} along {made.together}"
         rows["together"] = f"these are the atoms of {lines}, both or neither"

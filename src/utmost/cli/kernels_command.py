@@ -2,8 +2,9 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import numpy as np
 import typer
@@ -85,7 +86,7 @@ Size = Annotated[
 ]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Make an estimate repeatable.")]
 Out = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write them as CSV, as sets of vertices; - for the pipe.")
+    Path | None, typer.Option(metavar="FILE", help="Write them, as sets of vertices, as .csv or .json; - for the pipe.")
 ]
 Resume = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Keep in this file where the search stands, and go on from there.")
@@ -120,16 +121,18 @@ def kernels(
         draw_type(spelled, ptype, plot)
     if resume is not None and out is not None and file_options.file_of(out) is None:
         raise OutOfRange("with --resume the list must be a file", came="the pipe", where="--out")
+    if resume is not None:
+        table_options.check_list(out, (".csv", ".txt"))
     listed = not (count or by_size or orbits or estimate)
     answer = options.Answer(None if resume or listed else out, as_json)
     if estimate is not None:
         return _estimate(spelled, ptype, estimate, size, seed, confidence, answer)
     if orbits:
         return _orbits(spelled, ptype, answer)
-    if resume is None and listed and out is not None:
-        return table_options.give_rows(kernel_header(ptype), _rows(ptype), out)
+    if resume is None and listed and out is not None and not (as_json and file_options.file_of(out) is None):
+        return table_options.give_rows(kernel_header(ptype), _rows(ptype), out, partial(_stream, spelled, ptype))
     if resume is None and listed and as_json:
-        return _stream(spelled, ptype)
+        return _stream(spelled, ptype, sys.stdout)
     sizes = _searched(spelled, ptype, resume, None if resume is None else out)
     report = _report(spelled, ptype, sizes)
     if count:
@@ -157,7 +160,7 @@ def _rows(ptype: PrivacyType) -> Iterator[list[str]]:
     return tallied(rows, "kernels written")
 
 
-def _stream(spelled: str, ptype: PrivacyType) -> None:
+def _stream(spelled: str, ptype: PrivacyType, file: TextIO) -> None:
     head = {
         **header("utmost kernels", 1),
         "space": spelled,
@@ -166,7 +169,7 @@ def _stream(spelled: str, ptype: PrivacyType) -> None:
         "vertices": list(posterior_rows([vertices(ptype)])),
     }
     supports = ([int(v) for v in row[1:] if v] for row in _rows(ptype))
-    write_list(head, "kernels", supports, sys.stdout)
+    write_list(head, "kernels", supports, file)
 
 
 def _report(spelled: str, ptype: PrivacyType, sizes: dict[int, int]) -> dict[str, Any]:

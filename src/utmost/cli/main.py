@@ -131,17 +131,26 @@ def main(arguments: list[str] | None = None) -> None:
         warnings.simplefilter("always", PrivacyWarning)
         warnings.showwarning = _tell
         try:
-            app(args=arguments, prog_name="utmost")
-            sys.stdout.flush()
+            _run(arguments)
         except UtmostError as error:
             _fail(in_words(error), 2 if isinstance(error, _MISUSE) else 1)
         except BrokenPipeError:
             _silence()
             _fail("standard output was closed before all was written", 1)
         except OSError as error:
+            _silence()
             _fail(_of_the_system(error), 1)
         except MemoryError:
             _fail("what is asked for must fit the memory", 1)
+
+
+def _run(arguments: list[str] | None) -> None:
+    """Run a command and bring out all that it printed: what is still held back when it ends may find the disk full."""
+    try:
+        app(args=arguments, prog_name="utmost")
+    except SystemExit:
+        sys.stdout.flush()
+        raise
 
 
 _MENDS = {
@@ -232,9 +241,12 @@ def _ended_in_order() -> Iterator[None]:
 
 
 def _silence() -> None:
-    """Let what is still buffered for a closed pipe go nowhere, so that Python does not fail on it at its end."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Let what a closed pipe or a full disk does not take go nowhere, so that Python does not fail on it at its end."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _tell(message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> None:

@@ -17,6 +17,9 @@ from utmost.ledger.key import FILE_VARIABLE
 
 _LEDGER = "releases.db"
 
+# The exit code of uvicorn where it could not start.
+_NOT_STARTED = 3
+
 Where = Annotated[
     str,
     typer.Option("--ledger", metavar="PLACE", help="A path, made where it is not there, or postgresql://HOST/NAME."),
@@ -98,18 +101,24 @@ def serve(
     os.environ.update(settings.environment())
     if key_file is not None:
         os.environ[FILE_VARIABLE] = os.fspath(key_file)
-    uvicorn.run(
-        "utmost.service.app:of_environment",
-        factory=True,
-        host=host,
-        port=port,
-        workers=workers,
-        proxy_headers=behind_proxy,
-        server_header=False,
-        access_log=False,
-        timeout_graceful_shutdown=30,
-        log_config=None,
-    )
+    try:
+        uvicorn.run(
+            "utmost.service.app:of_environment",
+            factory=True,
+            host=host,
+            port=port,
+            workers=workers,
+            proxy_headers=behind_proxy,
+            server_header=False,
+            access_log=False,
+            timeout_graceful_shutdown=30,
+            log_config=None,
+        )
+    except SystemExit as ended:
+        if ended.code != _NOT_STARTED:
+            raise
+        remedy = "The line above says why; where the address is taken, name another --port."
+        raise Unsupported("the service must start", came="nothing", where=f"{host}:{port}", remedy=remedy) from None
 
 
 def _text(path: Path | None) -> str:

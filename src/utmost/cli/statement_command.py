@@ -113,7 +113,7 @@ def _check_names(entry: Path | None, page: Path | None) -> None:
     for file, endings, where in ((entry, (".yaml", ".yml"), "--out"), (page, (".html", ".htm"), "--html")):
         if file is not None:
             if file.suffix.lower() not in endings:
-                raise OutOfRange(f"{where} must name a file that ends in {endings[0]}", came=file.name, where=where)
+                raise OutOfRange(f"the file must end in {endings[0]}", came=file.name, where=where)
             check_absent(file)
     if entry is not None and entry == page:
         raise OutOfRange("entry and page must be two files", came=str(entry), where="--html")

@@ -1,10 +1,11 @@
 """Options that say how tables are written in files: what is read, and what is given."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO, TextIO
 
 import typer
 
@@ -94,14 +95,38 @@ def give_table(table: Any, form: str | None) -> None:
     sys.stdout.flush()
 
 
-def give_rows(names: list[str], rows: Iterable[list[str]], out: Path) -> None:
-    """Write rows of text as CSV, one by one, to a file or to standard output."""
+def check_list(out: Path | None, endings: tuple[str, ...] = (".csv", ".tsv", ".txt", ".json")) -> None:
+    """Check that a list is written as its file's ending says.
+
+    Raises:
+        OutOfRange: for another ending.
+    """
+    file = file_options.file_of(out)
+    if file is not None and file.suffix.lower() not in endings:
+        raise OutOfRange(f"the list is written as one of {', '.join(endings)}", came=file.name, where="--out")
+
+
+def give_rows(names: list[str], rows: Iterable[list[str]], out: Path, document: Callable[[TextIO], None]) -> None:
+    """Write rows of text one by one: to standard output or a file of CSV, or the document to a file of JSON.
+
+    Raises:
+        OutOfRange: as `check_list`.
+    """
     from utmost.tables import files
     from utmost.tables.atomic import write_together
 
+    check_list(out)
     if file_options.file_of(out) is None:
         return files.write_rows(names, rows, sys.stdout.buffer, Path("table.csv"))
+    if out.suffix.lower() == ".json":
+        return write_together({out: lambda file: _write_text(file, document)})
     write_together({out: lambda file: files.write_rows(names, rows, file, out)})
+
+
+def _write_text(file: BinaryIO, document: Callable[[TextIO], None]) -> None:
+    text = TextIOWrapper(file, encoding="utf-8", newline="\n")
+    document(text)
+    text.detach()
 
 
 def _piped(form: str | None) -> Path:

@@ -2,14 +2,15 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from rich.text import Text
 
-from utmost.cli import options, secret_options, table_options
+from utmost.cli import file_options, options, secret_options, table_options
 from utmost.cli.kernel_files import height_rows, posterior_rows
 from utmost.cli.screen import busy, entry_text, facts, grid, screen, tallied
 from utmost.documents.codec import header, write_list
@@ -89,7 +90,9 @@ _MOST_SHOWN = 5_000
 Count = Annotated[bool, typer.Option("--count", help="Only how many there are, without a list where that is possible.")]
 Orbits = Annotated[bool, typer.Option("--orbits", help="Up to the automorphisms of the space.")]
 Heights = Annotated[bool, typer.Option("--heights", help="Write h with v(x) ~ alpha^h(x) instead of probabilities.")]
-Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write all of them as CSV, row by row; - for the pipe.")]
+Out = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write all of them, row by row, as .csv or .json; - for the pipe.")
+]
 
 
 def vertices(
@@ -118,11 +121,12 @@ def vertices(
         return _count(spelled, ptype, answer)
     if orbits:
         return _orbits(spelled, ptype, answer)
-    if out is not None:
+    if out is not None and not (as_json and file_options.file_of(out) is None):
         rows = tallied(_rows(ptype, heights=heights), "vertices written")
-        return table_options.give_rows(secret_names(ptype.space), rows, out)
+        document = partial(_stream, spelled, ptype, heights=heights)
+        return table_options.give_rows(secret_names(ptype.space), rows, out, document)
     if as_json:
-        return _stream(spelled, ptype, heights=heights)
+        return _stream(spelled, ptype, sys.stdout, heights=heights)
     _show(spelled, ptype, plot)
 
 
@@ -144,7 +148,7 @@ def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
     answer.give(report, lambda: show_orbits(spelled, len(found), rows))
 
 
-def _stream(spelled: str, ptype: PrivacyType, *, heights: bool) -> None:
+def _stream(spelled: str, ptype: PrivacyType, file: TextIO, *, heights: bool) -> None:
     head = {
         **header("utmost vertices", 1),
         "space": spelled,
@@ -152,7 +156,7 @@ def _stream(spelled: str, ptype: PrivacyType, *, heights: bool) -> None:
         "secrets": secret_names(ptype.space),
         "as": "heights" if heights else "posteriors",
     }
-    write_list(head, "vertices", _rows(ptype, heights=heights), sys.stdout)
+    write_list(head, "vertices", _rows(ptype, heights=heights), file)
 
 
 def _rows(ptype: PrivacyType, *, heights: bool) -> Iterator[list[str]]:

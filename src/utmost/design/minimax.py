@@ -239,5 +239,7 @@ def _possible(possible: Sequence[int] | None, size: int) -> tuple[int, ...]:
 
 
 def _rational_level(ptype: PrivacyType) -> Level:
-    """The level itself, or a rational one just stricter."""
-    return ptype.level if ptype.level.is_rational else level(alpha=alpha_above(ptype, 0, min(1, ptype.space.size - 1)))
+    """The level itself, or a rational one just stricter; of one secret any."""
+    if ptype.level.is_rational:
+        return ptype.level
+    return level(alpha=alpha_above(ptype, 0, 1) if ptype.space.size > 1 else "1/2")

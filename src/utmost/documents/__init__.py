@@ -7,6 +7,7 @@ from utmost.documents.released_table import ReleasedTable
 from utmost.documents.stated_words import StatedRelease, stated_release
 from utmost.documents.statement_check import check_statement
 from utmost.documents.together_check import check_together
+from utmost.documents.workload_files import read_workload
 from utmost.documents.yaml_writing import yaml_text
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "check_places",
     "check_statement",
     "check_together",
+    "read_workload",
     "registry_entry",
     "stated_release",
     "statement_page",

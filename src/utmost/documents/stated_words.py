@@ -249,12 +249,19 @@ def _of_workload(said: Mapping[str, Any]) -> StatedRelease:
         **_common(said, release.level, release.level, "atom"),
         noises=noises,
         why=str(said["theorem"]),
-        before="each individual's contribution was bounded as the unit says; values outside the domain were left out",
+        before=f"each individual's contribution was bounded as the unit says; {_outside(release)}",
         after="every table and total is made of the noisy sums by least squares, exactly unbiased; a clean copy, where "
         "one is published, is rounded to whole numbers that are not negative and whose sums agree. Neither costs more",
         composition="the families of sums share the level as stated, and the shares are together 1." + part,
         on_trust=ON_TRUST_OF_SUMS,
     )
+
+
+def _outside(release: WorkloadRelease) -> str:
+    """What became of values that the domain does not declare: a fact of the domain, not of the data."""
+    open_axes = [f"{axis.levels[0]}, as {axis.other}" for axis in release.domain.axes if axis.other is not None]
+    counted = f", but those of {' and of '.join(open_axes)}" if open_axes else ""
+    return f"whatever has a value outside the domain was left out of every sum{counted}"
 
 
 def _laws(release: WorkloadRelease) -> list[tuple[Any, Geometric]]:

@@ -15,9 +15,8 @@ from utmost.errors import BadTable, PromiseBroken
 from utmost.exact import Array, as_array, exact, objects
 from utmost.geometry.best_action_cells import Complex, Conflict, Dominance, exact_expected_loss
 from utmost.geometry.log_domain import Distances, LogPowers
-from utmost.geometry.power_channels import AnyChannel, PowerChannel, exact_weights, is_member, member
+from utmost.geometry.power_channels import AnyChannel, PowerChannel, is_member, member
 from utmost.geometry.power_numbers import PowerField, PowerNumber, images_decide
-from utmost.geometry.vertex_search import vertices
 from utmost.privacy import PrivacyType
 from utmost.spaces import priors
 
@@ -82,7 +81,7 @@ class Stated:
             return self.holds and self.conflict is None and self.dominance.slack == 0
         if self.asked != ANY or self.conflict.regret != self.dominance.slack:
             return False
-        return self.conflict.verify() and all(is_member(self.ptype, each) for each in self.conflict.mechanisms)
+        return self.conflict.verify()
 
     def _is_better(self, prior: Array, other: AnyChannel) -> bool:
         mine, theirs = (exact_expected_loss(channel.matrix, self.loss, prior) for channel in (self.channel, other))
@@ -147,15 +146,17 @@ document, read = VERDICT.document, VERDICT.read
 class _Numbers:
     """How the numbers of a file are read: as Fractions, or as those of the field of a type with irrational powers."""
 
-    size: int
-    columns: Array
+    ptype: PrivacyType
     field: PowerField | None
 
     @classmethod
     def of(cls, ptype: PrivacyType) -> "_Numbers":
-        listed = vertices(ptype)
-        columns = exact_weights(listed)
-        return cls(ptype.space.size, columns, None if listed.is_exact else PowerField.of(listed.powers))
+        powers = LogPowers.of(ptype.level, Distances.of(ptype.space))
+        return cls(ptype, None if powers.is_rational else PowerField.of(powers))
+
+    @property
+    def size(self) -> int:
+        return self.ptype.space.size
 
     def one(self, stored: Any) -> Any:
         return exact(stored) if self.field is None or not isinstance(stored, list) else self.field.read(stored)
@@ -203,14 +204,14 @@ def _dominance(duals: Any, numbers: _Numbers, loss: Array, channel: AnyChannel, 
     wrong = [prior for prior in cells.priors if len(known.get(prior, ())) != numbers.size]
     if len(known) != len(cells.priors) or wrong or regret is None or regret < 0:
         raise BadTable("a verdict must have a regret, and multipliers for every vertex of the cells", came=wrong[:1])
-    return Dominance(numbers.columns, loss, channel, regret, cells, known)
+    return Dominance(numbers.ptype, loss, channel, regret, cells, known)
 
 
 def _conflict(found: dict[str, Any], numbers: _Numbers, loss: Array, regret: Any) -> Conflict:
     if regret is None:
         raise BadTable("a conflict must have a regret", came="none")
     return Conflict(
-        numbers.columns,
+        numbers.ptype,
         loss,
         tuple(map(numbers.prior, found["priors"])),
         tuple(map(numbers.one, found["weights"])),

@@ -7,6 +7,7 @@ from typing import Any
 
 from utmost.documents import codec
 from utmost.errors import BadTable, UtmostError
+from utmost.exact import checked
 from utmost.release import WorkloadRelease
 from utmost.release.workload_statements import WORKLOAD_KIND
 from utmost.tables import table_formats
@@ -20,11 +21,30 @@ ON_TRUST_OF_SUMS = (
 """What no release by a plan can show."""
 
 
+@checked
 def read_workload(path: Path | str) -> WorkloadRelease:
-    """The workload release of a file; its digest and its statement are checked.
+    """The workload release of a file that its ``save`` or `utmost release` wrote; digest and statement are checked.
+
+    Args:
+        path: the file, JSON.
+
+    Returns:
+        The release, which answers everything that the one did that was saved.
 
     Raises:
         BadTable: for a file that is none, or was changed.
+        OSError: where it cannot be read.
+
+    >>> import numpy as np
+    >>> import tempfile
+    >>> from utmost import Domain, Unit, release_workload
+    >>> from utmost.workloads import Strategy
+    >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
+    >>> path = Path(tempfile.mkdtemp()) / "released.json"
+    >>> released = release_workload(np.array([5, 7]), strategy, epsilon=1)
+    >>> _ = released.save(path)
+    >>> read_workload(path).total() == released.total()
+    True
     """
     found = codec.read_json(Path(path) if isinstance(path, str) else path, "a workload release must")
     if not isinstance(found, dict):

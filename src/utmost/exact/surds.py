@@ -5,6 +5,8 @@ from fractions import Fraction
 from functools import total_ordering
 from math import isqrt
 
+from flint import fmpz
+
 from utmost.errors import OutOfRange
 from utmost.exact.intervals import Interval
 from utmost.exact.kinds import checked
@@ -121,12 +123,8 @@ def _lift(value: "Surd | Fraction | int") -> Surd:
 
 def _square_part(n: int) -> tuple[int, int]:
     """(s, r) with n = s^2 r and r squarefree, for n >= 1."""
-    square, free, p = 1, 1, 2
-    while p * p * p <= n:
-        while n % (p * p) == 0:
-            square, n = square * p, n // (p * p)
-        if n % p == 0:
-            free, n = free * p, n // p
-        p += 1
-    root = isqrt(n)  # what is left has no prime up to its cube root: a prime, two primes, or the square of one
-    return (square * root, free) if root * root == n else (square, free * n)
+    square, free = 1, 1
+    for prime, power in fmpz(n).factor():
+        square *= int(prime) ** (power // 2)
+        free *= int(prime) ** (power % 2)
+    return square, free

@@ -15,8 +15,10 @@ import numpy as np
 
 from utmost.errors import NotALoss, Unsupported
 from utmost.exact import Array, as_array, as_integers, fractions, is_exact
-from utmost.geometry.power_channels import AnyChannel
+from utmost.geometry.power_channels import AnyChannel, exact_weights, is_member
 from utmost.geometry.power_numbers import PowerNumber, images_decide
+from utmost.geometry.vertex_search import vertices
+from utmost.privacy import PrivacyType
 from utmost.spaces import Loss
 
 Prior = tuple[Any, ...]
@@ -234,25 +236,34 @@ class Dominance:
     action for each outcome is the best at all its vertices, and the least loss is concave: the bound holds all over it.
 
     Attributes:
-        vertices: (n, N) all vertices of the type. loss: (n, k). channel: M. slack: nonnegative.
+        ptype: the type. loss: (n, k). channel: M, of the type. slack: nonnegative.
         cells: cells that fill the simplex of priors.
         duals: z for each of their vertices.
     """
 
-    vertices: Array
+    ptype: PrivacyType
     loss: Array
     channel: AnyChannel
     slack: Any
     cells: Complex
     duals: dict[Prior, tuple[Any, ...]]
 
-    def verify(self) -> bool:
-        """Whether every claim holds; that the vertices are all of them is not looked at.
+    @property
+    def vertices(self) -> Array:
+        """(n, N): all vertices of the type, listed anew."""
+        return exact_weights(vertices(self.ptype))
 
-        The cells are made anew: a list that leaves some out, or says of one that it has no borders, proves nothing.
+    def verify(self) -> bool:
+        """Whether every claim holds.
+
+        Vertices and cells are made anew: a list that leaves some out, or says of a cell that it has no borders, proves
+        nothing.
         """
-        if not _are_exact(self.vertices, self.loss, self.channel.matrix, [self.slack], *self.duals.values()):
+        if not _are_exact(self.loss, self.channel.matrix, [self.slack], *self.duals.values()):
             return False
+        if self.slack < 0 or not _are_of(self.ptype, self.loss, self.channel):
+            return False
+        columns = self.vertices
         with images_decide():  # what they are is checked without
             cells = Complex.of(self.channel.matrix, self.loss)
         stated, made = ({frozenset(cell.rays) for cell in some.cells} for some in (self.cells, cells))
@@ -260,7 +271,7 @@ class Dominance:
             stated == made
             and cells.fills_the_simplex()
             and all(self._is_linear_on(cell.rays) for cell in cells.cells)
-            and all(self._holds_at(prior) for prior in cells.priors)
+            and all(self._holds_at(prior, columns) for prior in cells.priors)
         )
 
     def _is_linear_on(self, rays: tuple[Prior, ...]) -> bool:
@@ -270,11 +281,11 @@ class Dominance:
                 return False
         return True
 
-    def _holds_at(self, prior: Prior) -> bool:
+    def _holds_at(self, prior: Prior, columns: Array) -> bool:
         pi, z = exact_prior(prior), np.array(self.duals.get(prior, ()), dtype=object)
-        if len(z) != len(self.vertices):
+        if z.shape != (len(columns),):
             return False
-        feasible = (z @ self.vertices <= least_losses(self.vertices, self.loss, pi)).all()
+        feasible = (z @ columns <= least_losses(columns, self.loss, pi)).all()
         return bool(feasible and exact_expected_loss(self.channel.matrix, self.loss, pi) <= z.sum() + self.slack)
 
 
@@ -286,12 +297,13 @@ class Conflict:
     all vertices v, every mechanism's mean loss is at least sum(z): by regret more than the mean of the known ones.
 
     Attributes:
-        vertices: (n, N) all vertices of the type. loss: (n, k).
-        priors: the conflicting priors. weights: positive, summing to 1. mechanisms: a good one for each prior.
+        ptype: the type. loss: (n, k).
+        priors: the conflicting priors. weights: positive, summing to 1. mechanisms: a good one for each prior, of the
+            type.
         multipliers: z. regret: positive.
     """
 
-    vertices: Array
+    ptype: PrivacyType
     loss: Array
     priors: tuple[Array, ...]
     weights: tuple[Any, ...]
@@ -300,21 +312,42 @@ class Conflict:
     regret: Any
 
     def verify(self) -> bool:
-        """Whether every claim holds; that the mechanisms belong to the type is for `PrivacyType.contains`."""
+        """Whether every claim holds; the vertices of the type are listed anew."""
         z = np.array(self.multipliers, dtype=object)
-        if not _are_exact(self.vertices, self.loss, z, self.weights, [self.regret], *self.priors):
+        if not _are_exact(self.loss, z, self.weights, [self.regret], *self.priors):
             return False
-        if len({len(self.weights), len(self.priors), len(self.mechanisms)}) != 1 or len(z) != len(self.vertices):
+        if len({len(self.weights), len(self.priors), len(self.mechanisms)}) != 1 or not self.weights:
             return False
-        mean = sum(
-            w * least_losses(self.vertices, self.loss, pi) for w, pi in zip(self.weights, self.priors, strict=True)
-        )
+        n = self.ptype.space.size
+        if z.shape != (n,) or not all(_is_distribution(prior, n) for prior in self.priors):
+            return False
+        if not _is_distribution(self.weights, len(self.weights)) or not _are_of(
+            self.ptype, self.loss, *self.mechanisms
+        ):
+            return False
+        columns = exact_weights(vertices(self.ptype))
+        mean = sum(w * least_losses(columns, self.loss, pi) for w, pi in zip(self.weights, self.priors, strict=True))
         known = sum(
             w * exact_expected_loss(m.matrix, self.loss, pi)
             for w, m, pi in zip(self.weights, self.mechanisms, self.priors, strict=True)
         )
-        is_mean = min(self.weights) > 0 and sum(self.weights) == 1
-        return bool(is_mean and (z @ self.vertices <= mean).all() and z.sum() - known == self.regret > 0)
+        return bool((z @ columns <= mean).all() and z.sum() - known == self.regret > 0)
+
+
+def _are_of(ptype: PrivacyType, loss: Array, *channels: AnyChannel) -> bool:
+    """Whether a loss is on the secrets of a type, and exact channels are of it."""
+    n = ptype.space.size
+    return (
+        loss.ndim == 2
+        and len(loss) == n
+        and all(
+            channel.shape[0] == n and _are_exact(channel.matrix) and is_member(ptype, channel) for channel in channels
+        )
+    )
+
+
+def _is_distribution(values: Any, size: int) -> bool:
+    return np.shape(values) == (size,) and all(x >= 0 for x in values) and sum(values) == 1
 
 
 def _are_exact(*lists: Any) -> bool:

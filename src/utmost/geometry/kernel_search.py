@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import comb, gcd, sqrt
 from statistics import NormalDist
 
@@ -15,8 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.channels import Channel
-from utmost.errors import OutOfRange, Unsupported
-from utmost.exact import Array, checked, exact_integer, frozen, natural
+from utmost.errors import OutOfRange, SolverFailed, Unsupported
+from utmost.exact import (
+    checked,
+    exact_integer,
+    frozen,
+    matrix_product,
+    natural,
+    objects,
+    solve_lifted,
+    to_floats,
+)
 from utmost.exact.shown import Shown
 from utmost.geometry.decomposition import solve_columns
 from utmost.geometry.kernel_supports import (
@@ -31,6 +41,7 @@ from utmost.geometry.kernel_supports import (
     is_kernel_support,
     scaled_differences,
 )
+from utmost.geometry.log_domain import LogPowers
 from utmost.geometry.symmetries import Orbits, column_permutations, support_orbits
 from utmost.geometry.vertex_search import Vertices, vertex_blocks, vertices
 from utmost.privacy import PrivacyType
@@ -40,6 +51,8 @@ _SMALLEST_WEIGHT = 2.0**-24
 # With fewer steps than this the walk would take less time than its compilation.
 _SMALL_SEARCH = 10_000
 _MOST_ROWS = 1 << 28
+# Of irrational vertices: bits that are tried, and how far from 1 the sum of a row may be.
+_FIRST_BITS, _MOST_BITS, _SURELY_ONE = 256, 1 << 16, Fraction(1, 1 << 60)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,13 +178,37 @@ def count_kernels(ptype: PrivacyType) -> int:
 
 def kernel_channel(support: Vertices) -> Channel:
     """The channel whose columns are independent vertices with the uniform distribution inside their hull."""
-    weights = support.weights
     if support.is_exact:
+        weights = support.weights
         scale = solve_columns(list(weights.T), [Fraction(1)] * len(weights))
         assert scale is not None, "the uniform distribution lies in the span of a kernel"
         return Channel(weights * np.array(scale, dtype=object))
-    scales: Array = np.linalg.lstsq(weights, np.ones(len(weights)), rcond=None)[0]
-    return Channel(weights * scales)
+    return _near_kernel(support)
+
+
+def _near_kernel(support: Vertices) -> Channel:
+    """The same from rationals ever nearer to the vertices: at extreme levels floats would make entries negative."""
+    shape, bits = support.exponents.shape[:2], _FIRST_BITS
+    while bits <= _MOST_BITS:
+        powers = (_near_power(support.powers, tuple(c), bits) for vertex in support.exponents.tolist() for c in vertex)
+        columns = objects(powers, shape).T
+        sums = columns.sum(axis=0)  # by least squares: which rows are independent, rationals nearby do not say
+        matrix = columns * solve_lifted(matrix_product(columns.T, columns), sums[:, None])[:, 0]
+        if (matrix >= 0).all() and (abs(matrix.sum(axis=1) - 1) < _SURELY_ONE).all():
+            return Channel(to_floats(matrix))
+        bits *= 2
+    raise SolverFailed("the vertices of a kernel must have a mixture that is uniform", came=f"{len(support)} of them")
+
+
+@lru_cache(maxsize=1 << 12)
+def _near_power(powers: LogPowers, exponent: tuple[int, ...], bits: int) -> Fraction:
+    """A power to so many bits of its own; 0 below 2^-65536."""
+    places = bits
+    while (found := powers.interval(exponent, places)).low >> bits - 1 == 0:
+        places *= 2
+        if places > _MOST_BITS:
+            return Fraction(0)
+    return found.middle
 
 
 def _searchable(ptype: PrivacyType) -> Vertices:

@@ -8,10 +8,14 @@ from math import gcd, isqrt, lcm
 from typing import Any
 
 import numpy as np
+from flint import fmpz
 from numpy.typing import NDArray
 
+from utmost.errors import Unsupported
 from utmost.exact import Array, Interval, Level, Surd, exact, exp_interval, frozen, nearest
 from utmost.spaces import Space
+
+_MOST_BITS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,14 +77,27 @@ class Distances:
         bound = 2 * self.size * int(np.abs(self.coefficients).max())
         largest = bound * sum(isqrt(root) + 1 for root in self.roots)
         bits = (self.degree - 1) * largest.bit_length() + (bound * len(self.roots)).bit_length() + 1
+        if bits > _MOST_BITS:
+            raise Unsupported(
+                "sums of distances are compared by the degree of their number field",
+                came=f"2^{self.degree.bit_length() - 1}, of {len(self.roots)} square roots",
+                remedy="Give distances in fewer square roots, or as rationals.",
+            )
         scaled = [isqrt(root << 2 * bits) for root in self.roots]
         values = self.coefficients.astype(object) @ np.array(scaled, dtype=object)
         return frozen(_narrowed(values, 4 * self.size))
 
     @property
     def degree(self) -> int:
-        """The degree of the number field that holds every distance: 2 to the number of primes under the roots."""
-        return 1 << len({prime for root in self.roots for prime in _primes(root)})
+        """The degree of the number field that holds every distance: 2 to the rank of the roots modulo squares."""
+        independent: list[set[int]] = []
+        for odd in map(_primes, self.roots):
+            for other in independent:
+                if max(other) in odd:
+                    odd ^= other
+            if odd:
+                independent.append(odd)
+        return 1 << len(independent)
 
 
 def _terms(distance: object) -> dict[int, Fraction]:
@@ -98,7 +115,7 @@ def _narrowed(values: Array, headroom: int) -> Array:
 
 
 def _primes(n: int) -> set[int]:
-    return {p for p in range(2, n + 1) if n % p == 0 and all(p % q for q in range(2, isqrt(p) + 1))}
+    return {int(prime) for prime, _ in fmpz(n).factor()}
 
 
 @dataclass(frozen=True, slots=True)

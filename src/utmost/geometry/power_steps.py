@@ -13,7 +13,7 @@ Quotient = tuple[fmpz_mpoly, fmpz_mpoly]
 
 ULP, TINY, WIDER = 2.0**-52, 1e-300, 1 + 2.0**-48
 UNKNOWN = float("inf")
-"""The radius of a number of which nothing is known: it stays infinite or becomes NaN, and decides nothing."""
+"""The radius of a number of which nothing is known: it stays infinite, and decides nothing."""
 
 
 def combined(sign: str, one: Quotient, two: Quotient) -> Quotient:
@@ -36,6 +36,8 @@ def image_step(sign: str, one: int, two: int, prime: int) -> int:
 def around(sign: str, one: tuple[float, float], two: tuple[float, float]) -> tuple[float, float]:
     """A float and a radius for the result: IEEE rounding is within 2^-52 of the result, whatever its direction."""
     (a, r), (b, s) = one, two
+    if not r + s < UNKNOWN:  # infinity times zero would be NaN, of which NumPy warns
+        return 0.0, UNKNOWN
     if sign == "+" or sign == "-":
         middle = a + b if sign == "+" else a - b
         return middle, (r + s + ULP * abs(middle)) * WIDER + TINY

@@ -101,11 +101,12 @@ class LeastLoss:
     prior is a linear program in lambda with one row for each secret.
 
     Attributes:
-        columns: (n, N) Fractions, the vertices. loss: (n, k) Fractions.
+        ptype: the type. columns: (n, N) Fractions, its vertices. loss: (n, k) Fractions.
         scaled: (n, N) integers: columns, each times its scale. scales: (N,).
         start: a first mechanism, as a basis.
     """
 
+    ptype: PrivacyType
     columns: Array
     loss: Array
     scaled: Array
@@ -120,17 +121,16 @@ class LeastLoss:
             Unsupported: where the loss is float64.
         """
         listed = vertices(ptype)
-        return cls._of_columns(exact_weights(listed), exact_loss(loss, ptype.space.size), listed.is_exact)
-
-    @classmethod
-    def _of_columns(cls, columns: Array, loss: Array, is_rational: bool) -> "LeastLoss":
-        if not is_rational:
+        columns, table = exact_weights(listed), exact_loss(loss, ptype.space.size)
+        if not listed.is_exact:
             ones = np.full(len(columns), 1, dtype=object)
-            return cls(columns, loss, columns, (1,) * columns.shape[1], FieldTableau.feasible(columns, ones))
+            start = FieldTableau.feasible(columns, ones)
+            return cls(ptype, columns, table, columns, (1,) * columns.shape[1], start)
         pairs = [as_integers(column) for column in columns.T]
         scaled = np.array([integers for integers, _ in pairs], dtype=object).T
         right = np.full(len(columns), 1, dtype=object)
-        return cls(columns, loss, scaled, tuple(scale for _, scale in pairs), IntegerTableau.feasible(scaled, right))
+        scales = tuple(scale for _, scale in pairs)
+        return cls(ptype, columns, table, scaled, scales, IntegerTableau.feasible(scaled, right))
 
     def prices(self, prior: Array) -> Array:
         """min_w sum_x pi_x v(x) l(x, w) for every vertex v; (N,)."""
@@ -268,7 +268,7 @@ def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
     against = [prior for prior in known if weights[prior]]
     best = {prior: least.channel(found.x) for prior, found in least.at(tuple(against))}
     return certificate, Conflict(
-        least.columns,
+        least.ptype,
         least.loss,
         tuple(exact_prior(prior) for prior in against),
         tuple(weights[prior] for prior in against),
@@ -287,9 +287,7 @@ def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Domin
         regret = exact_expected_loss(channel.matrix, least.loss, exact_prior(prior)) - found.value
         if regret > largest:
             worst, largest = prior, regret
-    return (
-        (Dominance(least.columns, least.loss, channel, slack, cells, duals), None) if worst is None else (None, worst)
-    )
+    return (Dominance(least.ptype, least.loss, channel, slack, cells, duals), None) if worst is None else (None, worst)
 
 
 def _master(

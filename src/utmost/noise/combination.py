@@ -292,7 +292,8 @@ def simultaneous_radii(
 
 def missed_by_each(miss: Fraction, m: int) -> Fraction:
     """A rational q just below 1 - (1 - miss)^(1/m): m independent chances of at most q make miss at most, exactly."""
-    guess = Fraction(-math.expm1(math.log1p(-float(miss)) / m) * (1 - 1e-12))
+    log_kept = math.log1p(-float(miss)) if 2 * miss < 1 else _log(1 - miss)
+    guess = Fraction(-math.expm1(log_kept / m) * (1 - 1e-12))
     return max(guess, miss / m)
 
 

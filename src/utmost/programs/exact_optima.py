@@ -9,6 +9,7 @@ Rows become variables r = A x, so that a basis is a choice of as many of the var
 """
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 from utmost.errors import SolverFailed
 from utmost.exact import objects
 from utmost.exact.linear_algebra import solve_sparse
-from utmost.programs.highs import InfeasibleProgram, solve
+from utmost.programs.highs import InfeasibleProgram, last_basis, solve
 from utmost.programs.linear_program import AT_LOWER, AT_UPPER, BASIC, FREE, Basis, LinearProgram, LinearSolution, Vector
 
 _MOST_PIVOTS = 20_000
@@ -174,7 +175,7 @@ def _dual_pivot(state: BasicSolution, leaving: int) -> BasicSolution:
             best = min(best, (ratio, j)) if best else (ratio, j)
     if best is None:
         error = InfeasibleProgram("the program must have a feasible point")
-        sign = -1 if falls else 1
+        sign = 1 if falls else -1
         error.ray = objects([sign * y for y in ray])
         raise error
     return state.exchanged(best[1], leaving, AT_UPPER if falls else AT_LOWER)
@@ -218,7 +219,7 @@ def solve_exactly(program: LinearProgram) -> LinearSolution:
     A float program is read as the rationals that its floats are.
 
     Raises:
-        InfeasibleProgram: when there is no feasible point; `farkas.farkas_ray` proves it exactly.
+        InfeasibleProgram: when there is no feasible point, which is proved in rationals; see `farkas_ray`.
         SolverFailed: when the program is unbounded.
 
     >>> from utmost.exact import as_array
@@ -228,7 +229,26 @@ def solve_exactly(program: LinearProgram) -> LinearSolution:
     >>> found.value, found.primal.tolist(), found.duals.tolist()
     (Fraction(1, 3), [Fraction(1, 3), Fraction(0, 1)], [Fraction(1, 3)])
     """
-    return exact_vertex(program, solve(program).basis)
+    try:
+        return exact_vertex(program, solve(program).basis)
+    except (InfeasibleProgram, SolverFailed):  # floats that see no optimum, or a singular basis, prove nothing
+        return _settled(program)
+
+
+def _settled(program: LinearProgram) -> LinearSolution:
+    """The exact optimum, or the proof that there is none: a feasible basis first, whatever it costs."""
+    form, free = StandardForm.of(program), [Fraction(0)] * sum(program.shape)
+    first = carried_on(_somewhere(program, form, free))
+    return carried_on(BasicSolution(form, first.places, form.cost)).solution(program)
+
+
+def _somewhere(program: LinearProgram, form: StandardForm, cost: list[Fraction]) -> BasicSolution:
+    """The basis where floats stop; that of the rows where they keep none, or a singular one."""
+    basis = last_basis(program)
+    if basis is not None:
+        with suppress(SolverFailed):
+            return BasicSolution(form, [*basis.columns.tolist(), *basis.rows.tolist()], cost)
+    return BasicSolution(form, [AT_LOWER] * program.shape[1] + [BASIC] * program.shape[0], cost)
 
 
 def exact_vertex(program: LinearProgram, basis: Basis) -> LinearSolution:
@@ -266,19 +286,19 @@ def _magnified(program: LinearProgram, state: BasicSolution) -> LinearProgram:
         objects(_near(by * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
         for side in (state.form.lower, state.form.upper)
     )
-    cost = objects(dearer * d for d in state.reduced[:n])
+    cost = objects(_near(dearer * d) for d in state.reduced[:n])
     return LinearProgram(cost, program.starts, program.columns, program.values, low[n:], high[n:], low[:n], high[:n])
 
 
-def _near(bound: Fraction) -> Fraction:
-    """A bound drawn in to where the solver can still see it: what lies beyond is left for a later round."""
-    return max(-_FAR, min(_FAR, bound))
+def _near(number: Fraction) -> Fraction:
+    """A bound or cost drawn in to where the solver can still see it: what lies beyond is left for a later round."""
+    return max(-_FAR, min(_FAR, number))
 
 
 def _power_above(error: Any) -> Fraction:
     """A power of two near 1/error, 1 where there is none."""
-    places = 0 if error == 0 else max(0, math.floor(-math.log2(error)))
-    return Fraction(2) ** places
+    places = error.denominator.bit_length() - error.numerator.bit_length() if error else 0
+    return Fraction(2) ** max(0, places)
 
 
 def farkas_ray(program: LinearProgram) -> Vector | None:
@@ -297,7 +317,7 @@ def farkas_ray(program: LinearProgram) -> Vector | None:
     above = [*exact.upper[:n], *[math.inf] * (2 * m)]
     low, high = objects(exact.lower[n:]), objects(exact.upper[n:])
     paid = LinearProgram.of_triplets(objects(cost), rows, columns, values, low, high, objects(below), objects(above))
-    found = exact_vertex(paid, solve(paid).basis)
+    found = solve_exactly(paid)
     return found.duals if found.value > 0 else None
 
 

@@ -66,6 +66,17 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
     raise SolverFailed("the program must be solved to optimality", came=", ".join(statuses), where="HiGHS")
 
 
+def last_basis(program: LinearProgram) -> Basis | None:
+    """Where the solver stops, whatever it says of the program; None where it keeps no basis."""
+    try:
+        highs = _loaded(program, _STRATEGIES[0], TOLERANCE)
+    except SolverFailed:
+        return None
+    highs.run()
+    basis = highs.getBasis()
+    return Basis(_codes(basis.col_status), _codes(basis.row_status)) if basis.valid else None
+
+
 def _loaded(program: LinearProgram, strategy: dict[str, int], tolerance: float) -> Any:
     """A silent solver that holds the program."""
     model = highspy.HighsLp()

@@ -201,7 +201,8 @@ def heat_map(title: str, matrix: Sequence[Sequence[float]], rows: Sequence[str],
     """Shaded cells, the larger the darker; the number on pointing, and in the cell where there is room."""
     n, m = len(matrix), len(matrix[0])
     top = max(float(cell) for line in matrix for cell in line) or 1.0
-    edge, gap = max(9.0, min(52.0, 560 / m)), 64
+    full, gap = 560.0, 64
+    edge = max(9.0, min(52.0, full / max(n, m)))
     drawn = []
     for r, line in enumerate(matrix):
         for c, cell in enumerate(line):
@@ -226,7 +227,7 @@ def heat_map(title: str, matrix: Sequence[Sequence[float]], rows: Sequence[str],
         for c, name in enumerate(names)
         if c % wide_every == 0
     ]
-    return chart(title, drawn, gap + m * edge + 8, 36 + n * edge)
+    return chart(title, drawn, gap + max(m * edge, full) + 8, 36 + n * edge)  # few cells are not blown up to the width
 
 
 def rings(

@@ -146,7 +146,7 @@ def _shortest_paths(n: int, ends: Ends, lengths: Array) -> Array:
             np.minimum(paths[v], paths[u] + step, out=paths[v])
             np.minimum(paths[u], paths[v] + step, out=paths[u])
     if not is_exact(lengths):
-        return np.asarray(np.minimum(paths, paths.T))  # the two directions may differ in the last place
+        return distance_table(np.minimum(paths, paths.T))  # the two directions may differ in the last place
     return paths if scale == 1 and number_kind is np.int64 else distance_table(np.asarray(fractions(paths) / scale))
 
 

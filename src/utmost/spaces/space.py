@@ -71,6 +71,8 @@ class Metric(ABC):
 _BLOCK = 1 << 17
 # Beyond this relative distance of two sums, their floats decide which is larger.
 _FLOATS_DECIDE = 1e-12
+# Floats look first, and must hold the distances and their sums.
+_LARGEST = 10**300
 
 
 def has_intermediate(
@@ -226,18 +228,26 @@ def distance_table(distances: object) -> Array:
     """Distances as they are known: int64, objects (Fraction or Surd), or float64.
 
     Raises:
-        NotAMetric: for what is no matrix of numbers.
+        NotAMetric: for what is no matrix of numbers, and for a distance above 10^300.
     """
-    if isinstance(distances, np.ndarray) and distances.dtype.kind in "iu" and distances.ndim == 2:
+    if isinstance(distances, np.ndarray) and _are_short(distances):
         return distances.astype(np.int64)
     try:
         surds = _surd_table(distances)
         array = as_array(distances, "distance matrix", ndim=2) if surds is None else surds
     except NotANumber as error:
         raise NotAMetric(error.required, came=error.came, remedy=error.remedy) from None
+    if (array > _LARGEST).any():
+        raise NotAMetric("a distance must be at most 10^300", came="more", remedy="Count distances in a larger unit.")
     if surds is None and is_exact(array) and all(d.denominator == 1 and abs(d) < 2**60 for d in array.flat):
         return array.astype(np.int64)
     return array
+
+
+def _are_short(array: Array) -> bool:
+    """Whether these are integers in a table, so short that int64 holds sums of them."""
+    is_table = array.dtype.kind in "iu" and array.ndim == 2 and array.size > 0
+    return is_table and -(2**60) < int(array.min()) <= int(array.max()) < 2**60
 
 
 def _surd_table(distances: object) -> Array | None:

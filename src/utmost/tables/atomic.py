@@ -85,8 +85,11 @@ def _check_folder(folder: Path) -> None:
         remedy = "Make it first."
         raise Unsupported("a file is written into a folder that is there", where=str(folder), remedy=remedy)
     if not os.access(folder, os.W_OK | os.X_OK):
-        came = "one that may not be"
-        raise Unsupported("a file is written into a folder that may be written into", came=came, where=str(folder))
+        where = str(folder.absolute() if folder == Path() else folder)
+        remedy = "Name a folder where you may write."
+        raise Unsupported(
+            "a file is written into a folder", came="one that you may not write", where=where, remedy=remedy
+        )
 
 
 def _kept_aside(path: Path) -> Path:
@@ -109,8 +112,10 @@ def _write_aside(path: Path, writer: Writer, mode: int) -> Path:
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, mode)
-    except BaseException:
+    except BaseException as error:
         os.unlink(name)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)
         raise
     return Path(name)
 
