@@ -17,8 +17,8 @@ from utmost.ledger.key import FILE_VARIABLE
 
 _LEDGER = "releases.db"
 
-# The exit code of uvicorn where it could not start.
-_NOT_STARTED = 3
+# The exit codes of uvicorn where it could not start, of older versions and newer.
+_NOT_STARTED = (1, 3)
 
 Where = Annotated[
     str,
@@ -115,7 +115,7 @@ def serve(
             log_config=None,
         )
     except SystemExit as ended:
-        if ended.code != _NOT_STARTED:
+        if ended.code not in _NOT_STARTED:
             raise
         remedy = "The line above says why; where the address is taken, name another --port."
         raise Unsupported("the service must start", came="nothing", where=f"{host}:{port}", remedy=remedy) from None
