@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
-from tests.goodness import chi_square
 
+from goodness import chi_square
 from utmost.errors import BadTable, NotANumber, OutOfRange
 from utmost.exact import level
 from utmost.gradual import joint_pmf

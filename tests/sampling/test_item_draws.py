@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.goodness import chi_square
 
+from goodness import chi_square
 from utmost.exact import Interval, level
 from utmost.gradual import Bridge, Tightening
 from utmost.noise import Geometric
