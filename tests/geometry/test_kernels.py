@@ -310,7 +310,7 @@ def test_intervals_hold_the_truth(space, at):
 
 def test_an_exhaustive_sample_is_exact():
     """Averaged over all sets of the sampled size, the estimator is the number: it is unbiased."""
-    from utmost.geometry.kernel_search import _Completions
+    from utmost.geometry.kernel_estimates import _Completions
     from utmost.geometry.kernel_supports import scaled_differences
 
     listed = vertices(PrivacyType(counts(3), alpha="1/2"))

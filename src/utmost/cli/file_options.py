@@ -22,6 +22,7 @@ PIPE = "-"
 """The name of the pipe: standard input where something is read, standard output where something is written."""
 
 
+# The class of paths is the system's, which is known when this runs.
 class StandardInput(type(Path())):  # type: ignore[misc]
     """Standard input as a file that can be read again: its bytes stay in memory, and are written nowhere."""
 

@@ -234,6 +234,7 @@ def with_families(command: Callable[..., None]) -> Callable[..., None]:
         command(**given, **read)
 
     call.__doc__, call.__name__ = command.__doc__, command.__name__
+    # Typer reads the options from it; a function's type does not declare it.
     call.__signature__ = asked.replace(parameters=spread)  # type: ignore[attr-defined]
     call.__annotations__ = {option.name: option.annotation for option in spread}
     return call

@@ -104,6 +104,7 @@ def checked_parts(kind: type[R]) -> type[R]:
     Traceback (most recent call last):
     utmost.errors.NotANumber: length must be a finite number; got x...
     """
+    # The very class is kept: a subclass would have another name and other fields.
     kind.__init__ = checked(kind.__init__)  # type: ignore[method-assign]
     return kind
 

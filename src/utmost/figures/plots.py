@@ -61,6 +61,7 @@ def _figure_type() -> Any:
     """A figure of matplotlib that a notebook shows without pyplot and its global state."""
     plain = extra("matplotlib.figure", "plot").Figure
 
+    # The base is imported when it is first needed, so that no type checker knows it.
     class Picture(plain):  # type: ignore[misc, valid-type]
         """A figure with a picture of its own in notebooks."""
 

@@ -9,11 +9,10 @@ from utmost.geometry.impossibility import (
     trivial_action,
     unserved_consumer,
 )
+from utmost.geometry.kernel_estimates import KernelEstimate, estimate_kernels
 from utmost.geometry.kernel_search import (
-    KernelEstimate,
     Kernels,
     count_kernels,
-    estimate_kernels,
     kernel_blocks,
     kernel_sizes,
     kernels,

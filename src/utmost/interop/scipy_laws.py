@@ -29,9 +29,21 @@ def scipy_law(law: Law) -> Any:
 
 
 class _OfLaw:
-    """What both kinds of distribution take from the law."""
+    """What both kinds of distribution take from the law; each asks for the mass or the density alone."""
 
-    law: Law
+    law: Any  # a `Law`, on the integers with `pmf` or on the reals with `pdf`
+
+    def _pmf(self, k: Any) -> Any:
+        return self.law.pmf(np.asarray(k, dtype=np.float64))
+
+    def _logpmf(self, k: Any) -> Any:
+        return self.law.logpmf(np.asarray(k, dtype=np.float64))
+
+    def _pdf(self, x: Any) -> Any:
+        return self.law.pdf(np.asarray(x, dtype=np.float64))
+
+    def _logpdf(self, x: Any) -> Any:
+        return self.law.logpdf(np.asarray(x, dtype=np.float64))
 
     def _cdf(self, x: Any) -> Any:
         return _floats(self.law.cdf, x)
@@ -52,7 +64,7 @@ class _OfLaw:
         return 0.0, variance, 0.0, kurtosis
 
     def _entropy(self) -> float:
-        return self.law.entropy()
+        return float(self.law.entropy())
 
     def _updated_ctor_param(self) -> dict[str, Any]:
         return {"law": self.law}
@@ -75,6 +87,7 @@ def _floats(function: Any, x: Any) -> Any:
 def _types() -> tuple[type, type]:
     stats = package("scipy.stats")
 
+    # SciPy is imported when it is first needed, so that no type checker knows its classes.
     class DiscreteLaw(_OfLaw, stats.rv_discrete):  # type: ignore[misc, name-defined]
         """A law on the integers."""
 
@@ -82,23 +95,11 @@ def _types() -> tuple[type, type]:
             self.law = law
             super().__init__(a=-np.inf, b=np.inf, name=type(law).__name__)
 
-        def _pmf(self, k: Any) -> Any:
-            return self.law.pmf(np.asarray(k, dtype=np.float64))  # type: ignore[attr-defined]
-
-        def _logpmf(self, k: Any) -> Any:
-            return self.law.logpmf(np.asarray(k, dtype=np.float64))  # type: ignore[attr-defined]
-
     class ContinuousLaw(_OfLaw, stats.rv_continuous):  # type: ignore[misc, name-defined]
         """A law on the reals."""
 
         def __init__(self, law: Law) -> None:
             self.law = law
             super().__init__(name=type(law).__name__)
-
-        def _pdf(self, x: Any) -> Any:
-            return self.law.pdf(np.asarray(x, dtype=np.float64))  # type: ignore[attr-defined]
-
-        def _logpdf(self, x: Any) -> Any:
-            return self.law.logpdf(np.asarray(x, dtype=np.float64))  # type: ignore[attr-defined]
 
     return DiscreteLaw, ContinuousLaw

@@ -186,9 +186,10 @@ class Promise:
         >>> promised(sensitivity=1, cells=1, numbers="reals").snapped_by("floor").lattice.snapping
         'floor'
         """
-        if rule not in get_args(Snapping):
+        known = {one: one for one in get_args(Snapping)}
+        if rule not in known:
             raise OutOfRange('snapping must be "nearest" or "floor"', came=rule)
-        return replace(self, lattice=replace(self.lattice, snapping=rule))  # type: ignore[arg-type]
+        return replace(self, lattice=replace(self.lattice, snapping=known[rule]))
 
 
 def promised(
